@@ -1,0 +1,75 @@
+/** The import table of the project: for each folder, what its files may import beside themselves. */
+const TABLE = [
+  { from: "runtime/contract", may: [], packages: ["zod"], node: false },
+  { from: "runtime/edge", may: ["runtime/contract"], packages: ["hono", "jose", "zod"], node: false },
+  // Small Node helpers that the container's processes share.
+  { from: "runtime/process", may: ["runtime/contract"], packages: "any", node: true },
+  { from: "runtime/gateway", may: ["runtime/process", "runtime/contract"], packages: "any", node: true },
+  { from: "runtime/supervisor", may: ["runtime/process", "runtime/contract"], packages: "any", node: true },
+  {
+    from: "runtime/platform/cloudflare",
+    may: ["runtime/edge", "runtime/contract"],
+    packages: ["zod", "@cloudflare/workers-types"],
+    node: false,
+  },
+  {
+    from: "runtime/platform/node",
+    may: ["runtime/edge", "runtime/supervisor", "runtime/process", "runtime/contract"],
+    packages: "any",
+    node: true,
+  },
+  {
+    from: "infra/(serverless|host|channels|readiness|build)",
+    may: ["infra/(serverless|host|channels|readiness|build)", "runtime/contract"],
+    packages: ["@pulumi/\\w+", "cloudflare", "esbuild", "zod"],
+    node: true,
+  },
+  { from: "infra/rehearsal", may: ["infra", "runtime/contract"], packages: "any", node: true },
+  { from: "stacks", may: ["infra", "runtime/contract"], packages: "any", node: true },
+  {
+    from: "policies",
+    may: ["runtime/contract"],
+    packages: ["@pulumi/\\w+", "esbuild"],
+    node: true,
+  },
+];
+
+const CLOUD_MODULES = "^cloudflare:";
+const packagePattern = (name) => `^node_modules/${name}/`;
+
+const rules = TABLE.map(({ from, may, packages, node }) => ({
+  name: `${from} imports only what the table allows`,
+  severity: "error",
+  from: { path: `^${from}/` },
+  to: {
+    pathNot: [
+      `^${from}/`,
+      ...may.map((folder) => `^${folder}/`),
+      ...(packages === "any" ? ["^node_modules/"] : packages.map(packagePattern)),
+      ...(from === "runtime/platform/cloudflare" ? [CLOUD_MODULES] : []),
+    ],
+    ...(node && { dependencyTypesNot: ["core"] }),
+  },
+}));
+
+export default {
+  forbidden: [
+    ...rules,
+    {
+      name: "nothing imports test",
+      severity: "error",
+      from: { pathNot: "^test/" },
+      to: { path: "^test/" },
+    },
+    { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "types", "node", "default"],
+    },
+  },
+};

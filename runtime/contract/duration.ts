@@ -1,0 +1,22 @@
+const UNITS = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
+const DURATION = /^(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4})s)?$/;
+
+/** What `SANDBOX_SLEEP_AFTER` may say. */
+export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` or `1h30m`";
+
+/**
+ * Reads `never` or a duration of hours, minutes and seconds in that order.
+ *
+ * Strict on purpose: a bare number, a fraction, a space or an unknown unit is refused, since a
+ * lenient reading turns a typing error into a bill or into a bot that sleeps after 10 ms.
+ *
+ * @returns milliseconds above zero, `Infinity` for `never`, `undefined` for anything else.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (text === "never") return Number.POSITIVE_INFINITY;
+  const match = DURATION.exec(text);
+  if (!match || text === "") return undefined;
+  const [, hours = "0", minutes = "0", seconds = "0"] = match;
+  const total = Number(hours) * UNITS.h + Number(minutes) * UNITS.m + Number(seconds) * UNITS.s;
+  return total > 0 ? total : undefined;
+}

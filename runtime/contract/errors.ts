@@ -1,0 +1,245 @@
+/** What is known of an error before it happens. `cause` and `fix` are shown to people. */
+interface ErrorEntry {
+  /** HTTP status where the edge answers with it. */
+  status: number;
+  title: string;
+  cause: string;
+  fix: string;
+}
+
+/**
+ * Every stable error code. The first block holds the rows of the specification's section 7, the
+ * second what the service adds. Runtime, stacks and CLI read their texts here.
+ */
+export const ERRORS = {
+  config_invalid: {
+    status: 502,
+    title: "Invalid config",
+    cause: "The config file holds unknown, deprecated or wrong fields.",
+    fix: "Correct or delete the config file (serverless: both cached bucket objects too), then restart or redeploy.",
+  },
+  application_orphaned: {
+    status: 409,
+    title: "Container application is tied to a different Durable Object namespace",
+    cause: "A container application of this name was left behind by a deleted Worker.",
+    fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
+  },
+  webhooks_private: {
+    status: 401,
+    title: "Webhook routes are not public",
+    cause: "This deployment runs with PUBLIC_WEBHOOKS=false.",
+    fix: "Set PUBLIC_WEBHOOKS to true (steward:publicWebhooks) and deploy again.",
+  },
+  identity_required: {
+    status: 403,
+    title: "Sign in first",
+    cause: "The request carries no identity that this route accepts.",
+    fix: "Sign in through the identity gateway; if that fails, check its team domain, audience tag and policy.",
+  },
+  gateway_not_ready: {
+    status: 502,
+    title: "The gateway is not ready",
+    cause: "The container is not started, still starting, or crashed.",
+    fix: "Wait: a cold start takes seconds, at most 1 to 2 minutes. If it stays, read /debug/processes?logs=true.",
+  },
+  gateway_unavailable: {
+    status: 503,
+    title: "The gateway is not available",
+    cause: "The gateway is stopped, starting or failing. A verified event is kept and will be answered.",
+    fix: "Nothing, if the event was verified. Otherwise read /debug/processes?logs=true.",
+  },
+  access_not_configured: {
+    status: 500,
+    title: "Missing identity gateway settings",
+    cause: "EDGE_ACCESS_AUD or EDGE_ACCESS_TEAM_DOMAIN is missing.",
+    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again.",
+  },
+  port_in_use: {
+    status: 500,
+    title: "The port is already in use",
+    cause: "Another process holds the port.",
+    fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
+  },
+  crash_looping: {
+    status: 502,
+    title: "The gateway keeps crashing",
+    cause: "Usually an invalid model provider key, a corrupt config or too little memory.",
+    fix: "Read /debug/processes?logs=true, mend the cause, then restart.",
+  },
+  dm_policy_set: {
+    status: 502,
+    title: "TELEGRAM_DM_POLICY must not be set",
+    cause: "TELEGRAM_DM_POLICY has a non-empty value.",
+    fix: "Remove TELEGRAM_DM_POLICY; where a secret cannot be deleted, set it to the empty value.",
+  },
+  slack_token_expired: {
+    status: 502,
+    title: "Slack's OAuth token expired",
+    cause: "Slack refuses the bot token as expired or revoked.",
+    fix: "Reinstall the app in the workspace and set the new SLACK_BOT_TOKEN.",
+  },
+  model_key_invalid: {
+    status: 502,
+    title: "Invalid API key provided",
+    cause: "The model provider refuses ANTHROPIC_API_KEY.",
+    fix: "Correct ANTHROPIC_API_KEY and deploy again.",
+  },
+  model_rate_limited: {
+    status: 503,
+    title: "Rate limit exceeded",
+    cause: "Too many requests to the model provider.",
+    fix: "Wait a few minutes, or upgrade the provider's plan.",
+  },
+  model_not_available: {
+    status: 502,
+    title: "Model not available",
+    cause: "The model does not exist or needs a higher access tier.",
+    fix: "Use a model of the account's tier (models.primary), or upgrade.",
+  },
+
+  model_overloaded: {
+    status: 503,
+    title: "The model provider is overloaded",
+    cause: "The model provider answered with a server error, or did not answer.",
+    fix: "Nothing: the message is kept and tried again.",
+  },
+  model_failed: {
+    status: 502,
+    title: "The model gave no answer",
+    cause: "The model provider refused the request or cut its answer short.",
+    fix: "Read the gateway's log for the provider's own message.",
+  },
+  channel_failed: {
+    status: 503,
+    title: "The chat platform refused the reply",
+    cause: "The chat platform answered with an error.",
+    fix: "Check the channel's token and its permissions.",
+  },
+  delivery_invalid: {
+    status: 400,
+    title: "The delivery is not valid",
+    cause: "The request is not a delivery of this version's form.",
+    fix: "Deploy the edge and the container from the same build.",
+  },
+  data_directory_unwritable: {
+    status: 500,
+    title: "The data directory cannot be written",
+    cause: "Permission denied on the data directory (on a host: the volume's mount).",
+    fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
+  },
+  environment_invalid: {
+    status: 500,
+    title: "Invalid environment",
+    cause: "An environment variable has a value that is not allowed.",
+    fix: "Correct the variables named in the detail and deploy again.",
+  },
+  access_misconfigured: {
+    status: 500,
+    title: "The identity gateway is misconfigured",
+    cause: "EDGE_ACCESS_TEAM_DOMAIN is this service's own host or not a team domain.",
+    fix: "Set EDGE_ACCESS_TEAM_DOMAIN to the identity gateway's team domain.",
+  },
+  access_unreachable: {
+    status: 503,
+    title: "The identity gateway's keys cannot be fetched",
+    cause: "The identity gateway did not answer with its signing keys.",
+    fix: "Check EDGE_ACCESS_TEAM_DOMAIN and that the identity gateway is up, then try again.",
+  },
+  channel_not_configured: {
+    status: 403,
+    title: "The channel is not configured",
+    cause: "The signing secret of this channel is not set.",
+    fix: "Set the channel's signing secret and deploy again.",
+  },
+  signature_invalid: {
+    status: 403,
+    title: "The signature is not valid",
+    cause: "The request was not signed by the platform, or was signed more than 5 minutes ago.",
+    fix: "Check the channel's signing secret and this machine's clock.",
+  },
+  body_too_large: {
+    status: 413,
+    title: "The body is too large",
+    cause: "The body is above 1 MiB.",
+    fix: "Send a smaller body.",
+  },
+  media_type_unsupported: {
+    status: 415,
+    title: "Only JSON is accepted",
+    cause: "The request's content type is not application/json.",
+    fix: "Send Content-Type: application/json.",
+  },
+  body_invalid: {
+    status: 400,
+    title: "The body is not valid",
+    cause: "The body is not a JSON object of the expected form.",
+    fix: "Send the JSON that the platform documents.",
+  },
+  cross_site: {
+    status: 403,
+    title: "Cross-site requests are refused",
+    cause: "Another site's page made this request.",
+    fix: "Open the address directly.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    cause: "This route has a rate limit.",
+    fix: "Wait for the time in Retry-After.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    cause: "No route has this address.",
+    fix: "Check the address.",
+  },
+  internal: {
+    status: 500,
+    title: "Internal error",
+    cause: "An error that was not foreseen.",
+    fix: "Read the log for the request's id.",
+  },
+  control_refused: {
+    status: 401,
+    title: "The control token is not valid",
+    cause: "The request carries no valid control token.",
+    fix: "Only the edge speaks to this port.",
+  },
+  stack_config_invalid: {
+    status: 500,
+    title: "Invalid stack configuration",
+    cause: "The stack's configuration has unknown, missing or wrong keys.",
+    fix: "Correct each key named below with `pulumi config set`.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Why something is not as it should be, in a form that is safe to show. */
+export interface Reason {
+  code: ErrorCode;
+  detail: string;
+  fix: string;
+}
+
+/** The reason of a code; `detail` defaults to the code's general cause. */
+export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Reason {
+  return { code, detail, fix: ERRORS[code].fix };
+}
+
+/** An error with a stable code. Its message is safe to show: it never holds a secret. */
+export class StewardError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, detail?: string, options?: ErrorOptions) {
+    super(detail ?? ERRORS[code].cause, options);
+    this.name = "StewardError";
+    this.code = code;
+  }
+
+  /** This error as a reason. */
+  get reason(): Reason {
+    return reason(this.code, this.message);
+  }
+}

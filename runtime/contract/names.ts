@@ -1,0 +1,25 @@
+/** Names, ports and paths that the runtime, the stacks and the policies share. */
+
+/** The agent's name: directory, container and bucket keys derive from it. */
+export const AGENT = "steward";
+
+/** The version that every part reports. Equal to package.json's, which a test holds. */
+export const VERSION = "0.1.0";
+
+/** TCP ports. `edge` is the host deployment's; the two others listen inside the container. */
+export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
+
+/** The data directory inside the container; elsewhere `STEWARD_HOME` names it. */
+export const DATA_DIRECTORY = `/root/.${AGENT}`;
+
+/** The config file's name inside the data directory. */
+export const CONFIG_FILE = `${AGENT}.json`;
+
+/** The Durable Object class that owns the container (specification, section 9). */
+export const SANDBOX_CLASS = "Sandbox";
+
+/** The Worker's bindings that are not environment variables. */
+export const BINDINGS = { sandbox: "SANDBOX", state: "STATE" } as const;
+
+/** What the host deployment is known by on its Docker engine. */
+export const HOST_NAMES = { container: AGENT, volume: `${AGENT}-data` } as const;

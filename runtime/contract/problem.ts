@@ -1,0 +1,28 @@
+import { ERRORS, type ErrorCode } from "./errors.ts";
+
+/** Media type of a problem document. */
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** A problem document, RFC 9457 section 3, with this service's `code` and `fix`. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: ErrorCode;
+  fix: string;
+}
+
+/** The problem document of a code. `status` overrides the code's own where a route demands it. */
+export function problem(code: ErrorCode, detail?: string, status: number = ERRORS[code].status): Problem {
+  const { title, cause, fix } = ERRORS[code];
+  return { type: `urn:steward:error:${code}`, title, status, detail: detail ?? cause, code, fix };
+}
+
+/** A response that carries the problem document. */
+export function problemResponse(document: Problem, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(document), {
+    status: document.status,
+    headers: { "content-type": PROBLEM_TYPE, ...headers },
+  });
+}

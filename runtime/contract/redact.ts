@@ -1,0 +1,46 @@
+import { VARIABLES, type Environment, type VariableName } from "./environment.ts";
+import { CONTROL_TOKEN_VARIABLE } from "./control.ts";
+
+const MASK = "[redacted]";
+/** Shorter values occur in ordinary text by chance; no real token is that short. */
+const SHORTEST_SECRET = 6;
+const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
+/** Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, JWT, Bearer. */
+const SECRET_FORMS = [
+  /\bxox[abeoprs]-[\w-]{8,}/g,
+  /\bsk-[\w-]{16,}/g,
+  /\b\d{6,12}:[\w-]{30,}/g,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /(?<=\bBearer\s)[\w.~+/-]{8,}=*/gi,
+];
+
+/** Removes secrets from a text. */
+export type Redactor = (text: string) => string;
+
+/**
+ * A redactor that knows the values of this environment's secrets beside their general forms.
+ * `others` are secret values from elsewhere, such as a token that stands in the config file itself.
+ */
+export function createRedactor(environment: Environment, others: readonly string[] = []): Redactor {
+  const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
+  const values = [...[...names, CONTROL_TOKEN_VARIABLE].map((name) => environment[name]), ...others]
+    .filter((value): value is string => value !== undefined && value.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    const known = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
+    return SECRET_FORMS.reduce((rest, form) => rest.replace(form, MASK), known);
+  };
+}
+
+/**
+ * A copy of a JSON value in which every secret is masked: a string under a key that names a secret,
+ * and any string that looks like one. `{"env": "NAME"}` stays, since it tells only a name.
+ */
+export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
+  if (typeof value === "string") return SECRET_KEY.test(key) ? MASK : redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, key));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  if (entries.length === 1 && entries[0]?.[0] === "env") return value;
+  return Object.fromEntries(entries.map(([name, item]) => [name, redactValue(item, redact, name)]));
+}

@@ -1,0 +1,24 @@
+/**
+ * Who may ask a route.
+ * `public`: everyone. `webhook`: the platform by its signature; with PUBLIC_WEBHOOKS=false only
+ * together with an identity. `identity`: whoever the identity gateway (or, on a host, ADMIN_TOKEN) vouches for.
+ */
+export type RouteAccess = "public" | "webhook" | "identity";
+
+/** One route of the edge. */
+export interface Route {
+  method: "GET" | "POST";
+  path: string;
+  access: RouteAccess;
+}
+
+/** The edge's routes. App, stacks (which paths bypass the identity gateway) and tests read this table. */
+export const ROUTES = {
+  home: { method: "GET", path: "/", access: "public" },
+  live: { method: "GET", path: "/healthz", access: "public" },
+  ready: { method: "GET", path: "/readyz", access: "public" },
+  slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
+  admin: { method: "GET", path: "/_admin/", access: "identity" },
+  processes: { method: "GET", path: "/debug/processes", access: "identity" },
+  containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
+} as const satisfies Record<string, Route>;

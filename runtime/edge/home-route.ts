@@ -1,0 +1,38 @@
+import type { Handler } from "hono";
+import { VERSION } from "../contract/names.ts";
+import { wantsHtml } from "./access.ts";
+import { contentSecurityPolicy } from "./pages/layout.ts";
+import { homePage, WAIT_REFRESH_SECONDS, waitPage } from "./pages/home.ts";
+import type { Sandbox } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+
+/** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
+const REFUSED_WAKE_SECONDS = 600;
+
+/** `GET /`: what this is, or 502 with the cause; it wakes a sleeping container within limits. */
+export function home(sandbox: Sandbox): Handler {
+  return async function handleHome(context) {
+    const status = await sandbox.status();
+    const browser = wantsHtml(context.req.raw);
+    if (browser) context.header("content-security-policy", await contentSecurityPolicy());
+    if (status.state === "ready") {
+      if (browser) return context.html(homePage(status));
+      return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
+    }
+    const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
+    const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
+    if (browser) {
+      return context.html(waitPage(status, wait), 502, { "retry-after": String(wait) });
+    }
+    const { code, detail } = status.reason ?? { code: "gateway_not_ready" as const };
+    return sendProblem(code, detail, { status: 502, retryAfterSeconds: wait });
+  };
+}
+
+/** `GET /readyz`: 200 or 503 with the state; wakes nothing. */
+export function readiness(sandbox: Sandbox): Handler {
+  return async function handleReadiness(context) {
+    const { state, since } = await sandbox.status();
+    return context.json({ state, since }, state === "ready" ? 200 : 503);
+  };
+}

@@ -1,0 +1,125 @@
+import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from "jose";
+import { StewardError } from "../contract/errors.ts";
+
+const CLOCK_TOLERANCE_SECONDS = 30;
+const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i;
+
+/** Who asks, as the identity gateway vouches for. */
+export interface Identity {
+  /** E-mail of a person, or the common name of a service token. */
+  name: string;
+}
+
+/** Whom a request is from, or why that is not known. */
+export type IdentityDecision =
+  | { allowed: true; identity: Identity }
+  | { allowed: false; error: StewardError; loginUrl?: string };
+
+/** Decides whose request this is. */
+export type Identify = (request: Request) => Promise<IdentityDecision>;
+
+/**
+ * The identity gateway's origin. A bare host name means https; a full origin is taken for loopback
+ * hosts only, where the rehearsal's gateway lives.
+ */
+export function teamOrigin(teamDomain: string): string | undefined {
+  if (LOOPBACK.test(teamDomain)) return teamDomain;
+  return HOST_NAME.test(teamDomain) ? `https://${teamDomain.toLowerCase()}` : undefined;
+}
+
+/** Settings of {@link accessIdentity}. */
+export interface AccessOptions {
+  teamDomain: string | undefined;
+  audience: string | undefined;
+  /** Where the keys come from; by default the gateway's own, fetched once and again for an unknown key id. */
+  keys?: (certificates: URL) => JWTVerifyGetKey;
+}
+
+/**
+ * Identity by the gateway's application token, checked here although the gateway checked it before:
+ * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/
+ */
+export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet }: AccessOptions): Identify {
+  if (audience === undefined) return refuse(notConfigured("EDGE_ACCESS_AUD"));
+  if (teamDomain === undefined) return refuse(notConfigured("EDGE_ACCESS_TEAM_DOMAIN"));
+  const issuer = teamOrigin(teamDomain);
+  if (issuer === undefined) {
+    const detail = "EDGE_ACCESS_TEAM_DOMAIN is not a bare host name such as team.cloudflareaccess.com.";
+    return refuse(new StewardError("access_misconfigured", detail));
+  }
+  const keySet = keys(new URL("/cdn-cgi/access/certs", issuer));
+
+  return async function identify(request) {
+    const url = new URL(request.url);
+    if (url.host === new URL(issuer).host) {
+      const detail = "EDGE_ACCESS_TEAM_DOMAIN is this service's own host; it must be the identity gateway's.";
+      return { allowed: false, error: new StewardError("access_misconfigured", detail) };
+    }
+    const login = loginUrl(issuer, audience, url);
+    const token = readToken(request.headers);
+    if (token === undefined) {
+      return { allowed: false, error: new StewardError("identity_required"), loginUrl: login };
+    }
+    try {
+      // RFC 8725 section 3.1: the algorithm is ours to name, never the token's.
+      const { payload } = await jwtVerify(token, keySet, {
+        issuer,
+        audience,
+        algorithms: ["RS256"],
+        requiredClaims: ["exp", "iat"],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      const name = payload["email"] ?? payload["common_name"] ?? payload.sub;
+      if (typeof name !== "string" || name === "") {
+        return { allowed: false, error: new StewardError("identity_required", "The token names nobody.") };
+      }
+      return { allowed: true, identity: { name } };
+    } catch (error) {
+      return { allowed: false, error: tokenError(error), loginUrl: login };
+    }
+  };
+}
+
+/** The token of a request: the gateway's header, else its cookie. */
+function readToken(headers: Headers): string | undefined {
+  const header = headers.get("cf-access-jwt-assertion");
+  if (header !== null && header !== "") return header;
+  const cookies = (headers.get("cookie") ?? "").split(";").map((part) => part.trim());
+  const cookie = cookies.find((part) => part.startsWith("CF_Authorization="));
+  return cookie?.slice("CF_Authorization=".length) || undefined;
+}
+
+/** Where a browser signs in: https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/ */
+function loginUrl(issuer: string, audience: string, url: URL): string {
+  const login = new URL(`/cdn-cgi/access/login/${url.host}`, issuer);
+  login.searchParams.set("kid", audience);
+  login.searchParams.set("redirect_url", url.pathname);
+  return login.href;
+}
+
+/** What went wrong with a token, in words that do not repeat it. */
+function tokenError(error: unknown): StewardError {
+  if (error instanceof errors.JWTExpired)
+    return new StewardError("identity_required", "The sign-in has expired.");
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new StewardError(
+      "identity_required",
+      `The token's "${error.claim}" claim is not this application's.`,
+    );
+  }
+  const unverified = [errors.JWTInvalid, errors.JWSInvalid, errors.JWSSignatureVerificationFailed];
+  const wrongKey = [errors.JWKSNoMatchingKey, errors.JOSEAlgNotAllowed, errors.JOSENotSupported];
+  if ([...unverified, ...wrongKey].some((kind) => error instanceof kind)) {
+    return new StewardError("identity_required", "The token was not signed by the identity gateway.");
+  }
+  return new StewardError("access_unreachable", undefined, { cause: error });
+}
+
+function notConfigured(name: string): StewardError {
+  return new StewardError("access_not_configured", `${name} is not configured`);
+}
+
+function refuse(error: StewardError): Identify {
+  return async () => ({ allowed: false, error });
+}

@@ -1,0 +1,39 @@
+import { GATEWAY_ROUTES, type Delivery, type DeliveryOutcome } from "../../contract/control.ts";
+import type { Problem } from "../../contract/problem.ts";
+import type { Sandbox } from "../ports.ts";
+import type { AttemptResult } from "./dispatcher.ts";
+
+/** Reads `Retry-After` as seconds or as a date (RFC 9110, section 10.2.3). Milliseconds. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null || header === "") return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** One delivery to the gateway of a running sandbox: what its answer means for the ledger. */
+export async function deliverTo(
+  sandbox: Pick<Sandbox, "request">,
+  delivery: Delivery,
+  now: number,
+): Promise<AttemptResult> {
+  const response = await sandbox.request("gateway", {
+    method: "POST",
+    path: GATEWAY_ROUTES.deliveries,
+    body: JSON.stringify(delivery),
+  });
+  if (response.ok) {
+    const { outcome, note } = (await response.json()) as DeliveryOutcome;
+    return { kind: "settled", note: note ?? outcome };
+  }
+  const note = await problemNote(response);
+  if (response.status === 400 || response.status === 413) return { kind: "refused", note };
+  const afterMs = retryAfterMs(response.headers.get("retry-after"), now);
+  return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }) };
+}
+
+async function problemNote(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  return `${response.status} ${body.code ?? ""} ${body.detail ?? ""}`.trim();
+}

@@ -1,0 +1,96 @@
+import type { Delivery } from "../../contract/control.ts";
+import type { Clock, Log } from "../ports.ts";
+import type { DueEntry, LedgerStore } from "./store.ts";
+
+const DEAD_AFTER_MS = 24 * 3_600_000;
+const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5 * 60_000;
+const PRUNE_BATCH = 500;
+
+/** How one attempt ended. `afterMs` is the wait that the other side asked for. */
+export type AttemptResult =
+  | { kind: "settled"; note: string }
+  | { kind: "retry"; note: string; afterMs?: number }
+  | { kind: "refused"; note: string };
+
+/** What the dispatcher works with. */
+export interface DispatcherOptions {
+  store: LedgerStore;
+  /** Delivers one event; returns when the reply is out. A throw counts as a retry. */
+  deliver(delivery: Delivery): Promise<AttemptResult>;
+  /** Asks to be run again at a time (milliseconds since the epoch); a later call replaces an earlier one. */
+  wakeAt(time: number): void;
+  clock: Clock;
+  /** A number from 0 up to 1. */
+  random(): number;
+  log: Log;
+  /** Conversations that are served side by side. */
+  concurrency: number;
+}
+
+/** Milliseconds to wait before the next attempt: exponential, with jitter over its upper half. */
+export function retryDelay(attempt: number, random: number): number {
+  const full = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_RETRY_MS);
+  return Math.round(full * (0.5 + random / 2));
+}
+
+/** Carries recorded events to the gateway: a conversation in order, conversations side by side. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #active = new Map<string, Promise<void>>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Starts whatever is due and there is room for. Returns at once. */
+  run(): void {
+    const { store, clock, concurrency, wakeAt } = this.#options;
+    const room = concurrency - this.#active.size;
+    const entries = room > 0 ? store.take(clock(), room) : [];
+    for (const entry of entries) {
+      const attempt = this.#attempt(entry).finally(() => {
+        this.#active.delete(entry.key);
+        this.run();
+      });
+      this.#active.set(entry.key, attempt);
+    }
+    store.prune(clock() - KEEP_SETTLED_MS, PRUNE_BATCH);
+    // What is due already and was not taken waits for a delivery under way, whose end runs this again.
+    const next = store.nextDue();
+    if (next !== undefined && next > clock()) wakeAt(next);
+  }
+
+  /** Resolves when no delivery is under way. */
+  async idle(): Promise<void> {
+    while (this.#active.size > 0) await Promise.all(this.#active.values());
+  }
+
+  /** Deliveries under way. */
+  get active(): number {
+    return this.#active.size;
+  }
+
+  async #attempt({ key, attempt, delivery }: DueEntry): Promise<void> {
+    const { store, deliver, clock, random, log } = this.#options;
+    const result = await deliver(delivery).catch((error: unknown): AttemptResult => ({
+      kind: "retry",
+      note: error instanceof Error ? error.message : "unknown error",
+    }));
+    const now = clock();
+    if (result.kind === "settled") {
+      store.settle(key, "answered", now, result.note);
+      return;
+    }
+    const tooOld = now - delivery.receivedAt > DEAD_AFTER_MS;
+    if (result.kind === "refused" || tooOld) {
+      store.settle(key, "dead", now, result.note);
+      log.error("event given up", { key, attempt, note: result.note });
+      return;
+    }
+    const wait = Math.max(result.afterMs ?? 0, retryDelay(attempt, random()));
+    store.postpone(key, now + wait, result.note);
+    log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
+  }
+}

@@ -1,0 +1,58 @@
+import { html } from "hono/html";
+import type { Reason } from "../../contract/errors.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
+import { page, type Markup } from "./layout.ts";
+
+/** Seconds after which the wait page looks again. */
+export const WAIT_REFRESH_SECONDS = 2;
+
+const HEADLINES: Record<SandboxStatus["state"], string> = {
+  ready: "The gateway is up",
+  starting: "The gateway is starting",
+  stopped: "The gateway is asleep; a message wakes it",
+  "crash-looping": "The gateway cannot start",
+};
+
+const TONES: Record<SandboxStatus["state"], string> = {
+  ready: "ok",
+  starting: "wait",
+  stopped: "wait",
+  "crash-looping": "bad",
+};
+
+/** A line that tells a state by colour and by word. */
+export function stateLine(status: SandboxStatus): Markup {
+  const tone = TONES[status.state];
+  return html`<p class="state ${tone}" role="status">${HEADLINES[status.state]}</p>`;
+}
+
+/** What went wrong and what to do. */
+export function reasonBox(reason: Reason | undefined): Markup | "" {
+  if (reason === undefined) return "";
+  return html`<aside>
+    <p><code>${reason.code}</code>: ${reason.detail}</p>
+    <p><strong>Fix:</strong> ${reason.fix}</p>
+  </aside>`;
+}
+
+/** The page of `/` while the gateway is ready. */
+export function homePage(status: SandboxStatus): Markup {
+  return page(
+    "steward",
+    html`<h1>steward</h1>
+      <p class="soft">An assistant gateway: chat platforms on one side, a model provider on the other.</p>
+      ${stateLine(status)}
+      <p><a href="/_admin/">Administration</a></p>`,
+  );
+}
+
+/** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
+export function waitPage(status: SandboxStatus, refreshSeconds: number): Markup {
+  return page(
+    "steward is not ready",
+    html`<h1>steward</h1>
+      ${stateLine(status)} ${reasonBox(status.reason)}
+      <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
+    refreshSeconds,
+  );
+}

@@ -1,0 +1,45 @@
+import { html, raw } from "hono/html";
+
+/** Markup whose interpolated values are escaped already. */
+export type Markup = ReturnType<typeof html>;
+
+const STYLE = `
+:root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --soft: light-dark(#5b6470, #a3acb8);
+  --ok: light-dark(#1a7f4b, #4cc38a); --bad: light-dark(#b3261e, #ff8a80); --page: light-dark(#fbfbfc, #16181c); }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 44rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .5rem; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
+p { margin: .5rem 0; } .soft { color: var(--soft); } code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+.state::before { content: "●"; margin-right: .5rem; } .ok::before { color: var(--ok); } .bad::before { color: var(--bad); }
+.wait::before { color: var(--soft); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.25rem; margin: .75rem 0; }
+dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+aside { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0; }
+`;
+
+/** The policy that fits these pages: no script at all, and no style but this one. */
+export async function contentSecurityPolicy(): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE));
+  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+/** A whole page. `refreshSeconds` makes it load again by itself, without a script. */
+export function page(title: string, content: Markup, refreshSeconds?: number): Markup {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        ${refreshSeconds === undefined ? "" : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`}
+        <title>${title}</title>
+        <style>
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <main>${content}</main>
+      </body>
+    </html>`;
+}

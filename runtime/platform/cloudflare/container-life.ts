@@ -1,0 +1,180 @@
+import type { Container } from "@cloudflare/workers-types/index.ts";
+import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
+import { reason } from "../../contract/errors.ts";
+import { PORTS } from "../../contract/names.ts";
+import type { Clock, Log, PortRequest, SandboxPort } from "../../edge/ports.ts";
+import type { Notes } from "./notes.ts";
+import { pause } from "./pause.ts";
+
+const STATUS_FRESH_MS = 1_000;
+const STATUS_TIMEOUT_MS = 2_000;
+const REQUEST_TIMEOUT_MS = 10 * 60_000;
+const PORT_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+const STOP_GRACE_MS = 15_000;
+const SIGTERM = 15;
+
+/** What {@link ContainerLife} works with. */
+export interface ContainerLifeOptions {
+  /** Read at each use: the platform hands the object out anew. */
+  container(): Container;
+  /** The gateway's variables. */
+  environment: Record<string, string>;
+  notes: Notes;
+  clock: Clock;
+  log: Log;
+}
+
+/** Starts, watches and stops the container; the Durable Object's only way to it. */
+export class ContainerLife {
+  readonly #options: ContainerLifeOptions;
+  #watching = false;
+  #cached: { status: SandboxStatus; at: number } | undefined;
+
+  constructor(options: ContainerLifeOptions) {
+    this.#options = options;
+    if (options.container().running) this.#watch();
+  }
+
+  /** True while the platform runs the container, ready or not. */
+  get running(): boolean {
+    return this.#options.container().running;
+  }
+
+  /** Starts the container where it is stopped. Returns at once. */
+  start(): void {
+    const { container, environment, notes, clock, log } = this.#options;
+    if (container().running) return;
+    const token = crypto.randomUUID();
+    notes.write("controlToken", token);
+    notes.write("startedAt", String(clock()));
+    this.#cached = undefined;
+    container().start({
+      enableInternet: true,
+      env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token, STEWARD_BIND: "0.0.0.0" },
+    });
+    log.info("container started");
+    this.#watch();
+  }
+
+  /** Asks the container to stop and ends it by force where it does not. */
+  async stop(): Promise<void> {
+    const { container, log, clock } = this.#options;
+    if (!container().running) return;
+    log.info("container goes to sleep");
+    container().signal(SIGTERM);
+    const deadline = clock() + STOP_GRACE_MS;
+    while (container().running && clock() < deadline) await pause(POLL_MS);
+    if (container().running) await container().destroy();
+    this.#cached = undefined;
+  }
+
+  /** The state, from the supervisor where it answers. At most a second old; starts nothing. */
+  async status(): Promise<SandboxStatus> {
+    const { clock } = this.#options;
+    if (!this.running) return this.#stopped();
+    if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
+    const status = await this.#ask();
+    this.#cached = { status, at: clock() };
+    return status;
+  }
+
+  /** Starts the container and waits until the gateway is ready, cannot start, or `timeoutMs` is over. */
+  async whenReady(timeoutMs: number): Promise<SandboxStatus> {
+    const { clock, notes } = this.#options;
+    const deadline = clock() + timeoutMs;
+    for (;;) {
+      this.start();
+      const status = await this.#ask();
+      this.#cached = { status, at: clock() };
+      const settled = status.state === "ready" || status.state === "crash-looping";
+      if (status.state === "ready" && notes.read("coldStartOf") !== notes.read("startedAt")) {
+        notes.write("coldStartMs", String(clock() - Number(notes.read("startedAt"))));
+        notes.write("coldStartOf", notes.read("startedAt") ?? "");
+      }
+      if (settled || clock() >= deadline) return status;
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
+  async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    const deadline = this.#options.clock() + PORT_TIMEOUT_MS;
+    this.start();
+    for (;;) {
+      try {
+        return await this.#send(port, request, REQUEST_TIMEOUT_MS);
+      } catch (error) {
+        // A port that does not listen yet refuses at once, and only the supervisor's is worth the wait:
+        // the gateway's readiness is known from its status. What was sent is never sent twice.
+        const retry = port === "supervisor" && request.method === "GET" && this.#options.clock() < deadline;
+        if (!retry) throw error;
+        await pause(POLL_MS);
+      }
+    }
+  }
+
+  async #ask(): Promise<SandboxStatus> {
+    const { notes } = this.#options;
+    const coldStart = notes.read("coldStartMs");
+    const measured = coldStart === undefined ? {} : { coldStartMs: Number(coldStart) };
+    try {
+      const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
+      const response = await this.#send("supervisor", request, STATUS_TIMEOUT_MS);
+      if (response.ok) return { ...((await response.json()) as SandboxStatus), ...measured };
+    } catch {
+      // Not listening yet: the container has only just been started.
+    }
+    const since = new Date(Number(notes.read("startedAt") ?? 0)).toISOString();
+    return { state: "starting", since, restarts: 0, ...measured };
+  }
+
+  async #send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
+    const { container, notes } = this.#options;
+    // One object at run time; Node's and the platform's type packages describe its requests differently.
+    const server = container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
+    return server.fetch(`http://sandbox${request.path}`, {
+      method: request.method,
+      headers: {
+        authorization: `Bearer ${notes.read("controlToken") ?? ""}`,
+        ...(request.body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(request.body !== undefined && { body: request.body }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  }
+
+  #stopped(): SandboxStatus {
+    const { notes } = this.#options;
+    const since = new Date(Number(notes.read("stoppedAt") ?? 0)).toISOString();
+    const crash = notes.read("crash");
+    const coldStart = notes.read("coldStartMs");
+    return {
+      state: "stopped",
+      since,
+      restarts: 0,
+      ...(crash && { reason: reason("crash_looping", crash) }),
+      ...(coldStart !== undefined && { coldStartMs: Number(coldStart) }),
+    };
+  }
+
+  // A pending monitor() also keeps the Durable Object from being evicted while the container runs.
+  #watch(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    const { container, notes, clock, log } = this.#options;
+    const ended = (crash: string): void => {
+      this.#watching = false;
+      this.#cached = undefined;
+      notes.write("stoppedAt", String(clock()));
+      notes.write("crash", crash);
+      log.info("container stopped", { crash });
+    };
+    container()
+      .monitor()
+      .then(
+        () => ended(""),
+        (error: unknown) => ended(error instanceof Error ? error.message : "The container ended."),
+      );
+  }
+}

@@ -1,0 +1,19 @@
+import { readEdgeSettings, type EdgeSettings, type Environment } from "../../contract/environment.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Ledger, Sandbox } from "../../edge/ports.ts";
+
+/** What the Worker is bound to: text and secret variables beside the Durable Object namespace. */
+export interface WorkerEnvironment {
+  SANDBOX: { getByName(name: string): Ledger & Sandbox };
+}
+
+/** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */
+export function readWorker(env: WorkerEnvironment): { variables: Environment; settings: EdgeSettings } {
+  const texts = Object.entries(env).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  const variables = Object.fromEntries(texts);
+  const result = readEdgeSettings(variables);
+  if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
+  return { variables, settings: result.settings };
+}

@@ -1,0 +1,153 @@
+import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { DurableObject } from "cloudflare:workers";
+import type { Delivery, SandboxStatus } from "../../contract/control.ts";
+import { gatewayEnvironment } from "../../contract/environment.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { Dispatcher, type AttemptResult } from "../../edge/ledger/dispatcher.ts";
+import { deliverTo } from "../../edge/ledger/deliver.ts";
+import { LedgerStore } from "../../edge/ledger/store.ts";
+import type {
+  Admission,
+  Ledger,
+  LedgerCounts,
+  Log,
+  PortRequest,
+  Sandbox as SandboxPorts,
+  SandboxPort,
+  Waker,
+} from "../../edge/ports.ts";
+import { ContainerLife } from "./container-life.ts";
+import { durableSql } from "./durable-sql.ts";
+import { readWorker, type WorkerEnvironment } from "./environment.ts";
+import { consoleLog } from "./log.ts";
+import { Notes } from "./notes.ts";
+import { pause } from "./pause.ts";
+
+const CONCURRENCY = 16;
+const READY_TIMEOUT_MS = 120_000;
+/** While events are open the object looks after them at least this often, even if it was evicted. */
+const GUARD_MS = 60_000;
+const ALARM_LIMIT_MS = 10 * 60_000;
+
+/** Owns the container, records events and carries them to it. One object serves the whole deployment. */
+export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger, SandboxPorts {
+  readonly #clock = Date.now;
+  readonly #log: Log;
+  readonly #notes: Notes;
+  readonly #store: LedgerStore;
+  readonly #life: ContainerLife;
+  readonly #dispatcher: Dispatcher;
+  readonly #sleepAfterMs: number;
+  #lastUse: number;
+  #alarmAt = Number.POSITIVE_INFINITY;
+
+  constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
+    super(ctx, env);
+    const sql = durableSql(ctx.storage);
+    const { variables, settings } = readWorker(env);
+    this.#log = consoleLog(variables);
+    this.#sleepAfterMs = settings.sleepAfterMs;
+    this.#lastUse = this.#clock();
+    this.#notes = new Notes(sql);
+    this.#store = new LedgerStore(sql);
+    this.#life = new ContainerLife({
+      container: () => this.#container(),
+      environment: gatewayEnvironment(variables),
+      notes: this.#notes,
+      clock: this.#clock,
+      log: this.#log,
+    });
+    this.#dispatcher = new Dispatcher({
+      store: this.#store,
+      deliver: (delivery) => this.#deliver(delivery),
+      wakeAt: (time) => this.#wakeAt(time),
+      clock: this.#clock,
+      random: Math.random,
+      log: this.#log,
+      concurrency: CONCURRENCY,
+    });
+    this.#schedule();
+  }
+
+  /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
+  async admit(event: Delivery): Promise<Admission> {
+    const duplicate = !this.#store.record(event);
+    this.#wakeAt(this.#clock() + GUARD_MS);
+    this.#use();
+    const { state } = await this.#life.status();
+    this.#dispatcher.run();
+    return { duplicate, ready: state === "ready" };
+  }
+
+  /** See {@link Ledger}. */
+  async counts(): Promise<LedgerCounts> {
+    return this.#store.counts();
+  }
+
+  /** See {@link SandboxPorts}. */
+  async status(): Promise<SandboxStatus> {
+    return this.#life.status();
+  }
+
+  /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
+  async wake(by: Waker): Promise<boolean> {
+    if (this.#life.running) return true;
+    if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
+    this.#use();
+    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
+    return true;
+  }
+
+  /** See {@link SandboxPorts}. */
+  async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    this.#use();
+    return this.#life.request(port, request);
+  }
+
+  /** Runs what is due: deliveries, then sleep. Bounded, since the platform bounds an alarm. */
+  async alarm(): Promise<void> {
+    this.#alarmAt = Number.POSITIVE_INFINITY;
+    this.#dispatcher.run();
+    await Promise.race([this.#dispatcher.idle(), pause(ALARM_LIMIT_MS)]);
+    const idleMs = this.#clock() - this.#lastUse;
+    if (idleMs >= this.#sleepAfterMs && !this.#store.hasOpen()) await this.#life.stop();
+    this.#schedule();
+  }
+
+  async #deliver(delivery: Delivery): Promise<AttemptResult> {
+    const status = await this.#life.whenReady(READY_TIMEOUT_MS);
+    if (status.state !== "ready") {
+      return { kind: "retry", note: status.reason?.detail ?? "the gateway is not ready" };
+    }
+    const result = await deliverTo(this.#life, delivery, this.#clock());
+    this.#use();
+    return result;
+  }
+
+  #container(): Container {
+    const { container } = this.ctx;
+    if (container === undefined) {
+      throw new StewardError("gateway_unavailable", "This Durable Object class is not container-enabled.");
+    }
+    return container;
+  }
+
+  /** Something of worth happened: the container stays awake for another while. */
+  #use(): void {
+    this.#lastUse = this.#clock();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#store.hasOpen()) this.#wakeAt(this.#clock() + GUARD_MS);
+    if (this.#life.running && Number.isFinite(this.#sleepAfterMs))
+      this.#wakeAt(this.#lastUse + this.#sleepAfterMs);
+  }
+
+  // An object has one alarm: the earliest wish wins, and each alarm asks anew for the others.
+  #wakeAt(time: number): void {
+    if (time >= this.#alarmAt) return;
+    this.#alarmAt = time;
+    this.ctx.waitUntil(this.ctx.storage.setAlarm(time));
+  }
+}

@@ -1,0 +1,45 @@
+import { AGENT } from "../../contract/names.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { createEdge } from "../../edge/app.ts";
+import { accessIdentity } from "../../edge/identity.ts";
+import { sendError } from "../../edge/problems.ts";
+import { readWorker, type WorkerEnvironment } from "./environment.ts";
+import { consoleLog } from "./log.ts";
+
+export { Sandbox } from "./sandbox.ts";
+
+type Edge = ReturnType<typeof createEdge>;
+
+// One isolate serves one version, so its edge, with the identity gateway's keys, is built once.
+let edge: Edge | undefined;
+
+function buildEdge(env: WorkerEnvironment): Edge {
+  const { variables, settings } = readWorker(env);
+  // A stub belongs to the request that made it, so each call gets its own.
+  const object = () => env.SANDBOX.getByName(AGENT);
+  return createEdge({
+    settings,
+    ledger: { admit: (event) => object().admit(event), counts: () => object().counts() },
+    sandbox: {
+      status: () => object().status(),
+      wake: (by) => object().wake(by),
+      request: (port, request) => object().request(port, request),
+    },
+    identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
+    clock: Date.now,
+    log: consoleLog(variables),
+  });
+}
+
+export default {
+  /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
+  async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
+    try {
+      edge ??= buildEdge(env);
+    } catch (error) {
+      if (error instanceof StewardError) return sendError(error);
+      throw error;
+    }
+    return edge.fetch(request, env);
+  },
+};

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import packageJson from "../../../package.json" with { type: "json" };
+import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config.ts";
+import { parseDuration } from "../../../runtime/contract/duration.ts";
+import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
+import { ERRORS } from "../../../runtime/contract/errors.ts";
+import { VERSION } from "../../../runtime/contract/names.ts";
+import { createRedactor, redactValue } from "../../../runtime/contract/redact.ts";
+
+it("reports the package's own version", () => {
+  expect(VERSION).toBe(packageJson.version);
+});
+
+describe("durations", () => {
+  it.each([
+    ["30s", 30_000],
+    ["10m", 600_000],
+    ["1h", 3_600_000],
+    ["1h30m", 5_400_000],
+    ["never", Number.POSITIVE_INFINITY],
+  ])("reads %s", (text, milliseconds) => {
+    expect(parseDuration(text)).toBe(milliseconds);
+  });
+
+  it.each([
+    "",
+    "10",
+    "10 m",
+    "1.5h",
+    "-1h",
+    "0s",
+    "30m1h",
+    "1d",
+    "10M",
+    "1h foo 2m",
+    "ever",
+    "1h ",
+    "99999h",
+  ])("refuses %j", (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
+
+describe("the edge's environment", () => {
+  it("has the documented defaults", () => {
+    const expected = { ok: true, settings: { sleepAfterMs: 600_000, publicWebhooks: true } };
+    expect(readEdgeSettings({})).toEqual(expected);
+    expect(readEdgeSettings({ EDGE_ACCESS_AUD: "", SANDBOX_SLEEP_AFTER: "", PUBLIC_WEBHOOKS: "" })).toEqual(
+      expected,
+    );
+  });
+
+  it("names every wrong variable at once", () => {
+    const result = readEdgeSettings({ SANDBOX_SLEEP_AFTER: "soon", PUBLIC_WEBHOOKS: "yes" });
+    expect(result).toMatchObject({ ok: false });
+    expect(JSON.stringify(result)).toContain("SANDBOX_SLEEP_AFTER");
+    expect(JSON.stringify(result)).toContain("PUBLIC_WEBHOOKS");
+  });
+
+  it("gives the container only what its gateway reads", () => {
+    const environment = {
+      SLACK_BOT_TOKEN: "xoxb",
+      ADMIN_TOKEN: "a",
+      EDGE_ACCESS_AUD: "b",
+      LOG_LEVEL: "",
+      PATH: "/bin",
+    };
+    expect(gatewayEnvironment(environment)).toEqual({ SLACK_BOT_TOKEN: "xoxb" });
+  });
+});
+
+describe("the config file", () => {
+  it("reports all problems in the wording that operators look for", () => {
+    const result = checkConfig({
+      channels: {
+        telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: {} },
+        slack: { dmPolicy: "some" },
+      },
+      extra: 1,
+    });
+    if (result.ok) throw new Error("accepted");
+    const report = formatConfigProblems("/root/.steward/steward.json", result.problems).split("\n");
+    expect(report[0]).toBe("Invalid config at /root/.steward/steward.json:");
+    expect(report).toContain('- channels.telegram: Unrecognized key: "dm"');
+    expect(report).toContain('- (root): Unrecognized key: "extra"');
+    expect(report.join("\n")).toContain("channels.slack.dmPolicy");
+    expect(report.join("\n")).toContain("channels.slack.botToken");
+  });
+
+  it('refuses an open channel that does not list "*"', () => {
+    const slack = { botToken: { env: "A" }, signingSecret: { env: "B" }, dmPolicy: "open" };
+    expect(checkConfig({ channels: { slack } })).toMatchObject({
+      ok: false,
+      problems: [{ path: "channels.slack.allowFrom" }],
+    });
+    expect(checkConfig({ channels: { slack: { ...slack, allowFrom: ["*"] } } }).ok).toBe(true);
+  });
+});
+
+describe("redaction", () => {
+  const redact = createRedactor({ SLACK_SIGNING_SECRET: "0123456789abcdef", LOG_LEVEL: "information" });
+
+  it("masks the environment's secrets, and tokens by their form", () => {
+    const text = redact(
+      "0123456789abcdef xoxb-123456789-abc sk-ant-api03-abcdefghijkl Bearer abcdefgh12 123456789:AAabcdefghijklmnopqrstuvwxyz012345 information",
+    );
+    expect(text.replaceAll("[redacted]", "").trim().split(/\s+/)).toEqual(["Bearer", "information"]);
+  });
+
+  it("masks values under secret keys and leaves references alone", () => {
+    const config = {
+      botToken: "plain",
+      signingSecret: { env: "SLACK_SIGNING_SECRET" },
+      list: ["xoxb-123456789-abc"],
+      n: 1,
+    };
+    expect(redactValue(config, redact)).toEqual({
+      botToken: "[redacted]",
+      signingSecret: { env: "SLACK_SIGNING_SECRET" },
+      list: ["[redacted]"],
+      n: 1,
+    });
+  });
+});
+
+it("gives every error code a cause and a fix", () => {
+  for (const [code, { cause, fix, status }] of Object.entries(ERRORS)) {
+    expect([code, cause.endsWith("."), fix.endsWith("."), status >= 400]).toEqual([code, true, true, true]);
+  }
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { reason } from "../../../runtime/contract/errors.ts";
+import { createSigner, edgeFixture } from "../../support/edge.ts";
+
+const HTML = { headers: { accept: "text/html" } };
+
+describe("GET /", () => {
+  it("tells what this is while the gateway is ready", async () => {
+    const response = await edgeFixture().app.request("/");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ name: "steward", state: "ready" });
+    const page = await edgeFixture().app.request("/", HTML);
+    expect(await page.text()).toContain("The gateway is up");
+  });
+
+  it.each(["starting", "stopped", "crash-looping"] as const)(
+    "answers 502 with Retry-After while it is %s",
+    async (state) => {
+      const response = await edgeFixture({ state }).app.request("/");
+      expect(response.status).toBe(502);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await response.json()).toMatchObject({ status: 502, code: "gateway_not_ready" });
+      const page = await edgeFixture({ state }).app.request("/", HTML);
+      expect(page.status).toBe(502);
+      expect(await page.text()).toContain('http-equiv="refresh"');
+    },
+  );
+
+  it("tells the cause and the fix, escaped", async () => {
+    const status = { reason: reason("config_invalid", '- channels.telegram: Unrecognized key: "<dm>"') };
+    const { app } = edgeFixture({ state: "crash-looping", status });
+    expect(await (await app.request("/")).json()).toMatchObject({ status: 502, code: "config_invalid" });
+    const text = await (await app.request("/", HTML)).text();
+    expect(text).toContain("Unrecognized key: &quot;&lt;dm&gt;&quot;");
+    expect(text).toContain("Correct or delete the config file");
+  });
+
+  it("wakes a stopped container, and only that one", async () => {
+    const wakes = async (state: "stopped" | "starting" | "ready") => {
+      const { app, wakes: asked } = edgeFixture({ state });
+      await app.request("/");
+      return asked;
+    };
+    expect(await Promise.all([wakes("stopped"), wakes("starting"), wakes("ready")])).toEqual([
+      ["visitor"],
+      [],
+      [],
+    ]);
+  });
+
+  it("asks a visitor to come back later whose wish to wake it was not granted", async () => {
+    const response = await edgeFixture({ state: "stopped", grantsWake: false }).app.request("/");
+    expect(response.headers.get("retry-after")).toBe("600");
+  });
+});
+
+describe("health", () => {
+  it("is constant on /healthz and wakes nothing", async () => {
+    const { app, wakes } = edgeFixture({ state: "stopped" });
+    const response = await app.request("/healthz");
+    expect([response.status, await response.text(), wakes]).toEqual([200, "ok", []]);
+  });
+
+  it("is the gateway's on /readyz and wakes nothing", async () => {
+    const { app, wakes } = edgeFixture({ state: "stopped" });
+    const response = await app.request("/readyz");
+    expect([response.status, wakes]).toEqual([503, []]);
+    expect(await response.json()).toMatchObject({ state: "stopped" });
+    expect((await edgeFixture().app.request("/readyz")).status).toBe(200);
+  });
+});
+
+describe("with an identity", () => {
+  const signedIn = async () => {
+    const { jwk, sign } = await createSigner();
+    return { jwk, init: { headers: { "cf-access-jwt-assertion": await sign() } } };
+  };
+
+  it("shows the overview without a script and under a strict policy", async () => {
+    const { jwk, init } = await signedIn();
+    const response = await edgeFixture({ jwk }).app.request("/_admin/", init);
+    const text = await response.text();
+    expect(text).toContain("operator@example.com");
+    expect(text).toMatch(/gateway<\/dt>\s*<dd>running, pid 7, 0 restarts/);
+    expect(text).not.toContain("<script");
+    expect(response.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-/,
+    );
+  });
+
+  it("lists processes, with logs when asked, and wakes no stopped container for it", async () => {
+    const { jwk, init } = await signedIn();
+    const { app, requests } = edgeFixture({ jwk });
+    expect(await (await app.request("/debug/processes?logs=true", init)).json()).toMatchObject({
+      state: "ready",
+      processes: [{ name: "gateway", state: "running" }],
+    });
+    expect(requests).toEqual([
+      { port: "supervisor", request: { method: "GET", path: "/processes?logs=true" } },
+    ]);
+    const stopped = edgeFixture({ jwk, state: "stopped" });
+    expect(await (await stopped.app.request("/debug/processes", init)).json()).toMatchObject({
+      processes: [],
+    });
+    expect(stopped.requests).toEqual([]);
+  });
+
+  it("gives the container's config", async () => {
+    const { jwk, init } = await signedIn();
+    const response = await edgeFixture({ jwk }).app.request("/debug/container-config", init);
+    expect(await response.json()).toMatchObject({ config: { channels: {} }, valid: true });
+  });
+});
+
+it("answers an unknown address with a problem document", async () => {
+  const response = await edgeFixture().app.request("/nowhere");
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ code: "not_found" });
+});

@@ -1,0 +1,123 @@
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
+import type { Delivery, SandboxStatus } from "../../runtime/contract/control.ts";
+import { createEdge } from "../../runtime/edge/app.ts";
+import { accessIdentity } from "../../runtime/edge/identity.ts";
+import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+
+export const TEAM_DOMAIN = "team.cloudflareaccess.example";
+export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
+export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
+/** The tests' present. */
+export const NOW = 1_795_000_000_000;
+
+/** A key of the identity gateway, able to sign tokens. */
+export async function createSigner(kid = "key-1") {
+  const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg: "RS256", use: "sig" };
+  const sign = (claims: JWTPayload = {}, expiresIn = "1h") =>
+    new SignJWT({ email: "operator@example.com", ...claims })
+      .setProtectedHeader({ alg: "RS256", kid })
+      .setIssuer(claims.iss ?? `https://${TEAM_DOMAIN}`)
+      .setAudience(claims.aud ?? AUDIENCE)
+      .setIssuedAt()
+      .setExpirationTime(expiresIn)
+      .sign(privateKey);
+  return { jwk, sign };
+}
+
+/** Slack's headers for a body, signed with Web Crypto so that they are made alike in Node and workerd. */
+export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = NOW) {
+  const timestamp = String(Math.floor(at / 1_000));
+  const encoder = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+  const mac = await crypto.subtle.sign("HMAC", key, encoder.encode(`v0:${timestamp}:${body}`));
+  const hex = [...new Uint8Array(mac)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return {
+    "content-type": "application/json",
+    "x-slack-request-timestamp": timestamp,
+    "x-slack-signature": `v0=${hex}`,
+  };
+}
+
+/** An ordinary event of Slack. */
+export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
+  return {
+    type: "event_callback",
+    event_id: id,
+    team_id: "T1",
+    event: {
+      type: "app_mention",
+      channel: "C1",
+      user: "U1",
+      ts: "1795000000.000100",
+      text: "hello",
+      ...event,
+    },
+  };
+}
+
+interface EdgeFixture {
+  state?: SandboxStatus["state"];
+  status?: Partial<SandboxStatus>;
+  publicWebhooks?: boolean;
+  signingSecret?: string | null;
+  teamDomain?: string | null;
+  audience?: string | null;
+  grantsWake?: boolean;
+  jwk?: object;
+}
+
+/** The edge over a ledger and a sandbox that remember what was asked of them. */
+export function edgeFixture(fixture: EdgeFixture = {}) {
+  const { state = "ready", publicWebhooks = true, grantsWake = true } = fixture;
+  const orUndefined = (value: string | null | undefined, fallback: string) =>
+    value === null ? undefined : (value ?? fallback);
+  const admitted: Delivery[] = [];
+  const wakes: string[] = [];
+  const requests: { port: SandboxPort; request: PortRequest }[] = [];
+  const logged: string[] = [];
+  const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
+  const signingSecret = orUndefined(fixture.signingSecret, SIGNING_SECRET);
+  const app = createEdge({
+    settings: {
+      publicWebhooks,
+      sleepAfterMs: 600_000,
+      ...(signingSecret && { slackSigningSecret: signingSecret }),
+    },
+    ledger: {
+      admit: async (event) => {
+        admitted.push(event);
+        return { duplicate: false, ready: state === "ready" };
+      },
+      counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
+    },
+    sandbox: {
+      status: async () => ({ state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status }),
+      wake: async (by) => {
+        wakes.push(by);
+        return grantsWake;
+      },
+      request: async (port, request) => {
+        requests.push({ port, request });
+        return Response.json(
+          request.path.startsWith("/config")
+            ? { config: { channels: {} }, path: "/root/.steward/steward.json", valid: true, problems: [] }
+            : {
+                processes: [
+                  { name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null },
+                ],
+              },
+        );
+      },
+    },
+    identify: accessIdentity({
+      teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),
+      audience: orUndefined(fixture.audience, AUDIENCE),
+      keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
+    }),
+    clock: () => NOW,
+    log: { info: log, warn: log, error: log },
+  });
+  return { app, admitted, wakes, requests, logged };
+}
