@@ -1,3 +1,4 @@
+import type { Log } from "../contract/log.ts";
 import { Hono, type Context } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import type { EdgeSettings } from "../contract/environment.ts";
@@ -10,7 +11,7 @@ import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
-import type { Clock, Ledger, Log, Sandbox } from "./ports.ts";
+import type { Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
 /** What the edge works with. */

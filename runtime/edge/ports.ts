@@ -3,13 +3,6 @@ import type { Delivery, SandboxStatus } from "../contract/control.ts";
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
-/** Where log lines go. Fields are data, never secrets. */
-export interface Log {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
-}
-
 /** How an event was taken in. */
 export interface Admission {
   /** The platform's event id was known already: nothing was stored anew. */

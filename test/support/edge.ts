@@ -117,7 +117,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
     }),
     clock: () => NOW,
-    log: { info: log, warn: log, error: log },
+    log: { debug: log, info: log, warn: log, error: log },
   });
   return { app, admitted, wakes, requests, logged };
 }

@@ -1,5 +1,6 @@
+import type { Log } from "../../contract/log.ts";
 import type { Delivery } from "../../contract/control.ts";
-import type { Clock, Log } from "../ports.ts";
+import type { Clock } from "../ports.ts";
 import type { DueEntry, LedgerStore } from "./store.ts";
 
 const DEAD_AFTER_MS = 24 * 3_600_000;
@@ -38,14 +39,22 @@ export function retryDelay(attempt: number, random: number): number {
 /** Carries recorded events to the gateway: a conversation in order, conversations side by side. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  #stopped = false;
   readonly #active = new Map<string, Promise<void>>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
   }
 
+  /** Begins nothing more. Resolves when no delivery is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.idle();
+  }
+
   /** Starts whatever is due and there is room for. Returns at once. */
   run(): void {
+    if (this.#stopped) return;
     const { store, clock, concurrency, wakeAt } = this.#options;
     const room = concurrency - this.#active.size;
     const entries = room > 0 ? store.take(clock(), room) : [];

@@ -18,6 +18,9 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 aside { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0; }
 `;
 
+// One piece, since the policy's hash counts every space between the tags.
+const STYLE_ELEMENT = `<style>${STYLE}</style>`;
+
 /** The policy that fits these pages: no script at all, and no style but this one. */
 export async function contentSecurityPolicy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE));
@@ -34,9 +37,7 @@ export function page(title: string, content: Markup, refreshSeconds?: number): M
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         ${refreshSeconds === undefined ? "" : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`}
         <title>${title}</title>
-        <style>
-          ${raw(STYLE)}
-        </style>
+        ${raw(STYLE_ELEMENT)}
       </head>
       <body>
         <main>${content}</main>

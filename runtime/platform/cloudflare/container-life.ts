@@ -1,8 +1,9 @@
+import type { Log } from "../../contract/log.ts";
 import type { Container } from "@cloudflare/workers-types/index.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
 import { reason } from "../../contract/errors.ts";
 import { PORTS } from "../../contract/names.ts";
-import type { Clock, Log, PortRequest, SandboxPort } from "../../edge/ports.ts";
+import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Notes } from "./notes.ts";
 import { pause } from "./pause.ts";
 
@@ -29,6 +30,7 @@ export interface ContainerLifeOptions {
 export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   #watching = false;
+  #starting: Promise<SandboxStatus> | undefined;
   #cached: { status: SandboxStatus; at: number } | undefined;
 
   constructor(options: ContainerLifeOptions) {
@@ -81,6 +83,16 @@ export class ContainerLife {
 
   /** Starts the container and waits until the gateway is ready, cannot start, or `timeoutMs` is over. */
   async whenReady(timeoutMs: number): Promise<SandboxStatus> {
+    const status = await this.status();
+    if (status.state === "ready") return status;
+    // Everyone who waits meanwhile waits for the same start.
+    this.#starting ??= this.#untilSettled(timeoutMs).finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
     const { clock, notes } = this.#options;
     const deadline = clock() + timeoutMs;
     for (;;) {

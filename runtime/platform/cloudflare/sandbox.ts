@@ -1,3 +1,4 @@
+import type { Log } from "../../contract/log.ts";
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { Delivery, SandboxStatus } from "../../contract/control.ts";
@@ -10,7 +11,6 @@ import type {
   Admission,
   Ledger,
   LedgerCounts,
-  Log,
   PortRequest,
   Sandbox as SandboxPorts,
   SandboxPort,
@@ -27,6 +27,8 @@ const CONCURRENCY = 16;
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 60_000;
+/** A gateway that cannot start is asked again this often while events wait for it. */
+const NOT_READY_RETRY_MS = 10_000;
 const ALARM_LIMIT_MS = 10 * 60_000;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
@@ -75,7 +77,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     this.#wakeAt(this.#clock() + GUARD_MS);
     this.#use();
     const { state } = await this.#life.status();
-    this.#dispatcher.run();
+    this.ctx.waitUntil(this.#dispatch());
     return { duplicate, ready: state === "ready" };
   }
 
@@ -107,18 +109,27 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   /** Runs what is due: deliveries, then sleep. Bounded, since the platform bounds an alarm. */
   async alarm(): Promise<void> {
     this.#alarmAt = Number.POSITIVE_INFINITY;
-    this.#dispatcher.run();
+    await this.#dispatch();
     await Promise.race([this.#dispatcher.idle(), pause(ALARM_LIMIT_MS)]);
     const idleMs = this.#clock() - this.#lastUse;
     if (idleMs >= this.#sleepAfterMs && !this.#store.hasOpen()) await this.#life.stop();
     this.#schedule();
   }
 
-  async #deliver(delivery: Delivery): Promise<AttemptResult> {
-    const status = await this.#life.whenReady(READY_TIMEOUT_MS);
-    if (status.state !== "ready") {
-      return { kind: "retry", note: status.reason?.detail ?? "the gateway is not ready" };
+  // Waits for the gateway before it takes an entry: a gateway that is down is no failed attempt.
+  async #dispatch(): Promise<void> {
+    const due = this.#store.nextDue();
+    if (due === undefined) return;
+    if (due > this.#clock()) {
+      this.#wakeAt(due);
+      return;
     }
+    const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
+    if (state === "ready") this.#dispatcher.run();
+    else this.#wakeAt(this.#clock() + NOT_READY_RETRY_MS);
+  }
+
+  async #deliver(delivery: Delivery): Promise<AttemptResult> {
     const result = await deliverTo(this.#life, delivery, this.#clock());
     this.#use();
     return result;

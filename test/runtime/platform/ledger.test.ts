@@ -8,7 +8,7 @@ import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { openSqlite, type NodeSql } from "../../../runtime/platform/node/sqlite.ts";
 
 const HOUR = 3_600_000;
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 let dir: string;
 let sql: NodeSql;

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type BuildOptions, type OutputFile } from "esbuild";
+import { exclusively, publish } from "./cache.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const HASH_LENGTH = 16;
+
+/** One file of the Worker, as the API takes it. */
+export interface WorkerModule {
+  name: string;
+  path: string;
+  contentType: string;
+}
+
+/** What both stacks deploy. Everything is named by the hash of its content, so it cannot be stale. */
+export interface Bundle {
+  /** Hash over Worker and container. */
+  hash: string;
+  worker: { mainModule: string; files: WorkerModule[]; hash: string };
+  /** The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`. */
+  container: { dir: string; hash: string };
+}
+
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: "esm",
+  minify: true,
+  // Names are what a stack trace shows; they cost little.
+  keepNames: true,
+  legalComments: "none",
+  target: "es2024",
+  write: false,
+  logLevel: "silent",
+} satisfies BuildOptions;
+
+const WORKER: BuildOptions = {
+  ...COMMON,
+  entryPoints: { index: "runtime/platform/cloudflare/worker.ts" },
+  outdir: "dist/worker",
+  platform: "browser",
+  conditions: ["workerd", "worker", "browser"],
+  external: ["cloudflare:*", "node:*"],
+};
+
+const CONTAINER: BuildOptions = {
+  ...COMMON,
+  entryPoints: ["runtime/supervisor/main.ts", "runtime/gateway/main.ts", "runtime/platform/node/host.ts"],
+  outbase: "runtime",
+  outdir: "dist/container",
+  platform: "node",
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  // Packages written for CommonJS ask for Node's modules by require.
+  banner: {
+    js: "import { createRequire as stewardRequire } from 'node:module'; const require = stewardRequire(import.meta.url);",
+  },
+};
+
+/** Bundles Worker and container from source into `<outdir>/<content hash>`; does nothing twice. */
+export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
+  const [worker, container] = await Promise.all([
+    bundled(WORKER, "dist/worker"),
+    bundled(CONTAINER, "dist/container"),
+  ]);
+  // The image's own package.json marks its files as ES modules.
+  container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
+  const workerDir = await store(path.join(outdir, `worker-${contentHash(worker)}`), worker);
+  const containerDir = await store(path.join(outdir, `container-${contentHash(container)}`), container);
+  const files = [...worker.keys()].map((name) => ({
+    name,
+    path: path.join(workerDir, name),
+    contentType: "application/javascript+module",
+  }));
+  return {
+    hash: contentHash(new Map([...worker, ...container])),
+    worker: { mainModule: "index.js", files, hash: contentHash(worker) },
+    container: { dir: containerDir, hash: contentHash(container) },
+  };
+}
+
+type Files = Map<string, Uint8Array>;
+
+async function bundled(options: BuildOptions, outdir: string): Promise<Files> {
+  const { outputFiles = [] } = await build(options);
+  const named = outputFiles.map((file: OutputFile): [string, Uint8Array] => [
+    path.relative(path.join(ROOT, outdir), file.path).split(path.sep).join("/"),
+    file.contents,
+  ]);
+  return new Map(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function contentHash(files: Files): string {
+  const hash = createHash("sha256");
+  for (const [name, content] of files) hash.update(`${name}\0${content.byteLength}\0`).update(content);
+  return hash.digest("hex").slice(0, HASH_LENGTH);
+}
+
+function store(dir: string, files: Files): Promise<string> {
+  return exclusively(path.join(path.dirname(dir), ".lock"), async () => {
+    if (existsSync(dir)) return dir;
+    await publish(dir, async (draft) => {
+      for (const [name, content] of files) {
+        await mkdir(path.dirname(path.join(draft, name)), { recursive: true });
+        await writeFile(path.join(draft, name), content);
+      }
+    });
+    return dir;
+  });
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import * as z from "zod";
+
+const SERVERS = ["api", "front", "identity", "slack", "telegram", "discord", "model"] as const;
+
+const schema = z.strictObject({
+  accountId: z.string(),
+  apiToken: z.string(),
+  passphrase: z.string(),
+  ports: z.record(z.enum(SERVERS), z.int()),
+  secrets: z.strictObject({
+    slackBotToken: z.string(),
+    slackSigningSecret: z.string(),
+    telegramBotToken: z.string(),
+    telegramWebhookSecret: z.string(),
+    discordBotToken: z.string(),
+    discordPublicKey: z.string(),
+    discordApplicationId: z.string(),
+    anthropicApiKey: z.string(),
+    adminToken: z.string(),
+  }),
+});
+
+/** What a rehearsal keeps from run to run: with the same ports and keys a second run changes nothing. */
+export type RehearsalSettings = z.infer<typeof schema>;
+
+/** The settings of the rehearsal in this directory, made on its first run. The file holds keys of stand-ins only. */
+export async function readSettings(dir: string): Promise<RehearsalSettings> {
+  const file = path.join(dir, "rehearsal.json");
+  if (existsSync(file)) return schema.parse(JSON.parse(readFileSync(file, "utf8")));
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const settings = await createSettings();
+  writeFileSync(file, `${JSON.stringify(settings, undefined, 2)}\n`, { mode: 0o600 });
+  return settings;
+}
+
+async function createSettings(): Promise<RehearsalSettings> {
+  const hex = (bytes: number): string => randomBytes(bytes).toString("hex");
+  return {
+    accountId: hex(16),
+    apiToken: hex(20),
+    passphrase: hex(16),
+    ports: await freePorts(),
+    // In the forms of the real ones, so that everything that looks at a form is rehearsed too.
+    secrets: {
+      slackBotToken: `xoxb-rehearsal-${hex(12)}`,
+      slackSigningSecret: hex(16),
+      telegramBotToken: `1234567890:${hex(18).slice(0, 35)}`,
+      telegramWebhookSecret: hex(16),
+      discordBotToken: `rehearsal.${hex(20)}`,
+      discordPublicKey: hex(32),
+      discordApplicationId: "1000000000000000001",
+      anthropicApiKey: `sk-ant-rehearsal-${hex(16)}`,
+      adminToken: hex(16),
+    },
+  };
+}
+
+// All are held open together, so that no two servers are given the same one.
+async function freePorts(): Promise<RehearsalSettings["ports"]> {
+  const holders = await Promise.all(
+    SERVERS.map(
+      (name) =>
+        new Promise<[(typeof SERVERS)[number], ReturnType<typeof createServer>]>((resolve, reject) => {
+          const server = createServer().once("error", reject);
+          server.listen(0, "127.0.0.1", () => resolve([name, server]));
+        }),
+    ),
+  );
+  const ports = holders.map(([name, server]) => [name, (server.address() as AddressInfo).port]);
+  await Promise.all(holders.map(([, server]) => new Promise((resolve) => server.close(resolve))));
+  return schema.shape.ports.parse(Object.fromEntries(ports));
+}

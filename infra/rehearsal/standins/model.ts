@@ -1,0 +1,90 @@
+import { Hono } from "hono";
+import { streamSSE } from "hono/streaming";
+import * as z from "zod";
+import { listen, type Listening, type ListenOptions } from "./serve.ts";
+
+const content = z.union([
+  z.string(),
+  z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+]);
+const requestSchema = z.looseObject({
+  model: z.string(),
+  max_tokens: z.number().int().positive(),
+  stream: z.boolean().optional(),
+  messages: z.array(z.looseObject({ role: z.enum(["user", "assistant"]), content })).min(1),
+});
+
+/** Options of {@link startModel}. */
+export interface ModelOptions extends ListenOptions {
+  /** The only key that is accepted. */
+  apiKey: string;
+}
+
+/** What the stand-in answers to a text: the reply names its author, so nobody takes it for a model's. */
+export function standInReply(text: string): string {
+  return `The stand-in model read ${text.length} characters: “${text.slice(0, 200)}”`;
+}
+
+/**
+ * Stands in for Anthropic's Messages API, streaming (https://platform.claude.com/docs/en/build-with-claude/streaming)
+ * and whole, with its answers for a wrong key (401) and an invalid request (400).
+ * Not modelled: tools, images, caching, limits, real token counts (a token is four characters here).
+ */
+export async function startModel(options: ModelOptions): Promise<Listening> {
+  const app = new Hono();
+  app.get("/", (context) => context.text("Stand-in for the model provider (rehearsal only)."));
+  app.post("/v1/messages", async (context) => {
+    if (context.req.header("x-api-key") !== options.apiKey) {
+      return context.json(failure("authentication_error", "invalid x-api-key"), 401);
+    }
+    const parsed = requestSchema.safeParse(await context.req.json().catch(() => undefined));
+    if (!parsed.success)
+      return context.json(failure("invalid_request_error", z.prettifyError(parsed.error)), 400);
+    const { model, messages, stream } = parsed.data;
+    const last = messages.findLast((message) => message.role === "user");
+    const reply = standInReply(textOf(last?.content ?? ""));
+    const usage = { input_tokens: tokens(JSON.stringify(messages)), output_tokens: tokens(reply) };
+    const message = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model };
+    if (stream !== true) {
+      const whole = {
+        content: [{ type: "text", text: reply }],
+        stop_reason: "end_turn",
+        stop_sequence: null,
+        usage,
+      };
+      return context.json({ ...message, ...whole });
+    }
+    return streamSSE(context, async (events) => {
+      const send = (type: string, data: object): Promise<void> =>
+        events.writeSSE({ event: type, data: JSON.stringify({ type, ...data }) });
+      const start = {
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { ...usage, output_tokens: 1 },
+      };
+      await send("message_start", { message: { ...message, ...start } });
+      await send("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
+      for (const text of reply.match(/\S+\s*/g) ?? []) {
+        await send("content_block_delta", { index: 0, delta: { type: "text_delta", text } });
+      }
+      await send("content_block_stop", { index: 0 });
+      const delta = { stop_reason: "end_turn", stop_sequence: null };
+      await send("message_delta", { delta, usage: { output_tokens: usage.output_tokens } });
+      await send("message_stop", {});
+    });
+  });
+  return listen(app, options);
+}
+
+function failure(type: string, message: string): object {
+  return { type: "error", error: { type, message } };
+}
+
+function textOf(value: z.infer<typeof content>): string {
+  return typeof value === "string" ? value : value.map(({ text = "" }) => text).join("\n");
+}
+
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}

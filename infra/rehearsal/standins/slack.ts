@@ -1,0 +1,158 @@
+import { createHmac } from "node:crypto";
+import { Hono } from "hono";
+import { slackPage } from "./slack-page.ts";
+import { listen, type Listening, type ListenOptions } from "./serve.ts";
+
+/** A message that the bot posted to the stand-in. */
+export interface SlackMessage {
+  channel: string;
+  text: string;
+  ts: string;
+  threadTs?: string;
+}
+
+/** A request as Slack would send it. */
+export interface SignedEvent {
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** Slack's side of the rehearsal. */
+export interface SlackStandIn extends Listening {
+  /** What `SLACK_API_URL` has to be. */
+  apiUrl: string;
+  messages(): readonly SlackMessage[];
+  /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
+  waitFor(fits: (message: SlackMessage) => boolean, timeoutMs: number): Promise<SlackMessage>;
+  /** Signs an event: https://docs.slack.dev/authentication/verifying-requests-from-slack */
+  sign(body: unknown): SignedEvent;
+  /** Tells where the deployed service takes events, so that the stand-in's page can send one. */
+  connect(eventsUrl: string): void;
+}
+
+/** The workspace's secrets as the stand-in knows them. */
+export interface SlackOptions extends ListenOptions {
+  botToken: string;
+  signingSecret: string;
+}
+
+const WORKSPACE = { team: "Rehearsal", team_id: "T0REHEARSAL", user: "steward", user_id: "U0STEWARD" };
+
+/** A mention of the bot in a channel, as Slack tells of it: https://docs.slack.dev/reference/events/app_mention */
+export function mention(text: string, id: string = crypto.randomUUID()): object {
+  const ts = (Date.now() / 1_000).toFixed(6);
+  const event = {
+    type: "app_mention",
+    user: "U0PERSON",
+    text: `<@${WORKSPACE.user_id}> ${text}`,
+    ts,
+    channel: "C0REHEARSAL",
+  };
+  const authorizations = [{ team_id: WORKSPACE.team_id, user_id: WORKSPACE.user_id, is_bot: true }];
+  return { type: "event_callback", event_id: `Ev${id}`, team_id: WORKSPACE.team_id, authorizations, event };
+}
+
+/**
+ * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
+ * `chat.postMessage` and `chat.update`, with the documented answers for a missing or wrong token.
+ * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
+ */
+export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
+  const messages: SlackMessage[] = [];
+  const waiting = new Set<() => void>();
+  const changed = (): void => waiting.forEach((look) => look());
+  const sign = (value: unknown): SignedEvent => signed(options.signingSecret, JSON.stringify(value));
+  let eventsUrl = "";
+
+  const app = new Hono();
+  app.get("/", (context) => context.html(slackPage(messages)));
+  app.post("/say", async (context) => {
+    const { text } = await context.req.parseBody();
+    const event = sign(mention(typeof text === "string" ? text : ""));
+    if (eventsUrl !== "") await fetch(eventsUrl, { method: "POST", ...event });
+    return context.redirect("/", 303);
+  });
+  app.use("/api/*", async (context, next) => {
+    const authorization = context.req.header("authorization");
+    if (authorization === undefined) return context.json({ ok: false, error: "not_authed" });
+    if (authorization !== `Bearer ${options.botToken}`)
+      return context.json({ ok: false, error: "invalid_auth" });
+    await next();
+    return undefined;
+  });
+  app.post("/api/auth.test", (context) => context.json({ ok: true, ...WORKSPACE, bot_id: "B0STEWARD" }));
+  app.post("/api/chat.postMessage", async (context) => {
+    const { channel, text, thread_ts: threadTs } = await readArguments(context.req.raw);
+    if (!channel) return context.json({ ok: false, error: "channel_not_found" });
+    if (!text) return context.json({ ok: false, error: "no_text" });
+    const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
+    messages.push({ channel, text, ts, ...(threadTs && { threadTs }) });
+    changed();
+    return context.json({
+      ok: true,
+      channel,
+      ts,
+      message: { type: "message", text, ts, user: WORKSPACE.user_id },
+    });
+  });
+  app.post("/api/chat.update", async (context) => {
+    const { ts, text } = await readArguments(context.req.raw);
+    const message = messages.find((candidate) => candidate.ts === ts);
+    if (!message || !text) return context.json({ ok: false, error: "message_not_found" });
+    message.text = text;
+    changed();
+    return context.json({ ok: true, channel: message.channel, ts, text });
+  });
+  app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
+
+  const listening = await listen(app, options);
+  return {
+    ...listening,
+    apiUrl: `${listening.url}/api/`,
+    messages: () => messages,
+    sign,
+    connect: (url) => {
+      eventsUrl = url;
+    },
+    waitFor: (fits, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          waiting.delete(look);
+        };
+        const look = (): void => {
+          const found = messages.find(fits);
+          if (found === undefined) return;
+          end();
+          resolve(found);
+        };
+        const timer = setTimeout(() => {
+          end();
+          reject(new Error(`no message reached the Slack stand-in within ${timeoutMs} ms`));
+        }, timeoutMs);
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+function signed(secret: string, body: string): SignedEvent {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
+  return {
+    body,
+    headers: {
+      "content-type": "application/json",
+      "x-slack-request-timestamp": timestamp,
+      "x-slack-signature": `v0=${signature}`,
+    },
+  };
+}
+
+// The Web API takes forms and JSON alike.
+async function readArguments(request: Request): Promise<Record<string, string | undefined>> {
+  if (request.headers.get("content-type")?.includes("application/json")) {
+    return (await request.json()) as Record<string, string>;
+  }
+  return Object.fromEntries(new URLSearchParams(await request.text()));
+}

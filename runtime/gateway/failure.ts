@@ -1,0 +1,36 @@
+import { StewardError, type ErrorCode } from "../contract/errors.ts";
+
+/** What is known of a failure that may pass. */
+export interface RetryOptions extends ErrorOptions {
+  /** 429 where the other side asked for patience, else 503. */
+  status?: 429 | 503;
+  /** Milliseconds that the other side asked to wait. */
+  retryAfterMs?: number;
+}
+
+/**
+ * A failure that may pass by itself: the delivery stays with the edge, which tries it again. Nothing
+ * is said in the chat.
+ */
+export class RetryableError extends StewardError {
+  readonly status: 429 | 503;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, detail: string, options: RetryOptions = {}) {
+    super(code, detail, options);
+    this.name = "RetryableError";
+    this.status = options.status ?? 503;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/**
+ * Milliseconds that a Retry-After header asks to wait (RFC 9110 section 10.2.3: seconds or a date),
+ * `undefined` where it says nothing usable.
+ */
+export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
+  if (!header) return undefined;
+  if (/^\d+(\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

@@ -1,0 +1,21 @@
+import { createRedactor } from "../contract/redact.ts";
+import { onStopRequest } from "../process/stop.ts";
+import { fatalReport } from "../process/fatal.ts";
+import { startGateway } from "./start.ts";
+
+// Everything below the data directory is this user's alone, the database's files included.
+process.umask(0o077);
+try {
+  const gateway = await startGateway({
+    environment: process.env,
+    clock: Date.now,
+    write: (line) => process.stdout.write(line),
+  });
+  onStopRequest(process.env, async () => {
+    await gateway.close();
+    process.exit(0);
+  });
+} catch (error) {
+  process.stderr.write(fatalReport(error, createRedactor(process.env)));
+  process.exitCode = 1;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { readEdgeSettings, type EdgeSettings, type Environment } from "../../contract/environment.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { createRedactor } from "../../contract/redact.ts";
+import { adminTokenIdentity } from "../../edge/admin-token.ts";
+import { createEdge } from "../../edge/app.ts";
+import { accessIdentity, type Identify } from "../../edge/identity.ts";
+import { fatalReport } from "../../process/fatal.ts";
+import { listen } from "../../process/listen.ts";
+import { createLog } from "../../process/log.ts";
+import { readProcessSettings } from "../../process/settings.ts";
+import { onStopRequest } from "../../process/stop.ts";
+import { createSupervisor } from "../../supervisor/supervisor.ts";
+import { createLedger } from "./ledger.ts";
+import { supervisedSandbox } from "./sandbox.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const CLOSE_MS = 1_000;
+/** Beside this file in the sources and in the bundle: same folders, same extension. */
+const GATEWAY = new URL(`../../gateway/main${path.extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+
+function edgeSettings(environment: Environment): EdgeSettings {
+  const result = readEdgeSettings(environment);
+  if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
+  return result.settings;
+}
+
+/** The identity gateway where one is configured, else ADMIN_TOKEN, else nobody. */
+function hostIdentity({ teamDomain, audience }: EdgeSettings, adminToken: string | undefined): Identify {
+  const configured = teamDomain !== undefined || audience !== undefined;
+  return configured || !adminToken
+    ? accessIdentity({ teamDomain, audience })
+    : adminTokenIdentity(adminToken);
+}
+
+const redact = createRedactor(process.env);
+const write = (line: string): void => void process.stdout.write(line);
+try {
+  // 1. Environment.
+  const settings = readProcessSettings(process.env);
+  const edge = edgeSettings(process.env);
+  const controlToken = randomBytes(32).toString("hex");
+  const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
+
+  // 2. Ledger's database, before the gateway opens the same file.
+  mkdirSync(settings.home, { recursive: true, mode: 0o700 });
+  const sql = openSqlite(path.join(settings.home, "state.db"));
+
+  // 3. Gateway, which only this process talks to.
+  const supervisor = createSupervisor({
+    command: [process.execPath, fileURLToPath(GATEWAY)],
+    environment: { ...process.env, STEWARD_BIND: "127.0.0.1" },
+    home: settings.home,
+    gatewayPort: settings.gatewayPort,
+    controlToken,
+    log,
+    onOutput: (line) => write(`${line}\n`),
+    bootMs: performance.now(),
+  });
+  const sandbox = supervisedSandbox(supervisor, controlToken, log);
+  const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
+  supervisor.start();
+
+  // 4. Edge.
+  const identify = hostIdentity(edge, process.env["ADMIN_TOKEN"]);
+  const app = createEdge({ settings: edge, ledger, sandbox, identify, clock: Date.now, log });
+  const server = await listen({
+    fetch: (request) => app.fetch(request),
+    hostname: settings.bind,
+    port: settings.edgePort,
+  }).catch(async (error: unknown) => {
+    await supervisor.stop();
+    throw error;
+  });
+  log.info("steward listens", { address: settings.bind, port: server.port });
+
+  // 5. Stop: no new events, deliveries under way end, then the gateway.
+  onStopRequest(process.env, async () => {
+    await server.close(CLOSE_MS);
+    await Promise.race([ledger.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS * 3))]);
+    await supervisor.stop();
+    sql.close();
+    process.exit(0);
+  });
+} catch (error) {
+  process.stderr.write(fatalReport(error, redact));
+  process.exitCode = 1;
+}

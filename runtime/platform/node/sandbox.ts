@@ -1,0 +1,25 @@
+import type { Log } from "../../contract/log.ts";
+import type { PortRequest, Sandbox } from "../../edge/ports.ts";
+import { controlApp } from "../../supervisor/control.ts";
+import type { Supervisor } from "../../supervisor/supervisor.ts";
+
+/** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
+export function supervisedSandbox(supervisor: Supervisor, controlToken: string, log: Log): Sandbox {
+  const control = controlApp(supervisor, controlToken, log);
+  const init = ({ method, body }: PortRequest): RequestInit => ({
+    method,
+    headers: {
+      authorization: `Bearer ${controlToken}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  return {
+    status: async () => supervisor.status(),
+    wake: async () => true,
+    request: async (port, request) =>
+      port === "gateway"
+        ? supervisor.fetchGateway(request.path, init(request))
+        : control.request(request.path, init(request)),
+  };
+}

@@ -1,0 +1,45 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { StewardError } from "../contract/errors.ts";
+
+const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
+
+/**
+ * Creates a directory for this user alone where it is missing.
+ *
+ * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ */
+export function ensureDirectory(path: string): void {
+  guard(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+}
+
+/**
+ * Writes a file so that a reader sees the old content or the new one, never a half, and so that the
+ * new one survives a power cut. Readable by this user alone.
+ *
+ * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ */
+export function writeFileAtomic(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  guard(path, () => {
+    const file = openSync(temporary, "w", 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  });
+}
+
+function guard(path: string, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!DENIED.has(code)) throw error;
+    throw new StewardError("data_directory_unwritable", `${path} cannot be written (${code}).`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import { isIP } from "node:net";
+import { isAbsolute, join } from "node:path";
+import { CONTROL_TOKEN_VARIABLE } from "../contract/control.ts";
+import type { Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import { LOG_LEVELS, type LogLevel } from "../contract/log.ts";
+import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
+
+/** Where a process of the container listens and keeps its data. */
+export interface ProcessSettings {
+  /** The data directory, absolute. */
+  home: string;
+  configPath: string;
+  /** The address that both servers listen on. */
+  bind: string;
+  gatewayPort: number;
+  supervisorPort: number;
+  /** The host deployment's public port. */
+  edgePort: number;
+  /** `undefined` where nobody handed one over. */
+  controlToken: string | undefined;
+  /** `undefined` leaves the level to the config file. */
+  logLevel: LogLevel | undefined;
+}
+
+/**
+ * Reads the variables that move a process: STEWARD_HOME, STEWARD_BIND, PORT, GATEWAY_PORT,
+ * SUPERVISOR_PORT, LOG_LEVEL and the control token. Empty means not set.
+ *
+ * @throws StewardError `environment_invalid` that names every variable that is wrong.
+ */
+export function readProcessSettings(environment: Environment): ProcessSettings {
+  const problems: string[] = [];
+  const port = (name: string, fallback: number): number => {
+    const text = environment[name] || String(fallback);
+    const value = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+    if (value < 1 || value > 65_535) problems.push(`${name}: "${text}" is not a port from 1 to 65535`);
+    return value;
+  };
+  const home = environment["STEWARD_HOME"] || DATA_DIRECTORY;
+  if (!isAbsolute(home)) problems.push(`STEWARD_HOME: "${home}" is not an absolute path`);
+  const bind = environment["STEWARD_BIND"] || "127.0.0.1";
+  if (isIP(bind) === 0) problems.push(`STEWARD_BIND: "${bind}" is not an IP address`);
+  const level = environment["LOG_LEVEL"] || undefined;
+  const logLevel = LOG_LEVELS.find((name) => name === level);
+  if (level !== undefined && logLevel === undefined) {
+    problems.push(`LOG_LEVEL: "${level}" is none of ${LOG_LEVELS.join(", ")}`);
+  }
+  const gatewayPort = port("GATEWAY_PORT", PORTS.gateway);
+  const supervisorPort = port("SUPERVISOR_PORT", PORTS.supervisor);
+  const edgePort = port("PORT", PORTS.edge);
+  if (problems.length > 0) throw new StewardError("environment_invalid", problems.join("; "));
+  const controlToken = environment[CONTROL_TOKEN_VARIABLE] || undefined;
+  return {
+    home,
+    configPath: join(home, CONFIG_FILE),
+    bind,
+    gatewayPort,
+    supervisorPort,
+    edgePort,
+    controlToken,
+    logLevel,
+  };
+}

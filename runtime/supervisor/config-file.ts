@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readConfigText } from "../contract/config-text.ts";
+import type { ContainerConfig } from "../contract/control.ts";
+import type { Environment } from "../contract/environment.ts";
+import { redactValue, type Redactor } from "../contract/redact.ts";
+import type { Timers } from "./timers.ts";
+
+const LOOK_EVERY_MS = 1_000;
+
+/** The config file as it may be shown: checked like the gateway checks it, its secrets masked. */
+export async function showConfig(
+  path: string,
+  environment: Environment,
+  redact: Redactor,
+): Promise<ContainerConfig> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    const message = code === "ENOENT" ? "The file does not exist" : `The file cannot be read (${code})`;
+    return { config: null, path, valid: false, problems: [{ path: "", message }] };
+  }
+  const { value, result } = readConfigText(text, environment);
+  const problems = result.ok
+    ? []
+    : result.problems.map(({ path: at, message }) => ({ path: at, message: redact(message) }));
+  return { config: redactValue(value, redact), path, valid: result.ok, problems };
+}
+
+/**
+ * Calls back once when the file has changed, also by being deleted. Asked by time, since the file is
+ * replaced by renaming, and on a mounted volume no notice of that may come.
+ */
+export function watchConfig(path: string, timers: Timers, onChange: () => void): () => void {
+  const before = stamp(path);
+  let cancel: (() => void) | undefined;
+  const look = (): void => {
+    if (stamp(path) === before) cancel = timers.after(LOOK_EVERY_MS, look);
+    else onChange();
+  };
+  cancel = timers.after(LOOK_EVERY_MS, look);
+  return () => cancel?.();
+}
+
+function stamp(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+}

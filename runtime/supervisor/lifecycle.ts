@@ -1,0 +1,128 @@
+import type { Reason } from "../contract/errors.ts";
+
+/** Where the gateway's process is. `backoff` waits for the next attempt after a crash. */
+export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping";
+
+/** Everything that the supervisor knows of the gateway's life. Times are milliseconds since the epoch. */
+export interface Lifecycle {
+  phase: Phase;
+  since: number;
+  /** Starts after a crash, since the supervisor's own start. */
+  restarts: number;
+  /** Crashes in a row, none of them after a stable run. */
+  failures: number;
+  startedAt: number | null;
+  exitCode: number | null;
+  coldStartMs?: number;
+  reason?: Reason;
+}
+
+/** What happens to the gateway. */
+export type LifecycleEvent =
+  | { type: "start" }
+  /** Like a start, but from every phase; the caller ends what runs. */
+  | { type: "restart" }
+  /** The process exists. Its start is timed from here. */
+  | { type: "launched" }
+  /** The port answers. `bootMs` passed before the start that this belongs to. */
+  | { type: "ready"; bootMs: number }
+  /** Ended without being asked to. `permanent`: another attempt cannot end otherwise. */
+  | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
+  | { type: "retry" }
+  | { type: "stop" };
+
+/** When to try again, and when to give up. */
+export interface BackoffPolicy {
+  firstMs: number;
+  longestMs: number;
+  /** Crashes in a row after which it gives up. */
+  maxFailures: number;
+  /** A run that was ready for this long is stable: a crash after it counts as the first. */
+  stableAfterMs: number;
+}
+
+/** Five crashes in about 15 s are a fault that waiting does not mend. */
+export const DEFAULT_POLICY: BackoffPolicy = {
+  firstMs: 500,
+  longestMs: 30_000,
+  maxFailures: 5,
+  stableAfterMs: 60_000,
+};
+
+/** What the world adds to a step. `random` is from 0 up to 1. */
+export interface StepContext {
+  now: number;
+  random: number;
+  policy: BackoffPolicy;
+}
+
+/** A state, and what has to be done now that it is reached. */
+export interface Step {
+  state: Lifecycle;
+  effect: { type: "spawn" } | { type: "wait"; ms: number } | { type: "none" };
+}
+
+/** The state before the first start. */
+export function initialLifecycle(now: number): Lifecycle {
+  return { phase: "stopped", since: now, restarts: 0, failures: 0, startedAt: null, exitCode: null };
+}
+
+/** The next state. An event that does not fit the phase changes nothing. No input, output or clock. */
+export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): Step {
+  const { now } = context;
+  const { reason: _reason, ...clean } = state;
+  switch (event.type) {
+    case "start":
+      if (state.phase === "starting" || state.phase === "ready") return unchanged(state);
+      return spawning({ ...clean, failures: 0 }, now);
+    case "restart":
+      return spawning({ ...clean, failures: 0 }, now);
+    case "launched":
+      return unchanged({ ...state, startedAt: now });
+    case "retry":
+      if (state.phase !== "backoff") return unchanged(state);
+      return spawning({ ...state, restarts: state.restarts + 1 }, now);
+    case "ready":
+      if (state.phase !== "starting") return unchanged(state);
+      return unchanged({ ...clean, phase: "ready", since: now, coldStartMs: coldStart(state, event, now) });
+    case "crashed":
+      if (state.phase !== "starting" && state.phase !== "ready") return unchanged(state);
+      return crashed(state, event, context);
+    case "stop":
+      return unchanged({ ...clean, phase: "stopped", since: now, failures: 0 });
+  }
+}
+
+/** Milliseconds before the next attempt: doubling, with jitter over the upper half. */
+export function backoffDelay(failures: number, random: number, policy: BackoffPolicy): number {
+  const full = Math.min(policy.firstMs * 2 ** Math.min(failures - 1, 20), policy.longestMs);
+  return Math.round(full * (0.5 + random / 2));
+}
+
+function crashed(
+  state: Lifecycle,
+  { exitCode, reason, permanent }: Extract<LifecycleEvent, { type: "crashed" }>,
+  { now, random, policy }: StepContext,
+): Step {
+  const stable = state.phase === "ready" && now - state.since >= policy.stableAfterMs;
+  const failures = stable ? 1 : state.failures + 1;
+  const next = { ...state, since: now, failures, exitCode, reason };
+  if (permanent || failures >= policy.maxFailures) return unchanged({ ...next, phase: "crash-looping" });
+  const ms = backoffDelay(failures, random, policy);
+  return { state: { ...next, phase: "backoff" }, effect: { type: "wait", ms } };
+}
+
+function spawning(state: Lifecycle, now: number): Step {
+  return {
+    state: { ...state, phase: "starting", since: now, exitCode: null },
+    effect: { type: "spawn" },
+  };
+}
+
+function coldStart({ startedAt }: Lifecycle, { bootMs }: { bootMs: number }, now: number): number {
+  return Math.round(now - (startedAt ?? now) + bootMs);
+}
+
+function unchanged(state: Lifecycle): Step {
+  return { state, effect: { type: "none" } };
+}

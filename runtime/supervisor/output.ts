@@ -1,0 +1,98 @@
+import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Redactor } from "../contract/redact.ts";
+
+const LONGEST_LINE = 8 * 1024;
+/** Of a line that does not end, this much is held until it is cut. */
+const LONGEST_BUFFER = 64 * 1024;
+const KEPT_LINES = 500;
+const KEPT_STDERR = 200;
+
+/** Where the gateway's output goes. */
+export interface OutputOptions {
+  /** The log file; one older generation is kept beside it as `<file>.1`. */
+  file: string;
+  /** Bytes of one generation. */
+  limitBytes: number;
+  redact: Redactor;
+  /** Receives every line as well, redacted, without its line feed. */
+  onLine(line: string): void;
+  /** The file cannot be written. Told once; the output in memory goes on. */
+  onFileError(error: unknown): void;
+}
+
+/**
+ * What the gateway wrote: the last lines in memory, more of them in a file of bounded size. Nothing
+ * is kept or handed on before it is redacted, and redaction sees whole lines.
+ */
+export class Output {
+  readonly #options: OutputOptions;
+  readonly #partial = { stdout: "", stderr: "" };
+  #lines: string[] = [];
+  #stderr: string[] = [];
+  #size: number | undefined;
+  #fileBroken = false;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a piece of output as it came. */
+  write(stream: "stdout" | "stderr", text: string): void {
+    const [...lines] = (this.#partial[stream] + text).split("\n");
+    const rest = lines.pop() ?? "";
+    this.#partial[stream] = rest.length > LONGEST_BUFFER ? "" : rest;
+    if (rest.length > LONGEST_BUFFER) lines.push(rest);
+    for (const line of lines) this.#add(stream, line);
+  }
+
+  /** Ends a run: what has no line feed yet becomes a line. Returns what it wrote to standard error. */
+  endRun(): string[] {
+    for (const stream of ["stdout", "stderr"] as const) {
+      if (this.#partial[stream] !== "") this.#add(stream, this.#partial[stream]);
+      this.#partial[stream] = "";
+    }
+    const stderr = this.#stderr;
+    this.#stderr = [];
+    return stderr;
+  }
+
+  /** The last lines, oldest first. */
+  tail(): string[] {
+    return [...this.#lines];
+  }
+
+  #add(stream: "stdout" | "stderr", raw: string): void {
+    const { redact, onLine } = this.#options;
+    // Redacted first: a cut through a secret would leave a piece that nothing recognises.
+    const clean = redact(raw.replace(/\r$/, ""));
+    const line = clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE)}… [cut]` : clean;
+    this.#lines = [...this.#lines.slice(1 - KEPT_LINES), line];
+    if (stream === "stderr") this.#stderr = [...this.#stderr.slice(1 - KEPT_STDERR), line];
+    this.#append(`${line}\n`);
+    onLine(line);
+  }
+
+  #append(text: string): void {
+    if (this.#fileBroken) return;
+    const { file, limitBytes, onFileError } = this.#options;
+    try {
+      this.#size ??= openedSize(file);
+      const bytes = Buffer.byteLength(text);
+      if (this.#size > 0 && this.#size + bytes > limitBytes) {
+        renameSync(file, `${file}.1`);
+        this.#size = 0;
+      }
+      appendFileSync(file, text, { mode: 0o600 });
+      this.#size += bytes;
+    } catch (error) {
+      this.#fileBroken = true;
+      onFileError(error);
+    }
+  }
+}
+
+function openedSize(file: string): number {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

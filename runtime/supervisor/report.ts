@@ -1,0 +1,62 @@
+import type { ProcessInfo, ProcessList, SandboxState, SandboxStatus } from "../contract/control.ts";
+import type { Lifecycle, Phase } from "./lifecycle.ts";
+
+const STATES: Record<Phase, SandboxState> = {
+  stopped: "stopped",
+  starting: "starting",
+  ready: "ready",
+  // Between two attempts it is still on its way, with the reason of the last crash beside it.
+  backoff: "starting",
+  "crash-looping": "crash-looping",
+};
+
+const PROCESS_STATES: Record<Phase, ProcessInfo["state"]> = {
+  stopped: "exited",
+  starting: "running",
+  ready: "running",
+  backoff: "backoff",
+  "crash-looping": "crash-looping",
+};
+
+/** The sandbox's state as the edge sees it. */
+export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined): SandboxStatus {
+  const { phase, since, restarts, reason, coldStartMs } = lifecycle;
+  return {
+    state: STATES[phase],
+    since: new Date(since).toISOString(),
+    restarts,
+    ...(reason && { reason }),
+    ...(coldStartMs !== undefined && { coldStartMs }),
+    ...(version !== undefined && { version }),
+  };
+}
+
+/** The container's two processes. `logs` is the gateway's output, where it was asked for. */
+export function processList(
+  lifecycle: Lifecycle,
+  pid: number | null,
+  logs: string[] | undefined,
+): ProcessList {
+  const { phase, startedAt, restarts, exitCode } = lifecycle;
+  return {
+    processes: [
+      {
+        name: "gateway",
+        pid,
+        state: PROCESS_STATES[phase],
+        startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
+        restarts,
+        exitCode,
+        ...(logs && { logs }),
+      },
+      {
+        name: "supervisor",
+        pid: process.pid,
+        state: "running",
+        startedAt: new Date(performance.timeOrigin).toISOString(),
+        restarts: 0,
+        exitCode: null,
+      },
+    ],
+  };
+}

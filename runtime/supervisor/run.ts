@@ -1,0 +1,62 @@
+import { startChild, type ChildOptions } from "./child.ts";
+import type { Exit } from "./failure.ts";
+import type { Output } from "./output.ts";
+import { probeUntilReady } from "./probe.ts";
+import type { Timers } from "./timers.ts";
+
+/** What one run of the gateway needs. Times are in milliseconds. */
+export interface RunOptions extends Pick<ChildOptions, "command" | "environment"> {
+  host: string;
+  port: number;
+  startTimeoutMs: number;
+  timers: Timers;
+  output: Output;
+  /** The port answers. Called once at most. */
+  onReady(version: string | undefined): void;
+  /** It ended, and nobody had asked it to. */
+  onEnd(exit: Exit): void;
+}
+
+/** One run of the gateway, from its start to its end. */
+export interface Run {
+  pid: number | null;
+  /** Ends it: SIGTERM, then SIGKILL after the grace. Resolves when it and its children are gone. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts the gateway once. */
+export function startRun(options: RunOptions): Run {
+  const { command, environment, host, port, startTimeoutMs, timers, output, onReady, onEnd } = options;
+  let stopping = false;
+  let silentForMs: number | undefined;
+  const child = startChild({ command, environment, onOutput: (stream, text) => output.write(stream, text) });
+  const stopTimeout = timers.after(startTimeoutMs, () => {
+    silentForMs = startTimeoutMs;
+    child.kill("SIGKILL");
+  });
+  const ready = (version: string | undefined): void => {
+    stopTimeout();
+    onReady(version);
+  };
+  const stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
+  const watch = async (): Promise<void> => {
+    const exit = await child.exited;
+    stopProbe();
+    stopTimeout();
+    const stderr = output.endRun();
+    if (!stopping) onEnd({ ...exit, stderr, ...(silentForMs !== undefined && { silentForMs }) });
+  };
+  const ended = watch();
+  return {
+    pid: child.pid,
+    stop: async (graceMs) => {
+      stopping = true;
+      stopProbe();
+      stopTimeout();
+      child.kill("SIGTERM");
+      const force = timers.after(graceMs, () => child.kill("SIGKILL"));
+      await ended;
+      force();
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { join } from "node:path";
+import {
+  CONTROL_TOKEN_VARIABLE,
+  type ContainerConfig,
+  type ProcessList,
+  type SandboxStatus,
+} from "../contract/control.ts";
+import type { Environment } from "../contract/environment.ts";
+import type { Log } from "../contract/log.ts";
+import { CONFIG_FILE } from "../contract/names.ts";
+import { problem, problemResponse } from "../contract/problem.ts";
+import { createRedactor } from "../contract/redact.ts";
+import { SUPERVISED_VARIABLE } from "../process/stop.ts";
+import { showConfig, watchConfig } from "./config-file.ts";
+import { readFailure, type Exit } from "./failure.ts";
+import {
+  advance,
+  DEFAULT_POLICY,
+  initialLifecycle,
+  type BackoffPolicy,
+  type LifecycleEvent,
+} from "./lifecycle.ts";
+import { Output } from "./output.ts";
+import { processList, sandboxStatus } from "./report.ts";
+import { startRun, type Run } from "./run.ts";
+import { systemTimers, type Timers } from "./timers.ts";
+
+/** What a supervisor is made from. Times are in milliseconds. */
+export interface SupervisorOptions {
+  /** The gateway's program and its arguments. */
+  command: readonly [string, ...string[]];
+  /** The gateway's environment. The variables below are added to it. */
+  environment: Environment;
+  /** The data directory. */
+  home: string;
+  /** Where the gateway listens, on this machine. */
+  gatewayPort: number;
+  controlToken: string;
+  log: Log;
+  /** Receives every line of the gateway's output, redacted, without its line feed. */
+  onOutput?(line: string): void;
+  /** Bytes of `logs/gateway.log` before a new one is begun. Default 5 MiB. */
+  logLimitBytes?: number;
+  /** How long a start may take before it counts as failed. Default 120 s. */
+  startTimeoutMs?: number;
+  /** How long a stop may take before it is forced. Default 9 s. */
+  stopGraceMs?: number;
+  /** Time that had passed before the supervisor was made; counts into the first cold start. Default 0. */
+  bootMs?: number;
+  policy?: BackoffPolicy;
+  timers?: Timers;
+  /** From 0 up to 1. */
+  random?(): number;
+}
+
+/** Keeps one gateway running. */
+export interface Supervisor {
+  /** Starts the gateway unless it runs; begins anew where it had given up. Returns at once. */
+  start(): void;
+  /** Ends the gateway and everything that it started: SIGTERM, then SIGKILL after the grace. */
+  stop(): Promise<void>;
+  /** Ends the gateway and starts it anew, also out of "crash-looping". Returns at once, as "starting". */
+  restart(): void;
+  status(): SandboxStatus;
+  processes(options?: { logs?: boolean }): ProcessList;
+  config(): Promise<ContainerConfig>;
+  /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
+  fetchGateway(path: string, init?: RequestInit): Promise<Response>;
+  /** Resolves when the gateway is ready, stopped or given up, or after `timeoutMs`, with the status then. */
+  whenSettled(timeoutMs: number): Promise<SandboxStatus>;
+  /** Called after every change of the status. Returns a function that ends that. */
+  onChange(listener: (status: SandboxStatus) => void): () => void;
+}
+
+const DEFAULT_LOG_LIMIT = 5 * 1024 * 1024;
+const DEFAULT_START_TIMEOUT_MS = 120_000;
+const DEFAULT_STOP_GRACE_MS = 9_000;
+const HOST = "127.0.0.1";
+
+/** Makes a supervisor. Nothing runs before `start`. */
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { home, gatewayPort, controlToken, log, timers = systemTimers, random = Math.random } = options;
+  const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS } = options;
+  const environment = gatewayEnvironment(options);
+  const redact = createRedactor(environment);
+  const configPath = join(home, CONFIG_FILE);
+  const listeners = new Set<(status: SandboxStatus) => void>();
+  const output = new Output({
+    file: join(home, "logs", "gateway.log"),
+    limitBytes: options.logLimitBytes ?? DEFAULT_LOG_LIMIT,
+    redact,
+    onLine: (line) => options.onOutput?.(line),
+    onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
+  });
+  let lifecycle = initialLifecycle(timers.now());
+  let version: string | undefined;
+  let run: Run | undefined;
+  /** The end of the run before this one: its process still holds the port. */
+  let dying: Promise<void> | undefined;
+  /** Calls off the next attempt, or the look at the config file. */
+  let cancelWait: (() => void) | undefined;
+  let bootMs = options.bootMs ?? 0;
+
+  const status = (): SandboxStatus => sandboxStatus(lifecycle, version);
+
+  const happened = (event: LifecycleEvent): void => {
+    const before = lifecycle;
+    const { state, effect } = advance(before, event, { now: timers.now(), random: random(), policy });
+    if (state === before) return;
+    lifecycle = state;
+    cancelWait?.();
+    cancelWait = undefined;
+    if (effect.type === "wait") cancelWait = timers.after(effect.ms, () => happened({ type: "retry" }));
+    if (effect.type === "spawn") void (dying === undefined ? launch() : dying.finally(launch));
+    if (state.phase === "crash-looping" && state.reason?.code === "config_invalid") {
+      cancelWait = watchConfig(configPath, timers, () => happened({ type: "start" }));
+    }
+    for (const listener of listeners) listener(status());
+  };
+
+  const ready = (found: string | undefined): void => {
+    version = found;
+    happened({ type: "ready", bootMs });
+    bootMs = 0;
+    log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
+  };
+  const ended = (exit: Exit): void => {
+    run = undefined;
+    const failure = readFailure(exit);
+    log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
+    happened({ type: "crashed", exitCode: exit.code, ...failure });
+  };
+  const launch = (): void => {
+    // What was asked for meanwhile counts: a stop, or another start that was quicker.
+    if (run !== undefined || lifecycle.phase !== "starting") return;
+    run = startRun({
+      command: options.command,
+      environment,
+      host: HOST,
+      port: gatewayPort,
+      startTimeoutMs: options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS,
+      timers,
+      output,
+      onReady: ready,
+      onEnd: ended,
+    });
+    happened({ type: "launched" });
+  };
+  const retire = (): void => {
+    if (run === undefined) return;
+    const end = run.stop(stopGraceMs).finally(() => {
+      if (dying === end) dying = undefined;
+    });
+    dying = end;
+    run = undefined;
+  };
+  const onChange = (listener: (status: SandboxStatus) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+
+  return {
+    start: () => happened({ type: "start" }),
+    stop: async () => {
+      retire();
+      happened({ type: "stop" });
+      await dying;
+    },
+    restart: () => {
+      retire();
+      happened({ type: "restart" });
+    },
+    status,
+    processes: ({ logs = false } = {}) =>
+      processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
+    config: () => showConfig(configPath, environment, redact),
+    fetchGateway: async (path, init = {}) => {
+      const { phase, reason } = lifecycle;
+      if (phase !== "ready") return problemResponse(problem("gateway_unavailable", reason?.detail));
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${controlToken}`);
+      try {
+        return await fetch(`http://${HOST}:${gatewayPort}${path}`, { ...init, headers });
+      } catch {
+        return problemResponse(problem("gateway_unavailable", "The gateway did not answer."));
+      }
+    },
+    whenSettled: (timeoutMs) =>
+      new Promise((resolve) => {
+        if (status().state !== "starting") return resolve(status());
+        const settle = (): void => {
+          stopListening();
+          stopWaiting();
+          resolve(status());
+        };
+        const stopWaiting = timers.after(timeoutMs, settle);
+        const stopListening = onChange(({ state }) => state !== "starting" && settle());
+      }),
+    onChange,
+  };
+}
+
+function gatewayEnvironment({
+  environment,
+  controlToken,
+  home,
+  gatewayPort,
+}: SupervisorOptions): Environment {
+  return {
+    ...environment,
+    [CONTROL_TOKEN_VARIABLE]: controlToken,
+    [SUPERVISED_VARIABLE]: "1",
+    STEWARD_HOME: home,
+    GATEWAY_PORT: String(gatewayPort),
+  };
+}

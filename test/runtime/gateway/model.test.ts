@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { createAnthropicModel } from "../../../runtime/gateway/models/anthropic.ts";
+import { modelError, modelStream, startModel } from "../support/platforms.ts";
+import { ask, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
+
+async function running(extra: Record<string, string> = {}) {
+  const around = await surroundings();
+  await startGateway({ ...around.environment, ...extra });
+  return around;
+}
+
+test("a wrong key is told in the chat, with the fix, and in the status", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(401, "authentication_error", "invalid x-api-key"));
+
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200, answer: { outcome: "answered" } });
+
+  expect(slack.posts()[0]?.text).toContain("Invalid API key provided");
+  expect(slack.posts()[0]?.text).toContain("Correct ANTHROPIC_API_KEY");
+  const status = await (await ask(`${url}/status`)).json();
+  expect(status.model.reason).toMatchObject({ code: "model_key_invalid" });
+  expect(await deliver(url, delivery("Ev2"))).toMatchObject({ status: 200 });
+  expect((await (await ask(`${url}/status`)).json()).model.reason).toBeUndefined();
+});
+
+test("a key that is not set is told without asking the provider", async () => {
+  const { url, model, slack } = await running({ ANTHROPIC_API_KEY: "" });
+
+  await deliver(url, delivery("Ev1"));
+
+  expect(slack.posts()[0]?.text).toContain("ANTHROPIC_API_KEY is not set");
+  expect(model.calls).toHaveLength(0);
+});
+
+test("a model that is not available is told in the chat", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(404, "not_found_error", "model: claude-sonnet-4-5"));
+
+  await deliver(url, delivery("Ev1"));
+
+  expect(slack.posts()[0]?.text).toContain("Model not available (claude-sonnet-4-5");
+});
+
+test("a rate limit is not told in the chat: the event is kept, with the provider's Retry-After", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "77" }));
+
+  const result = await deliver(url, delivery("Ev1"));
+
+  expect(result).toMatchObject({ status: 429, retryAfter: "77", answer: { code: "model_rate_limited" } });
+  expect(slack.calls).toHaveLength(0);
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200, answer: { outcome: "answered" } });
+  expect(model.asked()).toEqual([["user: hello"], ["user: hello"]]);
+});
+
+test.each([
+  ["a server error", modelError(500, "api_error", "oops"), "model_overloaded"],
+  ["an overload", modelError(529, "overloaded_error", "Overloaded"), "model_overloaded"],
+  ["a stream that breaks off", modelStream("half an ans", { cut: true }), "model_failed"],
+  ["an empty answer", modelStream(""), "model_failed"],
+])("%s is tried again: 503, one message in the transcript, nothing in the chat", async (_, answer, code) => {
+  const { url, model, slack } = await running();
+  model.next(answer);
+
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 503, answer: { code } });
+  expect(slack.calls).toHaveLength(0);
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
+  expect(model.asked()[1]).toEqual(["user: hello"]);
+  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: hello"]);
+});
+
+test("a provider out of reach is tried again", async () => {
+  const { url } = await running({ ANTHROPIC_BASE_URL: "http://127.0.0.1:9" });
+
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({
+    status: 503,
+    answer: { code: "model_overloaded" },
+  });
+});
+
+test("an answer cut at its length limit is sent, and says so", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelStream("a long story", { stopReason: "max_tokens" }));
+
+  await deliver(url, delivery("Ev1"));
+
+  expect(slack.posts()[0]?.text).toBe("a long story\n\n(The answer was cut at its length limit.)");
+});
+
+test("a conversation that is too long is shortened until the provider takes it", async () => {
+  const { url, model, slack } = await running();
+  for (const id of ["Ev1", "Ev2", "Ev3"]) await deliver(url, delivery(id, { text: `<@UBOT> ${id}` }));
+  const tooLong = modelError(
+    400,
+    "invalid_request_error",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+  );
+  model.next(tooLong, tooLong);
+
+  expect(await deliver(url, delivery("Ev4", { text: "<@UBOT> Ev4" }))).toMatchObject({ status: 200 });
+
+  expect(
+    model
+      .asked()
+      .slice(3)
+      .map(({ length }) => length),
+  ).toEqual([7, 3, 1]);
+  expect(slack.posts()[3]?.text).toBe("You said: Ev4");
+});
+
+test("a single message that is too long is told in the chat", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(413, "request_too_large", "Request exceeds the maximum size"));
+
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
+
+  expect(slack.posts()[0]?.text).toContain("longer than the model can read");
+});
+
+test("a refused request is told in the chat with the provider's words", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(400, "invalid_request_error", "Your credit balance is too low"));
+
+  await deliver(url, delivery("Ev1"));
+
+  expect(slack.posts()[0]?.text).toContain("Your credit balance is too low");
+});
+
+test("a model that hangs is given up after its time", async () => {
+  const server = await startModel();
+  server.next(modelStream("too late", { delayMs: 5_000 }));
+  const model = createAnthropicModel({
+    apiKey: "sk-ant-test",
+    baseUrl: `${server.url}/v1/`,
+    clock: Date.now,
+    timeout: { totalMs: 300, firstChunkMs: 300, chunkMs: 300 },
+  });
+  const request = {
+    model: "claude-test",
+    instructions: "",
+    messages: [{ role: "user", text: "hello" }] as const,
+    maxOutputTokens: 10,
+    signal: new AbortController().signal,
+  };
+
+  await expect(model.answer(request)).rejects.toMatchObject({ code: "model_overloaded", status: 503 });
+  expect(server.calls[0]?.path).toBe("/v1/messages");
+});

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+
+/** One request that a stand-in got. */
+export interface Call {
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+/** Answers one request. */
+export type Answer = (response: ServerResponse, call: Call) => void | Promise<void>;
+
+/** A server whose answers a test sets. It ends with the test. */
+export interface ScriptedServer {
+  url: string;
+  calls: Call[];
+  /** The answers to come, in order; after the last of them the usual one again. */
+  next(...answers: Answer[]): void;
+}
+
+async function startScripted(usual: Answer): Promise<ScriptedServer> {
+  const calls: Call[] = [];
+  const queue: Answer[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      const call = { path: request.url ?? "", headers: request.headers, body };
+      calls.push(call);
+      void (queue.shift() ?? usual)(response, call);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    calls,
+    next: (...answers) => void queue.push(...answers),
+  };
+}
+
+/** Answers JSON. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  };
+}
+
+/** Answers an error in Anthropic's form. */
+export function modelError(status: number, type: string, message: string, headers = {}): Answer {
+  return json(status, { type: "error", error: { type, message } }, headers);
+}
+
+/** How a streamed answer may go wrong. */
+export interface StreamFault {
+  /** Ends the response behind the text, before the model has said that it is done. */
+  cut?: boolean;
+  stopReason?: string;
+  /** Waits before the first word. */
+  delayMs?: number;
+}
+
+/** Streams an answer in Anthropic's form, word by word. */
+export function modelStream(text: string, fault: StreamFault = {}): Answer {
+  return async (response) => {
+    const send = (type: string, data: object): void => {
+      response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+    };
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const usage = { input_tokens: 12, output_tokens: 1 };
+    const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage };
+    if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+    send("message_start", { message: { ...message, stop_reason: null, stop_sequence: null } });
+    send("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
+    for (const word of text.split(/(?<= )/)) {
+      send("content_block_delta", { index: 0, delta: { type: "text_delta", text: word } });
+    }
+    if (fault.cut) return void response.end();
+    send("content_block_stop", { index: 0 });
+    const delta = { stop_reason: fault.stopReason ?? "end_turn", stop_sequence: null };
+    send("message_delta", { delta, usage: { output_tokens: 34 } });
+    send("message_stop", {});
+    response.end();
+  };
+}
+
+interface ModelCall {
+  model: string;
+  system?: { text: string }[];
+  messages: { role: string; content: { text: string }[] }[];
+}
+
+/** Stands in for Anthropic's Messages API; usually it repeats the last message. */
+export async function startModel() {
+  const server = await startScripted(async (response, call) => {
+    const request: ModelCall = JSON.parse(call.body);
+    await modelStream(`You said: ${request.messages.at(-1)?.content.at(-1)?.text}`)(response, call);
+  });
+  /** The conversations that it was asked with, as `role: text` lines. */
+  const asked = (): string[][] =>
+    server.calls.map(({ body }) => {
+      const request: ModelCall = JSON.parse(body);
+      return request.messages.flatMap(({ role, content }) => content.map(({ text }) => `${role}: ${text}`));
+    });
+  return { ...server, asked };
+}
+
+/** Stands in for Slack's Web API; usually it takes every post. */
+export async function startSlack() {
+  const server = await startScripted(json(200, { ok: true, ts: "1.1" }));
+  /** What was posted, also where the answer was an error. */
+  const posts = () =>
+    server.calls.map(({ body }) => {
+      const form = new URLSearchParams(body);
+      return { channel: form.get("channel"), text: form.get("text"), thread: form.get("thread_ts") };
+    });
+  return { ...server, apiUrl: `${server.url}/api/`, posts };
+}

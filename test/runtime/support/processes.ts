@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+export const CONTROL_TOKEN = "control-token-of-the-tests-0123456789";
+export const SECRETS = {
+  ANTHROPIC_API_KEY: "sk-ant-test-aaaaaaaaaaaaaaaaaaaaaaaa",
+  SLACK_BOT_TOKEN: "xoxb-111-222-abcdefghijkl",
+  SLACK_SIGNING_SECRET: "signing-secret-of-the-tests",
+} as const;
+
+/** A directory of its own for one test, removed when the test ends. */
+export async function temporaryDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "steward-test-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** Whether something listens on a port of this machine. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+/** Waits until `check` gives something other than `undefined` or `false`. */
+export async function eventually<T>(check: () => Promise<T | undefined | false> | T | undefined | false) {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > end) throw new Error("did not come to pass within 20 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A process of the runtime, run from source. Ended with the test. */
+export interface RuntimeProcess {
+  pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Exit code, `null` after a signal. */
+  exited: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts `runtime/<entry>`. */
+export function startRuntime(entry: string, environment: Record<string, string>): RuntimeProcess {
+  const file = fileURLToPath(new URL(`../../../runtime/${entry}`, import.meta.url));
+  const env = { PATH: process.env["PATH"] ?? "", ...environment };
+  const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    const force = setTimeout(() => child.kill("SIGKILL"), 12_000);
+    await exited;
+    clearTimeout(force);
+  });
+  return {
+    pid: child.pid ?? -1,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    exited,
+    kill: (signal) => void child.kill(signal),
+  };
+}

@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  LocalWorkspace,
+  type ConfigValue,
+  type PulumiFn,
+  type Stack,
+} from "@pulumi/pulumi/automation/index.js";
+import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
+import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
+
+/** A stack under the real engine, with a backend and a folder of its own. */
+export interface TestStack {
+  stack: Stack;
+  /** The state file's text: what a secret must not be found in. */
+  folder: string;
+  /** Ends the providers and removes the folder. The stack's resources are the test's to destroy. */
+  close(): Promise<void>;
+}
+
+export interface TestStackOptions {
+  program: PulumiFn;
+  config: Record<string, ConfigValue>;
+  /** Default: both providers of the project. */
+  providers?: ProviderName[];
+  docker?: boolean;
+  environment?: Record<string, string>;
+}
+
+/** A cold cache builds the engine, which takes minutes. */
+export const ENGINE_MS = 20 * 60_000;
+/** One update of a small stack, with room for a busy machine. */
+export const UPDATE_MS = 120_000;
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
+  const { program, config, providers = ["cloudflare", "command"], docker = false } = options;
+  const engine = await ensureEngine({ docker, log: (line) => void process.stderr.write(`${line}\n`) });
+  const attached = await attachProviders({ needed: providers, log: () => undefined });
+  const folder = await mkdtemp(join(tmpdir(), "steward-stack-"));
+  await mkdir(join(folder, "state"));
+  // Dynamic providers find their packages from the working folder.
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const stack = await LocalWorkspace.createOrSelectStack(
+    { stackName: "test", projectName: "steward", program },
+    {
+      workDir: folder,
+      pulumiCommand: await engineCommand(engine),
+      envVars: {
+        ...engine.env,
+        ...attached.env,
+        ...options.environment,
+        PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
+      },
+      projectSettings: {
+        name: "steward",
+        runtime: "nodejs",
+        backend: { url: `file://${join(folder, "state")}` },
+      },
+    },
+  );
+  await stack.setAllConfig(config);
+  return {
+    stack,
+    folder,
+    async close() {
+      await attached.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The configuration of a provider for the test's API. */
+export function cloudflareConfig(baseUrl: string, token: string): Record<string, ConfigValue> {
+  return {
+    "cloudflare:apiToken": { value: token, secret: true },
+    "cloudflare:baseUrl": { value: baseUrl },
+  };
+}
