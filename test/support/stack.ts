@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
@@ -13,7 +13,7 @@ import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.
 /** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
   stack: Stack;
-  /** The state file's text: what a secret must not be found in. */
+  /** The stack's working folder, removed at the end. */
   folder: string;
   /** Ends the providers and removes the folder. The stack's resources are the test's to destroy. */
   close(): Promise<void>;
@@ -78,4 +78,9 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
     "cloudflare:apiToken": { value: token, secret: true },
     "cloudflare:baseUrl": { value: baseUrl },
   };
+}
+
+/** The state as it is stored: what a secret must not be found in. */
+export function stateText({ folder }: TestStack): Promise<string> {
+  return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

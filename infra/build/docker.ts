@@ -1,0 +1,86 @@
+import { BuildFailure } from "./failure.ts";
+import { type Finished, run, type RunOptions, tail } from "./process.ts";
+
+/** Whether a Docker engine answers, with the reason for people where it does not. */
+export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
+
+/** How long an engine may take to say that it is there. */
+const ANSWER_MS = 10_000;
+
+/** How long a public registry may take for an image of some 30 MB before the local way is taken instead. */
+const PULL_MS = 60_000;
+
+/** Asks the Docker engine of this machine who it is. Takes at most 10 s, and never throws. */
+export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
+  const format = "{{.Server.Version}} {{.Server.Arch}}";
+  const asked = await run("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
+  if (asked.missing) return { ok: false, reason: "the docker command is not installed" };
+  if (asked.timedOut)
+    return { ok: false, reason: `the Docker engine did not answer within ${ANSWER_MS / 1000} s` };
+  const [version, arch] = asked.stdout.trim().split(" ");
+  if (asked.code !== 0 || !version || !arch) {
+    return { ok: false, reason: tail(asked, 1) || "the Docker engine did not answer" };
+  }
+  return { ok: true, version, arch };
+}
+
+/**
+ * The Docker engine of this machine, for whoever can't do without.
+ * @throws BuildFailure `docker_unavailable`
+ */
+export async function requireDocker(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ version: string; arch: string }> {
+  const state = await dockerAvailable(env);
+  if (state.ok) return state;
+  throw new BuildFailure(
+    "docker_unavailable",
+    state.reason,
+    "Install Docker and start its engine (https://docs.docker.com/engine/install/).",
+  );
+}
+
+/**
+ * Runs the `docker` command to its success.
+ * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with what it said
+ */
+export async function docker(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const finished = await run("docker", args, { ...options, env: dockerEnv(options.env) });
+  if (finished.code === 0) return finished;
+  await requireDocker(options.env);
+  const ended = finished.timedOut ? `took longer than ${options.timeoutMs} ms` : `exit code ${finished.code}`;
+  throw new BuildFailure(
+    "docker_failed",
+    `docker ${args.slice(0, 2).join(" ")} failed (${ended}):\n${tail(finished)}`,
+    "Read Docker's message above; `docker info` shows the state of its engine.",
+  );
+}
+
+/** The engine's own builder: another one chosen by the person may neither see local images nor keep what it builds. */
+function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...env, BUILDX_BUILDER: "default" };
+}
+
+/** The id of an image that the engine has, or undefined where it has none of that name. */
+export async function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const found = await run("docker", ["image", "inspect", "--format", "{{.Id}}", image], {
+    env: dockerEnv(env),
+    timeoutMs: ANSWER_MS,
+  });
+  return found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+/** Tries to pull a public image within a minute, and tells whether it is there now. */
+export async function tryPull(
+  image: string,
+  options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
+): Promise<boolean> {
+  const pulled = await run("docker", ["pull", "--quiet", image], {
+    env: dockerEnv(options.env),
+    timeoutMs: PULL_MS,
+  });
+  if (pulled.code === 0) return true;
+  const why = pulled.timedOut ? `no end after ${PULL_MS / 1000} s` : tail(pulled, 1);
+  options.log(`${image} can't be pulled (${why}): making one here`);
+  return false;
+}

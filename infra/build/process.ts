@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { constants } from "node:os";
+
+/** How a command ended. `missing` tells that it is not installed: nothing ran. */
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+  missing: boolean;
+  timedOut: boolean;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Milliseconds after which the command is killed. Without it there is no limit. */
+  timeoutMs?: number;
+  /** Called for every line of both outputs as it comes. */
+  onLine?: (line: string) => void;
+}
+
+/** Kept of each output: enough for any error's tail, and a chatty build stays small in memory. */
+const KEEP_BYTES = 1 << 20;
+
+/** Runs a command to its end, without a shell. A non-zero exit is an answer here, not an exception. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const outputs = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8");
+      child[name].on("data", (text: string) => {
+        outputs[name] = (outputs[name] + text).slice(-KEEP_BYTES);
+      });
+      if (options.onLine) createInterface({ input: child[name] }).on("line", options.onLine);
+    }
+
+    let timedOut = false;
+    const timer =
+      options.timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            timedOut = true;
+            child.kill("SIGKILL");
+          }, options.timeoutMs);
+
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      if (error.code !== "ENOENT") reject(error);
+      else resolve({ code: 127, ...outputs, missing: true, timedOut });
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      const ended = code ?? 128 + (signal ? constants.signals[signal] : 0);
+      resolve({ code: ended, ...outputs, missing: false, timedOut });
+    });
+  });
+}
+
+/** The last lines of what a failed command said, for an error's text. */
+export function tail(finished: Finished, lines = 20): string {
+  const text = finished.stderr.trim() || finished.stdout.trim();
+  return text.split("\n").slice(-lines).join("\n");
+}

@@ -1,0 +1,74 @@
+import * as docker from "@pulumi/docker";
+import * as pulumi from "@pulumi/pulumi";
+import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
+
+/** Arguments of {@link Container}. */
+export interface ContainerArgs {
+  containerName: string;
+  imageId: pulumi.Input<string>;
+  volumeName: pulumi.Input<string>;
+  /** The host's port and address that lead to the edge in the container. */
+  port: { external: number; address: string };
+  memoryMiB: number;
+  /** Variables that anyone may read. */
+  variables: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Variables that nobody may read; the values have to be Pulumi secrets. */
+  secrets: Readonly<Record<string, pulumi.Output<string>>>;
+}
+
+/** What runs in the container: the edge, which starts supervisor and gateway. */
+const COMMAND = ["/app/platform/node/host.js"];
+const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}/healthz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
+
+/**
+ * The service's container. It writes to its volume and to /tmp alone, gains no privileges, and
+ * comes up again by itself unless someone stopped it.
+ */
+export class Container extends pulumi.ComponentResource {
+  readonly containerId: pulumi.Output<string>;
+
+  constructor(name: string, args: ContainerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:host:Container", name, {}, opts);
+
+    const container = new docker.Container(
+      name,
+      {
+        name: args.containerName,
+        image: args.imageId,
+        command: COMMAND,
+        envs: environment(args),
+        ports: [{ internal: PORTS.edge, external: args.port.external, ip: args.port.address }],
+        volumes: [{ volumeName: args.volumeName, containerPath: DATA_DIRECTORY }],
+        tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },
+        readOnly: true,
+        securityOpts: ["no-new-privileges"],
+        capabilities: { drops: ["ALL"] },
+        memory: args.memoryMiB,
+        restart: "unless-stopped",
+        healthcheck: {
+          tests: ["CMD", "node", "-e", PROBE],
+          interval: "10s",
+          timeout: "5s",
+          startPeriod: "30s",
+          retries: 3,
+        },
+        // The gateway gets to finish the answers that it has begun.
+        stopTimeout: 30,
+        destroyGraceSeconds: 30,
+      },
+      // The engine lists the variables in one output: it stays a secret as a whole.
+      { parent: this, additionalSecretOutputs: ["envs"] },
+    );
+
+    this.containerId = container.id;
+    this.registerOutputs({ containerId: this.containerId });
+  }
+}
+
+/** Sorted, so that the order in which keys were set means no change. */
+function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string>[] {
+  const entries = Object.entries<pulumi.Input<string>>({ ...variables, ...secrets });
+  return entries
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => pulumi.interpolate`${name}=${value}`);
+}

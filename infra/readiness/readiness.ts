@@ -1,0 +1,42 @@
+import { fileURLToPath } from "node:url";
+import * as command from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
+
+/** Arguments of {@link Readiness}. */
+export interface ReadinessArgs {
+  /** The deployed service's address, without a path. */
+  url: pulumi.Input<string>;
+  /** What was deployed: when one of these changes, the service is asked again. */
+  triggers: pulumi.Input<string>[];
+  /** Whether the webhook routes have to answer without an identity. */
+  publicWebhooks: boolean;
+}
+
+const PROBE = fileURLToPath(new URL("probe.ts", import.meta.url));
+
+/**
+ * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it
+ * depend on everything that has to be there before.
+ */
+export class Readiness extends pulumi.ComponentResource {
+  /** What the probe reported: a line for each check. */
+  readonly report: pulumi.Output<string>;
+
+  constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:readiness:Readiness", name, {}, opts);
+
+    const probe = new command.local.Command(
+      `${name}-probe`,
+      {
+        interpreter: [process.execPath],
+        create: PROBE,
+        environment: { PROBE_URL: args.url, PROBE_PUBLIC_WEBHOOKS: String(args.publicWebhooks) },
+        triggers: args.triggers,
+      },
+      { parent: this },
+    );
+
+    this.report = probe.stdout;
+    this.registerOutputs({ report: this.report });
+  }
+}

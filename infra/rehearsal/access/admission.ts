@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { AccountState } from "../cloudflare/index.ts";
+import type { IdentityGateway } from "./gateway.ts";
+import { applicationFor, isBypassed } from "./policy.ts";
+
+/** What Access does with a request: let it pass, with an identity or without one, or answer it itself. */
+export type Admitted =
+  | { kind: "pass"; headers: OutgoingHttpHeaders }
+  | { kind: "answer"; status: number; headers: OutgoingHttpHeaders };
+
+export interface AccessRequest {
+  hostname: string;
+  path: string;
+  /** The query with its question mark, or nothing. */
+  search: string;
+  headers: IncomingHttpHeaders;
+}
+
+/**
+ * Decides about a request as Cloudflare Access does. Without a valid token the answer is a redirect to the sign-in,
+ * for a program too; a page's own request with `X-Requested-With: XMLHttpRequest` gets 401 instead:
+ * https://developers.cloudflare.com/cloudflare-one/access-controls/access-settings/session-management/
+ * A program may bring its token in `cf-access-token`, as cloudflared does.
+ */
+export async function admitRequest(
+  state: Readonly<AccountState>,
+  access: IdentityGateway,
+  request: AccessRequest,
+): Promise<Admitted> {
+  const { hostname, path, search, headers } = request;
+  const application = applicationFor(state, hostname, path);
+  if (application === undefined || isBypassed(state, application)) return { kind: "pass", headers: {} };
+
+  const token = tokenOf(headers);
+  const { allowed, email } =
+    token === undefined ? { allowed: false, email: undefined } : await access.verify(token, application.aud);
+  if (allowed && token !== undefined) {
+    return {
+      kind: "pass",
+      headers: { "cf-access-jwt-assertion": token, "cf-access-authenticated-user-email": email },
+    };
+  }
+  if (headers["x-requested-with"] === "XMLHttpRequest") return { kind: "answer", status: 401, headers: {} };
+  const location = access.loginUrl(headers.host ?? hostname, application.aud, `${path}${search}`);
+  return { kind: "answer", status: 302, headers: { location, "cache-control": "no-store" } };
+}
+
+/** True for a header that only the edge may set, so a client's own is dropped. */
+export function isIdentityHeader(name: string): boolean {
+  return name.startsWith("cf-access-") || name === "cf-connecting-ip";
+}
+
+function tokenOf(headers: IncomingHttpHeaders): string | undefined {
+  const header = headers["cf-access-token"];
+  if (typeof header === "string" && header !== "") return header;
+  return /(?:^|;\s*)CF_Authorization=([^;]+)/.exec(headers.cookie ?? "")?.[1];
+}

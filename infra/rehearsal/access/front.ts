@@ -1,0 +1,155 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import {
+  forward,
+  forwardUpgrade,
+  withoutHops,
+  type AccountStore,
+  type ForwardTarget,
+  type WorkerRunner,
+} from "../cloudflare/index.ts";
+import { admitRequest, isIdentityHeader, type Admitted } from "./admission.ts";
+import { localPath, type IdentityGateway } from "./gateway.ts";
+import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
+import { servedWorker } from "./served-worker.ts";
+
+const COOKIE = "CF_Authorization";
+
+export interface FrontOptions {
+  /** 0 takes a free port. */
+  port: number;
+  account: AccountStore;
+  runner: WorkerRunner;
+  access: IdentityGateway;
+}
+
+export interface Front {
+  /** The public address of the deployed Worker. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the Worker's public address on 127.0.0.1: what Cloudflare's edge does between a client and a Worker. */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const front = new EdgeFront(options);
+  const server = createServer((request, response) => {
+    front.serve(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendPage(response, 500, messagePage("Error", error instanceof Error ? error.message : "unknown"));
+    });
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    front.upgrade(request, socket, head).catch(() => socket.destroy());
+  });
+  server.listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+class EdgeFront {
+  readonly #options: FrontOptions;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = urlOf(request);
+    if (url === undefined)
+      return sendPage(response, 400, messagePage("Bad request", "The target is no path."));
+    if (url.pathname === "/cdn-cgi/access/authorized") return this.#authorized(url, response);
+    if (url.pathname === "/cdn-cgi/access/logout") return signOut(response);
+    const route = await this.#route(request, url);
+    if (route === undefined) return sendPage(response, 404, nothingDeployedPage());
+    const { admitted, target } = route;
+    if (admitted.kind !== "pass") {
+      response.writeHead(admitted.status, admitted.headers).end();
+      return;
+    }
+    forward(request, response, target, (error) => {
+      sendPage(response, 502, messagePage("Error", `The Worker cannot be reached: ${error.message}`));
+    });
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = urlOf(request);
+    const route = url && (await this.#route(request, url));
+    if (route?.admitted.kind === "pass") forwardUpgrade(request, socket, head, route.target);
+    else socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  }
+
+  /** https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/ */
+  #authorized(url: URL, response: ServerResponse): void {
+    const { access } = this.#options;
+    const token = access.redeem(url.searchParams.get("nonce") ?? "");
+    if (token === undefined) {
+      sendPage(response, 400, messagePage("Sign in again", "This sign-in was used already or is too old."));
+      return;
+    }
+    response
+      .writeHead(302, {
+        location: localPath(url.searchParams.get("state") ?? "/"),
+        "set-cookie": `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${access.sessionSeconds}`,
+        "cache-control": "no-store",
+      })
+      .end();
+  }
+
+  async #route(
+    request: IncomingMessage,
+    url: URL,
+  ): Promise<{ admitted: Admitted; target: ForwardTarget } | undefined> {
+    const { account, runner, access } = this.#options;
+    const served = servedWorker(account.state, request.headers.host ?? "");
+    const address = served && (await runner.address(served.script));
+    if (served === undefined || address === undefined) return undefined;
+    const admitted = await admitRequest(account.state, access, {
+      hostname: served.hostname,
+      path: url.pathname,
+      search: url.search,
+      headers: request.headers,
+    });
+    const identity = admitted.kind === "pass" ? admitted.headers : {};
+    const headers = { ...clientHeaders(request), ...identity };
+    return { admitted, target: { port: Number(address.port), path: request.url ?? "/", headers } };
+  }
+}
+
+/** Read as the Worker reads it, dot segments resolved: what is checked here is what the Worker serves. */
+function urlOf(request: IncomingMessage): URL | undefined {
+  const target = request.url ?? "";
+  return target.startsWith("/") ? new URL(`http://front${target}`) : undefined;
+}
+
+/**
+ * The client's headers as a Worker sees them: what the edge alone may say is taken out and said anew.
+ * https://developers.cloudflare.com/fundamentals/reference/http-headers/
+ */
+function clientHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+  const kept = Object.entries(withoutHops(request.headers)).filter(([name]) => !isIdentityHeader(name));
+  const ip = request.socket.remoteAddress ?? "127.0.0.1";
+  return {
+    ...Object.fromEntries(kept),
+    "cf-connecting-ip": ip,
+    "x-forwarded-for": ip,
+    "x-forwarded-proto": "http",
+  };
+}
+
+function signOut(response: ServerResponse): void {
+  response.setHeader("set-cookie", `${COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`);
+  sendPage(response, 200, signedOutPage());
+}
+
+function sendPage(response: ServerResponse, status: number, page: ReturnType<typeof signedOutPage>): void {
+  response.writeHead(status, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" });
+  response.end(String(page));
+}

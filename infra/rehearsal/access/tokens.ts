@@ -1,0 +1,67 @@
+import { errors, jwtVerify, SignJWT } from "jose";
+import { createHash, randomBytes } from "node:crypto";
+import { ALGORITHM, type SigningKey } from "./keys.ts";
+import type { Decision } from "./policy.ts";
+
+export interface TokenRequest {
+  /** The Access application's audience tag. */
+  aud: string;
+  email: string;
+  /** Seconds until it expires; a negative number makes an expired one. Default: the session's length. */
+  expiresIn?: number;
+}
+
+export interface TokenOptions {
+  key: SigningKey;
+  /** The gateway's origin. */
+  issuer: string;
+  sessionSeconds: number;
+  /** Milliseconds since the epoch. */
+  clock: () => number;
+}
+
+/**
+ * An application token with the claims of
+ * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/
+ */
+export async function issueToken(options: TokenOptions, request: TokenRequest): Promise<string> {
+  const { key, issuer, sessionSeconds, clock } = options;
+  const { aud, email, expiresIn = sessionSeconds } = request;
+  const now = Math.floor(clock() / 1000);
+  return new SignJWT({ email, type: "app", identity_nonce: randomBytes(8).toString("hex"), country: "XX" })
+    .setProtectedHeader({ alg: ALGORITHM, kid: key.jwk.kid, typ: "JWT" })
+    .setIssuer(issuer)
+    .setAudience([aud])
+    .setSubject(subjectOf(email))
+    .setIssuedAt(now)
+    .setNotBefore(now)
+    .setExpirationTime(now + expiresIn)
+    .sign(key.privateKey);
+}
+
+/** Checks a token as the edge does before a request goes on: signature, issuer, audience, times. */
+export async function checkToken(
+  options: TokenOptions,
+  token: string,
+  aud: string,
+): Promise<Decision & { email?: string }> {
+  const { key, issuer, clock } = options;
+  try {
+    const { payload } = await jwtVerify(token, key.publicKey, {
+      issuer,
+      audience: aud,
+      algorithms: [ALGORITHM],
+      currentDate: new Date(clock()),
+    });
+    return { allowed: true, reason: "valid token", email: String(payload["email"]) };
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    return { allowed: false, reason: error.code };
+  }
+}
+
+/** The same person has the same subject at every sign-in. */
+function subjectOf(email: string): string {
+  const hash = createHash("sha256").update(email.toLowerCase()).digest("hex");
+  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { writeAtomically } from "./files.ts";
+
+/** The uploaded modules' contents, each stored once under its SHA-256. */
+export class ModuleStore {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = join(dir, "modules");
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+  }
+
+  /** Stores a module and returns its hash. */
+  put(content: Uint8Array): string {
+    const hash = createHash("sha256").update(content).digest("hex");
+    const file = join(this.#dir, hash);
+    if (!existsSync(file)) writeAtomically(file, content);
+    return hash;
+  }
+
+  /** @throws when no module of that hash is stored */
+  get(sha256: string): Uint8Array {
+    return readFileSync(join(this.#dir, sha256));
+  }
+
+  /** Removes every module that `used` does not name. */
+  prune(used: ReadonlySet<string>): void {
+    for (const hash of readdirSync(this.#dir)) {
+      if (!used.has(hash)) rmSync(join(this.#dir, hash));
+    }
+  }
+}

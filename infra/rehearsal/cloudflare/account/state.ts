@@ -1,0 +1,184 @@
+/** What an emulated account holds. Field names in snake_case are the API's own, stored as they were sent. */
+
+/** A setting that the API echoes and the emulation does not interpret. */
+export type Settings = Record<string, unknown>;
+
+/** A Worker: https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */
+export interface WorkerRecord {
+  id: string;
+  name: string;
+  created_on: string;
+  updated_on: string;
+  deployed_on: string | null;
+  subdomain: { enabled: boolean; previews_enabled: boolean };
+  /** logpush, observability, tags, tail_consumers and what else was sent. */
+  settings: Settings;
+  schedules: ScheduleRecord[];
+  /** The tag of the last migration that was deployed. */
+  migrationTag?: string;
+}
+
+export interface ScheduleRecord {
+  cron: string;
+  created_on: string;
+  modified_on: string;
+}
+
+/** A binding as it was sent. `text` of a `secret_text` stays here and in the account's file, nowhere else. */
+export interface BindingRecord {
+  type: string;
+  name: string;
+  [field: string]: unknown;
+}
+
+/** A module of a version. The content lies in its own file, named by its hash. */
+export interface ModuleRecord {
+  name: string;
+  content_type: string;
+  sha256: string;
+}
+
+/** A single migration step: SingleStepMigration of the official SDK. */
+export interface MigrationStep {
+  new_classes?: string[] | undefined;
+  new_sqlite_classes?: string[] | undefined;
+  deleted_classes?: string[] | undefined;
+  renamed_classes?: { from: string; to: string }[] | undefined;
+}
+
+export interface MigrationRecord {
+  old_tag?: string | undefined;
+  new_tag?: string | undefined;
+  steps: MigrationStep[];
+}
+
+/** A version: immutable code, bindings and settings of a Worker. */
+export interface VersionRecord {
+  id: string;
+  workerId: string;
+  number: number;
+  created_on: string;
+  main_module: string;
+  modules: ModuleRecord[];
+  bindings: BindingRecord[];
+  containers: { class_name: string }[];
+  compatibility_date: string;
+  compatibility_flags: string[];
+  migrations?: MigrationRecord;
+  /** Whether its migrations were applied, which happens at its first deployment and never again. */
+  migrated: boolean;
+  /** annotations, limits, placement, usage_model and what else is only echoed. */
+  settings: Settings;
+}
+
+export interface DeploymentRecord {
+  id: string;
+  workerId: string;
+  created_on: string;
+  versions: { version_id: string; percentage: number }[];
+  annotations: Settings;
+}
+
+/** A Durable Object namespace: one class of one Worker. */
+export interface NamespaceRecord {
+  id: string;
+  script: string;
+  class: string;
+  use_sqlite: boolean;
+  /** Set when the migrating version named the class in `containers`; never later (workers-sdk #14614). */
+  containerEnabled: boolean;
+}
+
+export interface BucketRecord {
+  name: string;
+  creation_date: string;
+  storage_class: string;
+  location: string;
+  /** Undefined until a PUT replaces the default rule. */
+  lifecycle?: Settings[];
+}
+
+/** A container application: https://developers.cloudflare.com/api/resources/containers/ */
+export interface ApplicationRecord {
+  id: string;
+  name: string;
+  namespaceId: string;
+  created_at: string;
+  updated_at: string;
+  version: number;
+  instances: number;
+  configuration: { image: string; [field: string]: unknown };
+  /** max_instances, constraints, observability, rollout_active_grace_period. */
+  settings: Settings;
+  rollouts: RolloutRecord[];
+  /** Milliseconds since the epoch at which a deleted application is gone for readers too. */
+  goneAt?: number;
+}
+
+export interface RolloutRecord {
+  id: string;
+  created_at: string;
+  last_updated_at: string;
+  description: string;
+  strategy: string;
+  kind: string;
+  status: "pending" | "progressing" | "completed";
+  current_configuration: Settings;
+  target_configuration: Settings;
+  current_version: number;
+  target_version: number;
+}
+
+/** A reusable Access policy. `body` holds decision, include, exclude, require, session_duration. */
+export interface PolicyRecord {
+  id: string;
+  name: string;
+  decision: string;
+  created_at: string;
+  updated_at: string;
+  body: Settings;
+}
+
+export interface AccessApplicationRecord {
+  id: string;
+  aud: string;
+  name: string;
+  created_at: string;
+  updated_at: string;
+  destinations: { type: string; uri: string }[];
+  policies: { id: string; precedence: number }[];
+  body: Settings;
+}
+
+/** The whole account, as one JSON document. */
+export interface AccountState {
+  format: 1;
+  accountId: string;
+  /** The account's part of `<worker>.<subdomain>.workers.dev`. */
+  subdomain: string;
+  workers: WorkerRecord[];
+  versions: VersionRecord[];
+  deployments: DeploymentRecord[];
+  namespaces: NamespaceRecord[];
+  buckets: BucketRecord[];
+  applications: ApplicationRecord[];
+  policies: PolicyRecord[];
+  accessApplications: AccessApplicationRecord[];
+}
+
+/** An account in which nothing exists yet. */
+export function emptyAccount(accountId: string, subdomain: string): AccountState {
+  return {
+    format: 1,
+    accountId,
+    subdomain,
+    workers: [],
+    versions: [],
+    deployments: [],
+    namespaces: [],
+    buckets: [],
+    applications: [],
+    policies: [],
+    accessApplications: [],
+  };
+}

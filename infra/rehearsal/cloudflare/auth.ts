@@ -1,0 +1,44 @@
+import type { MiddlewareHandler } from "hono";
+import { timingSafeEqual } from "node:crypto";
+import { ApiError } from "./envelope.ts";
+
+const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
+
+/**
+ * Requires the account's API token as a Bearer.
+ * A malformed header is 400 with 6003 and 6111, an unknown token 403 with 10000, or 401 with 1000 at the verify call:
+ * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
+ * @throws at creation when the token's own form is wrong
+ */
+export function requireToken(token: string): MiddlewareHandler {
+  if (!FORM.test(token)) throw new Error("An API token has 40 to 80 characters of 0-9 A-Z a-z - and _");
+  return async function requireTokenMiddleware(context, next) {
+    const given = /^Bearer (.*)$/.exec(context.req.header("authorization") ?? "")?.[1] ?? "";
+    if (!FORM.test(given)) {
+      throw new ApiError(400, 6003, "Invalid request headers", [
+        { code: 6111, message: "Invalid format for Authorization header" },
+      ]);
+    }
+    if (!same(given, token)) {
+      throw context.req.path.endsWith("/tokens/verify")
+        ? new ApiError(401, 1000, "Invalid API Token")
+        : new ApiError(403, 10000, "Authentication error");
+    }
+    await next();
+  };
+}
+
+/** Only the account that the token belongs to can be addressed. */
+export function requireAccount(accountId: string): MiddlewareHandler {
+  return async function requireAccountMiddleware(context, next) {
+    if (context.req.param("account") !== accountId) {
+      throw new ApiError(403, 9109, "Unauthorized to access requested resource");
+    }
+    await next();
+  };
+}
+
+function same(left: string, right: string): boolean {
+  const [one, other] = [Buffer.from(left), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

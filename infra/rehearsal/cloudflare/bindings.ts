@@ -1,0 +1,70 @@
+import type { AccountState, BindingRecord } from "./account/state.ts";
+import { ApiError, notModelled } from "./envelope.ts";
+
+const MODELLED = new Set([
+  "plain_text",
+  "secret_text",
+  "json",
+  "r2_bucket",
+  "durable_object_namespace",
+  "version_metadata",
+]);
+
+/**
+ * Checks the bindings of an upload against the account.
+ * A class must have a deployed migration first, 10061: https://github.com/cloudflare/workers-sdk/issues/10246 ,
+ * and a migration in the same version does not count:
+ * https://github.com/cloudflare/terraform-provider-cloudflare/issues/6322
+ */
+export function checkBindings(state: AccountState, script: string, bindings: readonly BindingRecord[]): void {
+  for (const binding of bindings) {
+    if (!MODELLED.has(binding.type)) throw notModelled(`the binding type ${binding.type}`);
+    if (binding.type === "r2_bucket") checkBucket(state, binding);
+    if (binding.type === "durable_object_namespace") namespaceOf(state, script, binding);
+  }
+}
+
+/**
+ * Bindings as the API returns them: sorted by name, a secret's text left out, `namespace_id` on Durable Objects.
+ * https://developers.cloudflare.com/workers/configuration/secrets/ : a secret's value cannot be read back.
+ */
+export function presentBindings(
+  state: AccountState,
+  script: string,
+  bindings: readonly BindingRecord[],
+): Record<string, unknown>[] {
+  return bindings
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1))
+    .map((binding) => {
+      if (binding.type === "secret_text") return { type: binding.type, name: binding.name };
+      if (binding.type !== "durable_object_namespace") return binding;
+      const namespace = state.namespaces.find(({ script: owner, class: name }) => {
+        return owner === ownerOf(script, binding) && name === binding["class_name"];
+      });
+      return { ...binding, ...(namespace && { namespace_id: namespace.id }) };
+    });
+}
+
+/** The script whose class a Durable Object binding names. */
+export function ownerOf(script: string, binding: BindingRecord): string {
+  const named = binding["script_name"];
+  return typeof named === "string" && named !== "" ? named : script;
+}
+
+function checkBucket(state: AccountState, binding: BindingRecord): void {
+  const name = String(binding["bucket_name"]);
+  if (state.buckets.some((bucket) => bucket.name === name)) return;
+  throw new ApiError(400, 10085, `R2 bucket '${name}' not found. Please use a different name and try again.`);
+}
+
+function namespaceOf(state: AccountState, script: string, binding: BindingRecord): void {
+  const owner = ownerOf(script, binding);
+  const name = String(binding["class_name"]);
+  if (state.namespaces.some((namespace) => namespace.script === owner && namespace.class === name)) return;
+  throw new ApiError(
+    400,
+    10061,
+    `Cannot create binding for class '${name}' because it is not currently configured to implement ` +
+      "Durable Objects. Ensure a --new-class migration has been applied to it.",
+  );
+}

@@ -1,0 +1,77 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import * as z from "zod";
+
+/** One entry of `errors`: https://developers.cloudflare.com/fundamentals/api/how-to/make-api-calls/ */
+export interface ApiMessage {
+  code: number;
+  message: string;
+  error_chain?: ApiMessage[];
+}
+
+/** A refusal with Cloudflare's own status, code and text. */
+export class ApiError extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly entry: ApiMessage;
+
+  constructor(status: ContentfulStatusCode, code: number, message: string, chain?: ApiMessage[]) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.entry = { code, message, ...(chain && { error_chain: chain }) };
+  }
+}
+
+/** A body that the API would refuse. Cloudflare documents no code for single fields: the text is what counts. */
+export function invalid(message: string): ApiError {
+  return new ApiError(400, 10001, message);
+}
+
+/** A feature of the API that exists at Cloudflare and not here; limits.ts lists them. */
+export function notModelled(what: string): ApiError {
+  return new ApiError(501, 10501, `The rehearsal's emulation does not model ${what}`);
+}
+
+/** Answers 200 with the envelope. */
+export function ok(context: Context, result: unknown, info?: Record<string, unknown>): Response {
+  return context.json({
+    success: true,
+    errors: [],
+    messages: [],
+    result,
+    ...(info && { result_info: info }),
+  });
+}
+
+/** Answers a failure with the envelope. */
+export function fail(context: Context, error: ApiError): Response {
+  return context.json({ success: false, errors: [error.entry], messages: [], result: null }, error.status);
+}
+
+/** Answers one page of a list by `page` and `per_page`. A page past the end is empty, which ends the SDK's iteration. */
+export function page(context: Context, items: readonly unknown[]): Response {
+  const number = positive(context.req.query("page"), 1);
+  const size = positive(context.req.query("per_page"), 100);
+  const shown = items.slice((number - 1) * size, number * size);
+  return ok(context, shown, {
+    page: number,
+    per_page: size,
+    count: shown.length,
+    total_count: items.length,
+  });
+}
+
+/** Reads a JSON body against a schema; all problems are told at once. */
+export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
+  const body: unknown = await context.req.json().catch(() => {
+    throw invalid("The request's body is not JSON");
+  });
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  return parsed.data;
+}
+
+function positive(text: string | undefined, otherwise: number): number {
+  const value = Number(text);
+  return Number.isInteger(value) && value > 0 ? value : otherwise;
+}

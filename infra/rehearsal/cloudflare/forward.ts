@@ -1,0 +1,108 @@
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from "node:http";
+import type { Duplex } from "node:stream";
+
+/** Where a request goes on to. Both are on loopback. */
+export interface ForwardTarget {
+  port: number;
+  path: string;
+  headers: OutgoingHttpHeaders;
+}
+
+// https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 : these belong to one connection.
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Passes a request on and its answer back, both streamed. `failed` answers when the target cannot be reached; an
+ * answer that breaks off is broken off for the client too.
+ */
+export function forward(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: ForwardTarget,
+  failed: (error: Error) => void,
+): void {
+  const onward = httpRequest({
+    host: "127.0.0.1",
+    port: target.port,
+    path: target.path,
+    method: incoming.method,
+    headers: target.headers,
+  });
+  onward.on("response", (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
+    // Headers go out at once: an event stream may have nothing to say for a while.
+    outgoing.flushHeaders();
+    answer.pipe(outgoing);
+    answer.on("error", () => outgoing.destroy());
+  });
+  onward.on("error", (error) => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else failed(error);
+  });
+  outgoing.on("close", () => onward.destroy());
+  incoming.pipe(onward);
+}
+
+/** Passes an upgrade (a WebSocket) on: after the 101 the two sockets are joined. */
+export function forwardUpgrade(
+  incoming: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  target: ForwardTarget,
+): void {
+  const onward = httpRequest({
+    host: "127.0.0.1",
+    port: target.port,
+    path: target.path,
+    method: incoming.method,
+    headers: { ...target.headers, connection: "Upgrade", upgrade: incoming.headers.upgrade },
+  });
+  onward.on("upgrade", (answer, other, otherHead) => {
+    writeHead(socket, answer, answer.headers);
+    other.write(head);
+    socket.write(otherHead);
+    other.pipe(socket).pipe(other);
+    other.on("error", () => socket.destroy());
+    socket.on("error", () => other.destroy());
+    socket.on("close", () => other.destroy());
+  });
+  onward.on("response", (answer) => {
+    writeHead(socket, answer, { ...withoutHops(answer.headers), connection: "close" });
+    answer.pipe(socket);
+  });
+  onward.on("error", () => socket.destroy());
+  socket.on("error", () => onward.destroy());
+  onward.end();
+}
+
+/** The headers that travel from end to end. */
+export function withoutHops(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+function writeHead(
+  socket: Duplex,
+  answer: IncomingMessage,
+  headers: IncomingHttpHeaders | OutgoingHttpHeaders,
+): void {
+  const lines = Object.entries(headers).flatMap(([name, value]) => {
+    const values = Array.isArray(value) ? value : [value];
+    return values.map((one) => `${name}: ${one}`);
+  });
+  socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${lines.join("\r\n")}\r\n\r\n`);
+}

@@ -1,0 +1,8 @@
+export { hostnameOf, servingVersion } from "./account/lookup.ts";
+export type { AccessApplicationRecord, AccountState, PolicyRecord } from "./account/state.ts";
+export { AccountStore } from "./account/store.ts";
+export { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "./forward.ts";
+export { LIMITS } from "./limits.ts";
+export { createRunner, type RunnerOptions } from "./runner-miniflare.ts";
+export type { ContainerMode, Log, WorkerRunner } from "./runner.ts";
+export { startCloudflare, type CloudflareOptions, type RunningCloudflare } from "./server.ts";

@@ -1,0 +1,16 @@
+/** What the rehearsal's Cloudflare does not model. The rehearsal prints this list. */
+export const LIMITS: readonly string[] = [
+  "Gradual deployments are stored, but the version with the largest share serves all requests.",
+  "Cron triggers are stored, not fired; Durable Object alarms are.",
+  "R2 lifecycle rules, jurisdictions and storage classes are stored, not enforced.",
+  "No zones, custom domains, routes, preview URLs, static assets or declarative exports: a Worker answers on its workers.dev name only.",
+  "Renaming a Worker and transferring a Durable Object class to another Worker are refused as not modelled.",
+  "CPU, memory, duration, subrequest and size limits of the platform are not enforced, nor are its API's rate limits.",
+  "Container applications: one instance per Durable Object, no placement, instance types or max_instances; a full_manual rollout stays pending.",
+  "The container registry is not modelled: an image is one that this machine has.",
+  "A stopped container is killed after seconds, not after the platform's 15 minutes; a container without Docker is a local process that shares this machine's network and file system.",
+  "Without Docker a Durable Object with a container is never evicted, and ctx.container has no exec, inspect, connect, snapshots or outbound interception.",
+  "Access: self-hosted applications, e-mail, e-mail domain and everyone rules; no groups, service tokens, device posture, CORS settings or one-time PINs, and signing in asks for no proof.",
+  "Access cookies lack Secure, since the rehearsal is plain HTTP on loopback.",
+  "A policy that an application uses can be deleted.",
+];

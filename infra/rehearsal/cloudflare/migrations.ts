@@ -1,0 +1,92 @@
+import { hexId } from "./account/ids.ts";
+import type {
+  AccountState,
+  MigrationRecord,
+  MigrationStep,
+  VersionRecord,
+  WorkerRecord,
+} from "./account/state.ts";
+import { ApiError } from "./envelope.ts";
+
+/**
+ * The tag precondition: `old_tag` must be the tag that is deployed, else 412 with code 10079.
+ * https://developers.cloudflare.com/durable-objects/reference/durable-objects-migrations/ and the official SDK's
+ * SingleStepMigration: "If they don't match, the upload is rejected"; the code: workers-sdk #705.
+ */
+export function checkTag(worker: WorkerRecord, migration: MigrationRecord): void {
+  const given = migration.old_tag ?? "";
+  const expected = worker.migrationTag ?? "";
+  if (given === expected) return;
+  throw new ApiError(
+    412,
+    10079,
+    `Actor migration tag precondition failed, got tag '${given}' when expected tag is '${expected}'.`,
+  );
+}
+
+/**
+ * Applies a version's migrations to the account, which happens when the version is first deployed: the official
+ * SDK says of `migrations` "applied when the version is deployed". A version whose migrations are already in is
+ * deployed again without them, which is what a rollback to it does.
+ */
+export function applyMigrations(state: AccountState, worker: WorkerRecord, version: VersionRecord): void {
+  const { migrations } = version;
+  if (migrations === undefined || version.migrated) return;
+  checkTag(worker, migrations);
+  for (const step of migrations.steps) applyStep(state, worker, version, step);
+  if (migrations.new_tag !== undefined) worker.migrationTag = migrations.new_tag;
+  version.migrated = true;
+}
+
+function applyStep(
+  state: AccountState,
+  worker: WorkerRecord,
+  version: VersionRecord,
+  step: MigrationStep,
+): void {
+  for (const name of step.new_classes ?? []) create(state, worker, version, name, false);
+  for (const name of step.new_sqlite_classes ?? []) create(state, worker, version, name, true);
+  for (const { from, to } of step.renamed_classes ?? []) find(state, worker, from).class = to;
+  for (const name of step.deleted_classes ?? []) {
+    const gone = find(state, worker, name);
+    state.namespaces = state.namespaces.filter((namespace) => namespace !== gone);
+  }
+}
+
+/**
+ * A namespace is container-enabled only by the version that creates it:
+ * https://github.com/cloudflare/workers-sdk/issues/14614
+ */
+function create(
+  state: AccountState,
+  worker: WorkerRecord,
+  version: VersionRecord,
+  name: string,
+  sqlite: boolean,
+): void {
+  if (state.namespaces.some((one) => one.script === worker.name && one.class === name)) {
+    const kind = sqlite ? "new-sqlite-class" : "new-class";
+    throw new ApiError(
+      400,
+      10074,
+      `Cannot apply --${kind} migration to class '${name}' that is already depended on by existing Durable Objects`,
+    );
+  }
+  state.namespaces.push({
+    id: hexId(),
+    script: worker.name,
+    class: name,
+    use_sqlite: sqlite,
+    containerEnabled: version.containers.some((container) => container.class_name === name),
+  });
+}
+
+function find(state: AccountState, worker: WorkerRecord, name: string): AccountState["namespaces"][number] {
+  const found = state.namespaces.find((one) => one.script === worker.name && one.class === name);
+  if (found) return found;
+  throw new ApiError(
+    400,
+    10061,
+    `Cannot migrate class '${name}': no Durable Object namespace of Worker '${worker.name}' has it`,
+  );
+}

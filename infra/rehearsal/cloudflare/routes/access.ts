@@ -1,0 +1,199 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import { timestamp, type AccountContext } from "../account/context.ts";
+import { audienceTag, uuid } from "../account/ids.ts";
+import type { AccessApplicationRecord, AccountState, PolicyRecord } from "../account/state.ts";
+import { ApiError, invalid, notModelled, ok, page, readBody } from "../envelope.ts";
+
+// https://developers.cloudflare.com/cloudflare-one/access-controls/policies/#selectors ; the others are not modelled,
+// and a rule that is passed over would open or close what it should not.
+const rule = z.union([
+  z.strictObject({ everyone: z.strictObject({}) }),
+  z.strictObject({ email: z.strictObject({ email: z.email() }) }),
+  z.strictObject({ email_domain: z.strictObject({ domain: z.string().min(1) }) }),
+]);
+
+const policyBody = z.looseObject({
+  name: z.string().min(1),
+  decision: z.enum(["allow", "deny", "bypass"]),
+  include: z.array(rule).min(1),
+  exclude: z.array(rule).optional(),
+  require: z.array(rule).optional(),
+});
+
+const applicationBody = z.looseObject({
+  name: z.string().min(1),
+  type: z.literal("self_hosted"),
+  domain: z.string().optional(),
+  destinations: z.array(z.looseObject({ type: z.string(), uri: z.string() })).optional(),
+  policies: z.array(z.union([z.string(), z.looseObject({ id: z.string() })])).default([]),
+});
+
+/** https://developers.cloudflare.com/api/resources/zero_trust/subresources/access/subresources/policies/ */
+export function accessPolicyRoutes(context: AccountContext): Hono {
+  const { store } = context;
+  const routes = new Hono();
+
+  routes.post("/", async (request) => {
+    const { name, decision, ...body } = await readBody(request, policyBody);
+    const now = timestamp(context);
+    const policy: PolicyRecord = { id: uuid(), name, decision, created_at: now, updated_at: now, body };
+    await store.change((draft) => void draft.policies.push(policy));
+    return ok(request, presentPolicy(store.state, policy));
+  });
+
+  routes.get("/", (request) => {
+    return page(
+      request,
+      store.state.policies.map((policy) => presentPolicy(store.state, policy)),
+    );
+  });
+
+  routes.get("/:policy", (request) => {
+    return ok(request, presentPolicy(store.state, policyOf(store.state, request.req.param("policy"))));
+  });
+
+  routes.put("/:policy", async (request) => {
+    const { name, decision, ...body } = await readBody(request, policyBody);
+    const policy = await store.change((draft) => {
+      const found = policyOf(draft, request.req.param("policy"));
+      return Object.assign(found, { name, decision, body, updated_at: timestamp(context) });
+    });
+    return ok(request, presentPolicy(store.state, policy));
+  });
+
+  routes.delete("/:policy", async (request) => {
+    const id = request.req.param("policy");
+    await store.change((draft) => {
+      policyOf(draft, id);
+      draft.policies = draft.policies.filter((policy) => policy.id !== id);
+    });
+    return ok(request, { id });
+  });
+
+  return routes;
+}
+
+/** https://developers.cloudflare.com/api/resources/zero_trust/subresources/access/subresources/applications/ */
+export function accessApplicationRoutes(context: AccountContext): Hono {
+  const { store } = context;
+  const routes = new Hono();
+
+  routes.post("/", async (request) => {
+    const body = await readBody(request, applicationBody);
+    const application = await store.change((draft) => {
+      const now = timestamp(context);
+      const created = { id: uuid(), aud: audienceTag(), created_at: now, ...fields(context, draft, body) };
+      draft.accessApplications.push(created);
+      return created;
+    });
+    return ok(request, presentApplication(store.state, application));
+  });
+
+  routes.get("/", (request) => {
+    return page(
+      request,
+      store.state.accessApplications.map((one) => presentApplication(store.state, one)),
+    );
+  });
+
+  routes.get("/:application", (request) => {
+    const found = applicationOf(store.state, request.req.param("application"));
+    return ok(request, presentApplication(store.state, found));
+  });
+
+  routes.put("/:application", async (request) => {
+    const body = await readBody(request, applicationBody);
+    const application = await store.change((draft) => {
+      const found = applicationOf(draft, request.req.param("application"));
+      return Object.assign(found, fields(context, draft, body));
+    });
+    return ok(request, presentApplication(store.state, application));
+  });
+
+  routes.delete("/:application", async (request) => {
+    const id = request.req.param("application");
+    await store.change((draft) => {
+      applicationOf(draft, id);
+      draft.accessApplications = draft.accessApplications.filter((one) => one.id !== id);
+    });
+    return ok(request, { id });
+  });
+
+  return routes;
+}
+
+function fields(
+  context: AccountContext,
+  draft: AccountState,
+  body: z.infer<typeof applicationBody>,
+): Omit<AccessApplicationRecord, "id" | "aud" | "created_at"> {
+  const { name, destinations, policies, ...rest } = body;
+  const wanted = destinations ?? (body.domain ? [{ type: "public", uri: body.domain }] : []);
+  if (wanted.length === 0) throw invalid("destinations: a self-hosted application needs one");
+  if (wanted.some(({ type }) => type !== "public")) throw notModelled("private destinations");
+  return {
+    name,
+    updated_at: timestamp(context),
+    destinations: wanted.map(({ type, uri }) => ({ type, uri })),
+    policies: policies.map((policy, index) => {
+      const id = policyOf(draft, typeof policy === "string" ? policy : policy.id).id;
+      const precedence = typeof policy === "string" ? undefined : policy["precedence"];
+      return { id, precedence: typeof precedence === "number" ? precedence : index + 1 };
+    }),
+    body: rest,
+  };
+}
+
+function policyOf(state: AccountState, id: string): PolicyRecord {
+  const found = state.policies.find((policy) => policy.id === id);
+  if (found) return found;
+  throw new ApiError(404, 11021, `access.api.error.not_found: policy ${id}`);
+}
+
+function applicationOf(state: AccountState, id: string): AccessApplicationRecord {
+  const found = state.accessApplications.find((one) => one.id === id);
+  if (found) return found;
+  throw new ApiError(404, 11021, `access.api.error.not_found: application ${id}`);
+}
+
+function presentPolicy(state: AccountState, policy: PolicyRecord): Record<string, unknown> {
+  const users = state.accessApplications.filter(({ policies }) =>
+    policies.some(({ id }) => id === policy.id),
+  );
+  return {
+    exclude: [],
+    require: [],
+    session_duration: "24h",
+    ...policy.body,
+    id: policy.id,
+    name: policy.name,
+    decision: policy.decision,
+    reusable: true,
+    app_count: users.length,
+    created_at: policy.created_at,
+    updated_at: policy.updated_at,
+  };
+}
+
+function presentApplication(
+  state: AccountState,
+  application: AccessApplicationRecord,
+): Record<string, unknown> {
+  return {
+    session_duration: "24h",
+    domain: application.destinations[0]?.uri,
+    ...application.body,
+    id: application.id,
+    aud: application.aud,
+    name: application.name,
+    self_hosted_domains: application.destinations.map(({ uri }) => uri),
+    destinations: application.destinations,
+    policies: application.policies.flatMap(({ id, precedence }) => {
+      const policy = state.policies.find((one) => one.id === id);
+      return policy ? [{ ...presentPolicy(state, policy), precedence }] : [];
+    }),
+    created_at: application.created_at,
+    updated_at: application.updated_at,
+  };
+}

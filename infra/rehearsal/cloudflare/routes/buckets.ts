@@ -1,0 +1,111 @@
+import { Hono } from "hono";
+import * as z from "zod";
+import { timestamp, type AccountContext } from "../account/context.ts";
+import type { AccountState, BucketRecord, Settings } from "../account/state.ts";
+import { ApiError, ok, readBody } from "../envelope.ts";
+
+// https://developers.cloudflare.com/r2/buckets/create-buckets/
+const createBody = z.object({
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{1,61})[a-z0-9]$/, "3 to 63 of a-z, 0-9 and -, no - at either end"),
+  storageClass: z.enum(["Standard", "InfrequentAccess"]).default("Standard"),
+  locationHint: z.enum(["apac", "eeur", "enam", "weur", "wnam", "oc"]).default("weur"),
+});
+
+const lifecycleBody = z.object({
+  rules: z
+    .array(
+      z.looseObject({ id: z.string(), enabled: z.boolean(), conditions: z.object({ prefix: z.string() }) }),
+    )
+    .default([]),
+});
+
+// https://developers.cloudflare.com/r2/buckets/object-lifecycles/ : every new bucket has this rule.
+const DEFAULT_RULE: Settings = {
+  id: "Default Multipart Abort Rule",
+  enabled: true,
+  conditions: { prefix: "" },
+  abortMultipartUploadsTransition: { condition: { type: "Age", maxAge: 604800 } },
+};
+
+/**
+ * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/
+ * The codes: https://developers.cloudflare.com/r2/api/error-codes/
+ */
+export function bucketRoutes(context: AccountContext): Hono {
+  const { store, runner } = context;
+  const routes = new Hono();
+
+  routes.post("/", async (request) => {
+    const body = await readBody(request, createBody);
+    const bucket = await store.change((draft) => create(context, draft, body));
+    return ok(request, present(bucket));
+  });
+
+  routes.get("/", (request) => {
+    const part = request.req.query("name_contains") ?? "";
+    const found = store.state.buckets.filter(({ name }) => name.includes(part));
+    return ok(request, { buckets: found.map(present) });
+  });
+
+  routes.get("/:bucket", (request) => {
+    return ok(request, present(bucketOf(store.state, request.req.param("bucket"))));
+  });
+
+  routes.delete("/:bucket", async (request) => {
+    const name = request.req.param("bucket");
+    await store.change(async (draft) => {
+      const bucket = bucketOf(draft, name);
+      if (!(await runner.bucketIsEmpty(name))) {
+        throw new ApiError(409, 10008, "The bucket you tried to delete is not empty.");
+      }
+      draft.buckets = draft.buckets.filter((one) => one !== bucket);
+    });
+    return ok(request, {});
+  });
+
+  routes.put("/:bucket/lifecycle", async (request) => {
+    const { rules } = await readBody(request, lifecycleBody);
+    await store.change((draft) => {
+      bucketOf(draft, request.req.param("bucket")).lifecycle = rules;
+    });
+    return ok(request, {});
+  });
+
+  routes.get("/:bucket/lifecycle", (request) => {
+    const { lifecycle } = bucketOf(store.state, request.req.param("bucket"));
+    return ok(request, { rules: lifecycle ?? [DEFAULT_RULE] });
+  });
+
+  return routes;
+}
+
+function create(
+  context: AccountContext,
+  draft: AccountState,
+  body: z.infer<typeof createBody>,
+): BucketRecord {
+  if (draft.buckets.some(({ name }) => name === body.name)) {
+    throw new ApiError(409, 10004, "The bucket you tried to create already exists, and you own it.");
+  }
+  const bucket: BucketRecord = {
+    name: body.name,
+    creation_date: timestamp(context),
+    storage_class: body.storageClass,
+    location: body.locationHint,
+  };
+  draft.buckets.push(bucket);
+  return bucket;
+}
+
+function bucketOf(state: AccountState, name: string): BucketRecord {
+  const found = state.buckets.find((bucket) => bucket.name === name);
+  if (found) return found;
+  throw new ApiError(404, 10006, "The specified bucket does not exist.");
+}
+
+function present(bucket: BucketRecord): Record<string, unknown> {
+  const { lifecycle: _, ...shown } = bucket;
+  return { ...shown, jurisdiction: "default" };
+}

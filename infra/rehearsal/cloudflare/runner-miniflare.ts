@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
+import type { ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
+import { removeContainers } from "./runner/docker.ts";
+import { ProcessHost } from "./runner/process-host.ts";
+import { workerConfig } from "./runner/worker-config.ts";
+
+/** A Worker of the rehearsal's own that has every bucket, so that one can be looked into without a script. */
+const STORAGE_WORKER = "rehearsal-storage";
+const DOCKER_SOCKET = "unix:///var/run/docker.sock";
+const NOTHING: Deployed = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
+
+export interface RunnerOptions {
+  /** Where R2 and Durable Object storage persist. */
+  dir: string;
+  containers: ContainerMode;
+  log: Log;
+}
+
+/**
+ * Runs an account's deployed Workers in one workerd, with Miniflare's R2 and Durable Object SQLite below `dir`.
+ * A change of what is deployed replaces the process; the storage and, as on the platform, the containers stay.
+ */
+export function createRunner(options: RunnerOptions): WorkerRunner {
+  return new MiniflareRunner(options);
+}
+
+class MiniflareRunner implements WorkerRunner {
+  readonly #options: RunnerOptions;
+  readonly #storage: string;
+  readonly #host: ProcessHost;
+  #hostAddress: Promise<string> | undefined;
+  #deployed: Deployed = NOTHING;
+  #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
+  // One change at a time; whoever asks for an address waits for the one under way.
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: RunnerOptions) {
+    const { dir, containers, log } = options;
+    this.#options = options;
+    this.#storage = join(dir, "storage");
+    this.#host = new ProcessHost({
+      ...(containers.kind === "process" && { supervise: containers.supervise }),
+      hasApplication: (namespaceId) => this.#deployed.boundNamespaces.includes(namespaceId),
+      log,
+    });
+  }
+
+  apply(deployed: Deployed): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#deployed;
+      const gone = before.namespaces.filter((id) => !deployed.namespaces.includes(id));
+      if (before === NOTHING) await Promise.all(deployed.namespaces.map((id) => this.#removeLeftovers(id)));
+      this.#deployed = deployed;
+      try {
+        await this.#start(deployed);
+      } catch (error) {
+        this.#deployed = before;
+        await this.#start(before);
+        throw error;
+      }
+      await Promise.all(gone.map((id) => this.stopContainers(id)));
+      this.#removeStorage();
+    });
+  }
+
+  address(script: string): Promise<URL | undefined> {
+    return this.#inTurn(async () => {
+      if (!this.#deployed.scripts.some(({ name }) => name === script)) return undefined;
+      return this.#runtime?.miniflare.unsafeGetDirectURL(script);
+    });
+  }
+
+  bucketIsEmpty(name: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (!this.#runtime?.buckets.includes(name)) {
+        await this.#restart({ ...this.#deployed, buckets: [...new Set([...this.#deployed.buckets, name])] });
+      }
+      const bucket = await this.#runtime?.miniflare.getR2Bucket(name, STORAGE_WORKER);
+      const listed = await bucket?.list({ limit: 1 });
+      return listed === undefined || listed.objects.length === 0;
+    });
+  }
+
+  async stopContainers(namespaceId: string): Promise<void> {
+    await this.#host.stop(namespaceId);
+    if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);
+  }
+
+  containerLog(): string[] {
+    return this.#host.lines;
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      // First the containers, while the Durable Objects can still see them end.
+      await Promise.all(this.#deployed.namespaces.map((id) => this.stopContainers(id)));
+      await this.#stop();
+      await Promise.all(this.#deployed.namespaces.map((id) => this.#removeLeftovers(id)));
+      await this.#host.close();
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #start(deployed: Deployed): Promise<void> {
+    if (deployed.scripts.length === 0) return this.#stop();
+    if (this.#runtime?.key !== keyOf(deployed, this.#options.containers)) await this.#restart(deployed);
+  }
+
+  // setOptions and not a new Miniflare: Miniflare ends the containers of one that it disposes of.
+  async #restart(deployed: Deployed): Promise<void> {
+    const options = await this.#miniflareOptions(deployed);
+    const began = performance.now();
+    const miniflare = this.#runtime?.miniflare;
+    // Until the new options hold, no key equals: whatever is started next is started for good.
+    if (this.#runtime) this.#runtime.key = "";
+    this.#runtime = {
+      miniflare: miniflare ? await changed(miniflare, options) : await created(options),
+      key: keyOf(deployed, this.#options.containers),
+      buckets: deployed.buckets,
+    };
+    const scripts = deployed.scripts.map(({ name, versionId }) => `${name}@${versionId}`);
+    this.#options.log("workerd runs", { scripts, ms: Math.round(performance.now() - began) });
+  }
+
+  async #stop(): Promise<void> {
+    const runtime = this.#runtime;
+    this.#runtime = undefined;
+    await runtime?.miniflare.dispose();
+  }
+
+  async #miniflareOptions(deployed: Deployed): Promise<MiniflareOptions> {
+    const { containers, log } = this.#options;
+    this.#hostAddress ??= this.#host.listen();
+    const host = await this.#hostAddress;
+    const running = this.#host.running;
+    const scripts = deployed.scripts.map((script) => workerConfig(script, { containers, host, running }));
+    return {
+      host: "127.0.0.1",
+      port: 0,
+      cf: false,
+      log: new MiniflareLog(LogLevel.NONE),
+      handleStructuredLogs: ({ level, message }) => log(message, { source: "worker", level }),
+      handleUncaughtError: (error) => log(error.message, { source: "worker", level: "error" }),
+      resourcePersistencePath: this.#storage,
+      telemetry: { enabled: false },
+      ...(containers.kind === "docker" && {
+        containerEngine: {
+          localDocker: {
+            socketPath: containers.socket ?? DOCKER_SOCKET,
+            containerEgressInterceptorImage: containers.sidecarImage,
+          },
+        },
+      }),
+      workers: [storageWorker(deployed.buckets), ...(await Promise.all(scripts))],
+    };
+  }
+
+  async #removeLeftovers(namespaceId: string): Promise<void> {
+    if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);
+  }
+
+  /** Miniflare keeps a namespace's databases in a directory that is named by the namespace's key. */
+  #removeStorage(): void {
+    const kept = new Set(this.#deployed.namespaces);
+    const dir = join(this.#storage, "do");
+    for (const name of readdirIfThere(dir)) {
+      if (/^[0-9a-f]{32}$/.test(name) && !kept.has(name)) rmSync(join(dir, name), { recursive: true });
+    }
+  }
+}
+
+async function created(options: MiniflareOptions): Promise<Miniflare> {
+  const miniflare = new Miniflare(options);
+  try {
+    await miniflare.ready;
+    return miniflare;
+  } catch (error) {
+    await miniflare.dispose().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function changed(miniflare: Miniflare, options: MiniflareOptions): Promise<Miniflare> {
+  await miniflare.setOptions(options);
+  return miniflare;
+}
+
+function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][number] {
+  return {
+    config: {
+      name: STORAGE_WORKER,
+      compatibilityDate: "2026-01-01",
+      manifest: {
+        mainModule: "index.js",
+        modulesRoot: "/",
+        modules: {
+          "index.js": {
+            type: "esm",
+            contents: "export default { fetch: () => new Response(null, { status: 404 }) }",
+          },
+        },
+      },
+      env: Object.fromEntries(buckets.map((name) => [name, { type: "r2", name }])),
+    },
+  };
+}
+
+/** Equal for two deployments that run alike. Buckets that no script has do not count. */
+function keyOf(deployed: Deployed, containers: ContainerMode): string {
+  const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
+    ...rest,
+    modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),
+    // The stand-in asks at each start whether there is an application; workerd is told the image at its own start.
+    classes: classes.map(({ image, ...one }) => (containers.kind === "docker" ? { ...one, image } : one)),
+  }));
+  return createHash("sha256").update(JSON.stringify(scripts)).digest("hex");
+}
+
+function readdirIfThere(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}

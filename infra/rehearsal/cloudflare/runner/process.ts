@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { constants } from "node:os";
+import { createInterface } from "node:readline";
+
+/** Between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
+const STOP_GRACE_MS = 10_000;
+
+export interface ContainerProcessOptions {
+  command: readonly string[];
+  /** The container's own file system, as it were: empty at the start, gone at the end. */
+  dir: string;
+  env: Record<string, string>;
+  onLine: (line: string) => void;
+}
+
+/** One container as a local process with a process group of its own. */
+export class ContainerProcess {
+  readonly #child: ChildProcess;
+  /** Resolves with the exit code; 128 and the signal's number where a signal ended it, as Docker has it. */
+  readonly ended: Promise<number>;
+  #isRunning = true;
+
+  constructor({ command, dir, env, onLine }: ContainerProcessOptions) {
+    const [file, ...args] = command;
+    if (file === undefined) throw new Error("The container's command is empty");
+    rmSync(dir, { recursive: true, force: true });
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#child = spawn(file, args, { cwd: dir, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    for (const output of [this.#child.stdout, this.#child.stderr]) {
+      if (output) createInterface({ input: output }).on("line", onLine);
+    }
+    this.ended = new Promise((resolve) => {
+      const end = (code: number): void => {
+        this.#isRunning = false;
+        // A child of the command that outlived it belonged to the container too.
+        this.#signalGroup("SIGKILL");
+        rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+        resolve(code);
+      };
+      this.#child.once("error", (error) => {
+        onLine(`the command cannot be started: ${error.message}`);
+        end(127);
+      });
+      this.#child.once("exit", (code, signal) => {
+        end(code ?? 128 + (signal ? constants.signals[signal] : 0));
+      });
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Signals the container's main process, as a container engine does. */
+  signal(number: number): void {
+    if (this.#isRunning) this.#child.kill(number);
+  }
+
+  /** Ends the whole group at once. */
+  async destroy(): Promise<void> {
+    this.#signalGroup("SIGKILL");
+    await this.ended;
+  }
+
+  /** Asks the main process to end, then ends the group. */
+  async stop(): Promise<void> {
+    this.signal(constants.signals.SIGTERM);
+    const timer = setTimeout(() => this.#signalGroup("SIGKILL"), STOP_GRACE_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The group has ended already.
+    }
+  }
+}

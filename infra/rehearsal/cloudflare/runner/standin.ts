@@ -1,0 +1,124 @@
+/**
+ * Runs inside workerd, beside the uploaded bundle: `ctx.container` for a machine without Docker. It has the
+ * interface of https://developers.cloudflare.com/durable-objects/api/container/ and speaks to the process host over
+ * loopback HTTP. Imports nothing, since it is uploaded as a module of its own.
+ */
+
+/** What a class's stand-in is made for. */
+export interface StandInOptions {
+  /** The process host's address with its secret, without a slash at the end. */
+  host: string;
+  namespaceId: string;
+  objectId: string;
+  waitUntil: (promise: Promise<unknown>) => void;
+}
+
+interface StartOptions {
+  env?: Record<string, string>;
+  entrypoint?: string[];
+  enableInternet?: boolean;
+}
+
+// Of the isolate, not of the object: a container outlives the Durable Object that was started anew.
+const running = new Set<string>();
+
+/** Tells which containers ran before this isolate began, which `running` has to know at once. */
+export function alreadyRunning(names: readonly string[]): void {
+  for (const name of names) running.add(name);
+}
+
+/** The container of one Durable Object. */
+export class ContainerStandIn {
+  readonly #options: StandInOptions;
+  readonly #name: string;
+  #ended: Promise<void> | undefined;
+  #started: Promise<unknown> = Promise.resolve();
+
+  constructor(options: StandInOptions) {
+    this.#options = options;
+    this.#name = `${options.namespaceId}/${options.objectId}`;
+  }
+
+  get running(): boolean {
+    return running.has(this.#name);
+  }
+
+  /** Returns at once, as the platform's does; a refusal shows in monitor() and at the first request. */
+  start(options: StartOptions = {}): void {
+    if (this.running) throw new Error("start() cannot be called on a container that is already running.");
+    running.add(this.#name);
+    this.#started = this.#call("start", options);
+    this.#ended = this.#watch();
+    // Whoever calls monitor() sees the failure; without a caller it must not count as unhandled.
+    this.#options.waitUntil(this.#ended.catch(() => undefined));
+  }
+
+  /** Resolves when the container ends with 0, rejects when it ends otherwise or was not started. */
+  monitor(): Promise<void> {
+    if (!this.running && this.#ended === undefined) {
+      return Promise.reject(new Error("monitor() cannot be called on a container that is not running."));
+    }
+    this.#ended ??= this.#watch();
+    return this.#ended;
+  }
+
+  signal(number: number): void {
+    if (!this.running) throw new Error("signal() cannot be called on a container that is not running.");
+    this.#options.waitUntil(this.#call("signal", { signal: number }));
+  }
+
+  async destroy(): Promise<void> {
+    if (!this.running) return;
+    await this.#started.catch(() => undefined);
+    await this.#call("destroy", {});
+    running.delete(this.#name);
+  }
+
+  /** Without meaning here: the rehearsal keeps an object with a container in memory. */
+  async setInactivityTimeout(): Promise<void> {}
+
+  getTcpPort(port: number): { fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> } {
+    return {
+      fetch: async (input, init) => {
+        if (!this.running) {
+          throw new Error("The container is not running, consider calling start()");
+        }
+        await this.#started;
+        const request = new Request(input, init);
+        const { host, pathname, search } = new URL(request.url);
+        const target = `${this.#base()}/port/${port}${pathname}${search}`;
+        const onward = new Request(new Request(target, request), { redirect: "manual" });
+        onward.headers.set("x-standin-host", host);
+        const response = await fetch(onward);
+        const refusal = response.headers.get("x-standin-error");
+        if (refusal !== null) throw new Error(refusal);
+        return response;
+      },
+    };
+  }
+
+  #base(): string {
+    return `${this.#options.host}/${this.#name}`;
+  }
+
+  async #watch(): Promise<void> {
+    try {
+      await this.#started;
+      const { exitCode } = (await this.#call("monitor", {})) as { exitCode: number };
+      if (exitCode === 0) return;
+      const message = `Container exited with unexpected exit code: ${exitCode}`;
+      throw Object.assign(new Error(message), { exitCode });
+    } finally {
+      running.delete(this.#name);
+    }
+  }
+
+  async #call(action: string, body: unknown): Promise<unknown> {
+    const response = await fetch(`${this.#base()}/${action}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
+  }
+}

@@ -1,0 +1,62 @@
+import { serve } from "@hono/node-server";
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AccountContext } from "./account/context.ts";
+import { deployedOf } from "./account/deployed.ts";
+import { ModuleStore } from "./account/modules.ts";
+import { AccountStore } from "./account/store.ts";
+import { cloudflareApi } from "./api.ts";
+import type { Log, WorkerRunner } from "./runner.ts";
+
+export interface CloudflareOptions {
+  /** Where the account is kept: account.json and the uploaded modules. Holds secrets, created with mode 0700. */
+  dir: string;
+  /** 0 takes a free port. */
+  port: number;
+  accountId: string;
+  /** 40 to 80 characters of 0-9 A-Z a-z - and _; any other token is refused as Cloudflare does. */
+  apiToken: string;
+  /** Runs what is deployed. Belongs to the caller, who closes it. */
+  runner: WorkerRunner;
+  log: Log;
+  /** The account's part of `<worker>.<subdomain>.workers.dev`. Default: rehearsal. */
+  subdomain?: string;
+  /** Milliseconds since the epoch. Default: Date.now. */
+  clock?: () => number;
+}
+
+export interface RunningCloudflare {
+  /** The base URL for a client, with `/client/v4`. */
+  url: string;
+  account: AccountStore;
+  /** Ends the server after the change under way. The runner and the files stay. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the emulated API on 127.0.0.1 and what the account had deployed when it was last closed.
+ * A persisted version that no longer starts is told to the log, since a new deployment is what repairs it.
+ */
+export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
+  const { dir, runner, log, clock = Date.now, subdomain = "rehearsal" } = options;
+  const store = AccountStore.open(dir, options.accountId, subdomain);
+  const context: AccountContext = { store, modules: new ModuleStore(dir), runner, clock, log };
+  const api = cloudflareApi(context, options.apiToken);
+  await runner.apply(deployedOf(store.state, context.modules)).catch((error: unknown) => {
+    log("what was deployed before does not start", { error: String(error) });
+  });
+
+  const server = serve({ fetch: api.fetch, port: options.port, hostname: "127.0.0.1" }) as Server;
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/client/v4`,
+    account: store,
+    async close() {
+      await store.settled();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

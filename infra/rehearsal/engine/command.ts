@@ -1,0 +1,12 @@
+import { basename, dirname } from "node:path";
+import type { PulumiCommand } from "@pulumi/pulumi/automation/index.js";
+import type { Engine } from "./types.ts";
+
+/** The engine as the Automation API takes it: `LocalWorkspaceOptions.pulumiCommand`. */
+export async function engineCommand(engine: Engine): Promise<PulumiCommand> {
+  // Loaded late: the package takes most of a second, and whoever only looks for an engine doesn't need it.
+  const { PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
+  const folder = dirname(engine.cli);
+  // The API takes the folder above `bin`, which every known way to install the CLI has. Otherwise PATH decides.
+  return basename(folder) === "bin" ? PulumiCommand.get({ root: dirname(folder) }) : PulumiCommand.get();
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { contentKey } from "../../build/cache.ts";
+import { goBuild } from "../../build/go.ts";
+import { buildOnce, type CachedBuild } from "./build.ts";
+import { isExecutable, sdkVersion } from "./plugins.ts";
+
+const MODULE = join(import.meta.dirname, "docker");
+
+/** Leaves out docker_compose, which no stack uses and which brings half of Docker Compose with it. */
+const TAGS = ["no_compose"];
+
+/**
+ * The docker provider from the cache, built into it first where it is missing. It calls itself by the version of
+ * the `@pulumi/docker` package, because that is the plugin that the package asks for.
+ */
+export async function dockerProvider(options: CachedBuild): Promise<string> {
+  const version = await sdkVersion("docker");
+  const ldflags = `-s -w -X main.version=${version}`;
+  const key = await contentKey([ldflags, ...TAGS, process.platform, process.arch], MODULE, /\.(mod|sum|go)$/);
+  const folder = join(options.root, `docker-${version}-${key}`);
+  const executable = join(folder, "pulumi-resource-docker");
+  if (await isExecutable(executable)) return executable;
+
+  const build = (target: string) =>
+    goBuild({
+      what: `the docker provider ${version}`,
+      codePrefix: "engine",
+      module: MODULE,
+      command: ".",
+      output: join(target, "pulumi-resource-docker"),
+      ldflags,
+      tags: TAGS,
+      log: options.log,
+      env: options.env,
+    });
+  await buildOnce(folder, executable, build, options.log);
+  return executable;
+}

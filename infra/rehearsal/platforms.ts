@@ -1,0 +1,63 @@
+import { startDiscord } from "./standins/discord.ts";
+import { startModel } from "./standins/model.ts";
+import type { Listening } from "./standins/serve.ts";
+import { startSlack, type SlackStandIn } from "./standins/slack.ts";
+import { startTelegram } from "./standins/telegram.ts";
+import type { RehearsalSettings } from "./settings.ts";
+
+/** The chat platforms and the model of a rehearsal, each a stand-in and labelled as such. */
+export interface Platforms {
+  slack: SlackStandIn;
+  telegram: Listening;
+  discord: Listening;
+  /** `undefined` where the real model answers. */
+  model: Listening | undefined;
+  /** The form that the stack's `steward:endpoints` takes. */
+  endpoints: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** Where the stand-ins listen, and whether the model's is needed. */
+export interface PlatformsOptions {
+  settings: RehearsalSettings;
+  hostname: string;
+  /** The real model answers: a key was given. */
+  realModel: boolean;
+}
+
+/** Starts the stand-ins on the rehearsal's own ports. */
+export async function startPlatforms({
+  settings,
+  hostname,
+  realModel,
+}: PlatformsOptions): Promise<Platforms> {
+  const { ports, secrets } = settings;
+  const running: Listening[] = [];
+  const at = async <Server extends Listening>(start: Promise<Server>): Promise<Server> => {
+    const server = await start;
+    running.push(server);
+    return server;
+  };
+  const close = async () => void (await Promise.all(running.map((server) => server.close())));
+  try {
+    const { slackBotToken, slackSigningSecret, telegramBotToken, discordBotToken } = secrets;
+    const slackSecrets = { botToken: slackBotToken, signingSecret: slackSigningSecret };
+    const discordSecrets = { botToken: discordBotToken, applicationId: secrets.discordApplicationId };
+    const slack = await at(startSlack({ hostname, port: ports.slack, ...slackSecrets }));
+    const telegram = await at(startTelegram({ hostname, port: ports.telegram, botToken: telegramBotToken }));
+    const discord = await at(startDiscord({ hostname, port: ports.discord, ...discordSecrets }));
+    const model = realModel
+      ? undefined
+      : await at(startModel({ hostname, port: ports.model, apiKey: secrets.anthropicApiKey }));
+    const endpoints = {
+      slack: slack.apiUrl,
+      telegram: telegram.url,
+      discord: `${discord.url}/api/v10`,
+      ...(model && { anthropic: model.url }),
+    };
+    return { slack, telegram, discord, model, endpoints, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { text, type Properties } from "../values.ts";
+import { without, type ResourceDefinition } from "./definition.ts";
+import { restOperations } from "./rest.ts";
+import { bodyOf, withDefaults } from "./shape.ts";
+
+const DEFAULTS: Properties = {
+  appLauncherVisible: true,
+  httpOnlyCookieAttribute: true,
+  sessionDuration: "24h",
+};
+
+/** An Access application. Its `aud` is what the tokens of its sign-ins carry as their audience. */
+export const accessApplication: ResourceDefinition = {
+  type: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
+  required: ["accountId", "name", "type"],
+  optional: ["appLauncherVisible", "destinations", "httpOnlyCookieAttribute", "policies", "sessionDuration"],
+  replaceOn: ["accountId"],
+  ...restOperations({
+    path: (inputs) => `/accounts/${text(inputs, "accountId")}/access/apps`,
+    body: (inputs) => bodyOf(withDefaults(DEFAULTS, without(inputs, "accountId"))),
+  }),
+};

@@ -1,0 +1,35 @@
+import type { Properties, Value } from "../values.ts";
+import type { CloudflareApi } from "./api.ts";
+
+/**
+ * One kind of resource. The functions receive plain inputs (no secret wrapped) and answer with what
+ * the API said, in camelCase.
+ */
+export interface ResourceDefinition {
+  /** The type's token. */
+  readonly type: string;
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** The inputs whose change replaces the resource; the others are updated in place. */
+  readonly replaceOn: "all" | readonly string[];
+  /** Adds to the inputs what a later change is recognised by. Receives them as the engine sent them. */
+  prepare?(inputs: Properties): Promise<Properties>;
+  create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;
+  /** `undefined` when the resource is gone. */
+  read(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties | undefined>;
+  /** Present where some input can change in place. */
+  update?(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties>;
+  /** Absent where a delete is no request at all, as in the official provider. */
+  delete?(api: CloudflareApi, id: string, inputs: Properties): Promise<void>;
+}
+
+/** The named properties without the given keys: most often what belongs into the path. */
+export function without(properties: Properties, ...keys: string[]): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
+}
+
+/** The id of a created thing. */
+export function idOf(live: Record<string, Value | undefined>): string {
+  if (typeof live["id"] === "string") return live["id"];
+  throw new TypeError("Cloudflare's answer has no id");
+}

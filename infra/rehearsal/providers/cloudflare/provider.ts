@@ -1,0 +1,109 @@
+import packageFile from "@pulumi/cloudflare/package.json" with { type: "json" };
+import type { CheckFailure, Provider } from "../serve.ts";
+import { changedKeys, isProperties, reveal, revealAll, type Properties, type Value } from "../values.ts";
+import { accessApplication } from "./access-application.ts";
+import { accessPolicy } from "./access-policy.ts";
+import { CloudflareApi } from "./api.ts";
+import type { ResourceDefinition } from "./definition.ts";
+import { r2Bucket } from "./r2-bucket.ts";
+import { overlay, project } from "./shape.ts";
+import { workerVersion } from "./worker-version.ts";
+import { worker } from "./worker.ts";
+import { workersCustomDomain } from "./workers-custom-domain.ts";
+import { workersDeployment } from "./workers-deployment.ts";
+
+/** What the serverless stack uses. */
+const RESOURCES: readonly ResourceDefinition[] = [
+  worker,
+  workerVersion,
+  workersDeployment,
+  workersCustomDomain,
+  r2Bucket,
+  accessApplication,
+  accessPolicy,
+];
+
+/**
+ * The `cloudflare` provider for machines without the official plugin: the same requests to the
+ * address that the stack configures. It knows the resources and inputs that this project uses and
+ * refuses the rest by name; `import` is not among what it does.
+ */
+export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provider {
+  let variables: Properties = {};
+  let client: CloudflareApi | undefined;
+
+  const api = () => (client ??= connect(variables, environment));
+  return {
+    name: "cloudflare",
+    version: packageFile.version,
+    configure: (given) => {
+      variables = revealAll(given);
+      client = undefined;
+    },
+    async check(type, given) {
+      const definition = find(type);
+      const failures = checkInputs(definition, given);
+      const prepared = failures.length === 0 && definition.prepare ? definition.prepare(given) : given;
+      return { inputs: await prepared, failures };
+    },
+    diff(type, before, after) {
+      const { replaceOn } = find(type);
+      const changed = changedKeys(before, after);
+      return {
+        changed,
+        replaces: replaceOn === "all" ? changed : changed.filter((k) => replaceOn.includes(k)),
+      };
+    },
+    async create(type, inputs) {
+      const { id, live } = await find(type).create(api(), revealAll(inputs));
+      return { id, outputs: merge(live, inputs) };
+    },
+    async read(type, { id, inputs }) {
+      const live = await find(type).read(api(), id, revealAll(inputs));
+      if (!live) return undefined;
+      const current = asProperties(project(inputs, live));
+      return { id, inputs: current, outputs: merge(live, current) };
+    },
+    async update(type, id, inputs) {
+      const definition = find(type);
+      if (!definition.update) throw new Error(`${type} cannot be changed in place`);
+      return merge(await definition.update(api(), id, revealAll(inputs)), inputs);
+    },
+    async delete(type, id, inputs) {
+      await find(type).delete?.(api(), id, revealAll(inputs));
+    },
+  };
+}
+
+function connect(variables: Properties, environment: NodeJS.ProcessEnv): CloudflareApi {
+  const token = variables["apiToken"] ?? environment["CLOUDFLARE_API_TOKEN"];
+  if (typeof token !== "string" || token === "") {
+    throw new Error("No API token. Run `pulumi config set --secret cloudflare:apiToken <token>`.");
+  }
+  const baseUrl = variables["baseUrl"] ?? environment["CLOUDFLARE_BASE_URL"];
+  return new CloudflareApi(token, typeof baseUrl === "string" ? baseUrl : undefined);
+}
+
+function find(type: string): ResourceDefinition {
+  const definition = RESOURCES.find((candidate) => candidate.type === type);
+  if (!definition) throw new Error(`This rehearsal's cloudflare provider does not know ${type}`);
+  return definition;
+}
+
+function checkInputs({ required, optional, type }: ResourceDefinition, inputs: Properties): CheckFailure[] {
+  const missing = required
+    .filter((key) => inputs[key] === undefined || reveal(inputs[key]) === null)
+    .map((property) => ({ property, reason: `${type} requires ${property}` }));
+  const unknown = Object.keys(inputs)
+    .filter((key) => !required.includes(key) && !optional.includes(key) && !key.startsWith("__"))
+    .map((property) => ({ property, reason: `${property} is not known to this rehearsal's ${type}` }));
+  return [...missing, ...unknown];
+}
+
+function merge(live: Properties, inputs: Properties): Properties {
+  return asProperties(overlay(live, inputs));
+}
+
+function asProperties(value: Value): Properties {
+  return isProperties(value) ? value : {};
+}

@@ -1,0 +1,162 @@
+import grpc, { type handleUnaryCall } from "@grpc/grpc-js";
+import type { Message } from "google-protobuf";
+import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
+import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+import pluginProto from "@pulumi/pulumi/proto/plugin_pb.js";
+import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import proto from "@pulumi/pulumi/proto/provider_pb.js";
+import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
+import { toProperties, type Properties } from "./values.ts";
+
+/** One input that cannot be accepted. */
+export interface CheckFailure {
+  property: string;
+  reason: string;
+}
+
+/** What a change of inputs means. Empty lists: nothing to do. */
+export interface Difference {
+  changed: string[];
+  replaces: string[];
+}
+
+/** A resource as it is in the cloud, in the terms of the program. */
+export interface LiveState {
+  id: string;
+  inputs: Properties;
+  outputs: Properties;
+}
+
+/** A provider of resources. `type` is a token such as `cloudflare:index/worker:Worker`. */
+export interface Provider {
+  name: string;
+  version: string;
+  /** Receives the provider's configuration, secrets wrapped, before any resource. */
+  configure(variables: Properties): void;
+  /** Inputs with what the provider adds, or everything that is wrong with them. Makes no request. */
+  check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
+  diff(type: string, before: Properties, after: Properties): Difference;
+  create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
+  /** `undefined` when the resource is gone. */
+  read(type: string, state: LiveState): Promise<LiveState | undefined>;
+  update(type: string, id: string, inputs: Properties, outputs: Properties): Promise<Properties>;
+  delete(type: string, id: string, inputs: Properties, outputs: Properties): Promise<void>;
+}
+
+/**
+ * Serves a provider to the engine by the resource provider protocol (pulumi proto/pulumi/provider.proto)
+ * on a free loopback port. `main` of `@pulumi/pulumi/provider` serves too, but keeps the provider's
+ * configuration to itself, and it is the configuration that says which address to speak to.
+ *
+ * @returns the port, for PULUMI_DEBUG_PROVIDERS.
+ */
+async function serveProvider(provider: Provider): Promise<number> {
+  const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
+  server.addService(service.ResourceProviderService, {
+    attach: unary(() => new emptyProto.Empty()),
+    cancel: unary(() => new emptyProto.Empty()),
+    getPluginInfo: unary(() => new pluginProto.PluginInfo().setVersion(provider.version)),
+    getSchema: unary(() => new proto.GetSchemaResponse().setSchema("{}")),
+    checkConfig: unary((request: messages.CheckRequest) =>
+      new proto.CheckResponse().setInputs(request.getNews()),
+    ),
+    diffConfig: unary(() => new proto.DiffResponse().setChanges(proto.DiffResponse.DiffChanges.DIFF_NONE)),
+    configure: unary((request: messages.ConfigureRequest) => {
+      provider.configure(read(request.getArgs()));
+      return new proto.ConfigureResponse().setAcceptsecrets(true);
+    }),
+    check: unary((request: messages.CheckRequest) => check(provider, request)),
+    diff: unary((request: messages.DiffRequest) => diff(provider, request)),
+    create: unary((request: messages.CreateRequest) => create(provider, request)),
+    read: unary((request: messages.ReadRequest) => refresh(provider, request)),
+    update: unary((request: messages.UpdateRequest) => update(provider, request)),
+    delete: unary((request: messages.DeleteRequest) => remove(provider, request)),
+  });
+  return new Promise((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+}
+
+/**
+ * The whole of a provider's process: serves, prints the port as its first line, and ends with the
+ * one that started it, whose end closes the standard input.
+ */
+export async function runProvider(provider: Provider): Promise<void> {
+  process.stdin.once("end", () => process.exit()).resume();
+  process.stdout.write(`${await serveProvider(provider)}\n`);
+}
+
+async function check(provider: Provider, request: messages.CheckRequest) {
+  const { inputs, failures } = await provider.check(tokenOf(request.getUrn()), read(request.getNews()));
+  const list = failures.map(({ property, reason }) =>
+    new proto.CheckFailure().setProperty(property).setReason(reason),
+  );
+  return new proto.CheckResponse().setInputs(write(inputs)).setFailuresList(list);
+}
+
+function diff(provider: Provider, request: messages.DiffRequest) {
+  const before = read(request.getOldInputs());
+  const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));
+  const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
+  return new proto.DiffResponse()
+    .setChanges(changed.length === 0 ? DIFF_NONE : DIFF_SOME)
+    .setDiffsList(changed)
+    .setReplacesList(replaces);
+}
+
+async function create(provider: Provider, request: messages.CreateRequest) {
+  const { id, outputs } = await provider.create(tokenOf(request.getUrn()), read(request.getProperties()));
+  return new proto.CreateResponse().setId(id).setProperties(write(outputs));
+}
+
+async function refresh(provider: Provider, request: messages.ReadRequest) {
+  const state = await provider.read(tokenOf(request.getUrn()), {
+    id: request.getId(),
+    inputs: read(request.getInputs()),
+    outputs: read(request.getProperties()),
+  });
+  if (!state) return new proto.ReadResponse();
+  const { id, inputs, outputs } = state;
+  return new proto.ReadResponse().setId(id).setInputs(write(inputs)).setProperties(write(outputs));
+}
+
+async function update(provider: Provider, request: messages.UpdateRequest) {
+  const type = tokenOf(request.getUrn());
+  const news = read(request.getNews());
+  const outputs = await provider.update(type, request.getId(), news, read(request.getOlds()));
+  return new proto.UpdateResponse().setProperties(write(outputs));
+}
+
+async function remove(provider: Provider, request: messages.DeleteRequest) {
+  const type = tokenOf(request.getUrn());
+  await provider.delete(type, request.getId(), read(request.getOldInputs()), read(request.getProperties()));
+  return new emptyProto.Empty();
+}
+
+/** The type's token inside a URN, `urn:pulumi:<stack>::<project>::<parents>$<token>::<name>`. */
+function tokenOf(urn: string): string {
+  return urn.split("::")[2]?.split("$").at(-1) ?? "";
+}
+
+function read(struct: Struct | undefined): Properties {
+  return toProperties(struct?.toJavaScript());
+}
+
+function write(properties: Properties): Struct {
+  return structProto.Struct.fromJavaScript(properties);
+}
+
+function unary<Request extends Message, Response extends Message>(
+  answer: (request: Request) => Response | Promise<Response>,
+): handleUnaryCall<Request, Response> {
+  return async (call, callback) => {
+    try {
+      callback(null, await answer(call.request));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      callback({ code: grpc.status.UNKNOWN, details: message });
+    }
+  };
+}

@@ -1,0 +1,3 @@
+module steward.invalid/sidecar
+
+go 1.22

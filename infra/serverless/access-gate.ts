@@ -1,0 +1,85 @@
+import * as cloudflare from "@pulumi/cloudflare";
+import * as pulumi from "@pulumi/pulumi";
+
+/** Arguments of {@link AccessGate}. */
+export interface AccessGateArgs {
+  accountId: string;
+  /** Put before the names of what is created in the account. */
+  label: string;
+  /** The Worker's public host name. */
+  host: string;
+  /** E-mail addresses of the people that may sign in; at least one. */
+  operators: readonly string[];
+  /** Whether the platforms' webhooks reach the Worker without an identity. */
+  publicWebhooks: boolean;
+}
+
+const PRIVATE_PATHS = ["/_admin*", "/debug*", "/metrics"];
+/** What platforms and probes call: each webhook checks its platform's own signature. */
+const PUBLIC_PATHS = ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"];
+
+/**
+ * The identity gateway before the admin and debug paths, and the exception for the public ones.
+ * The Worker checks the tokens itself all the same: `audience` is what it checks them for.
+ */
+export class AccessGate extends pulumi.ComponentResource {
+  readonly audience: pulumi.Output<string>;
+
+  constructor(name: string, args: AccessGateArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:serverless:AccessGate", name, {}, opts);
+    const { accountId, label } = args;
+
+    const operators = new cloudflare.ZeroTrustAccessPolicy(
+      `${name}-operators`,
+      {
+        accountId,
+        name: `${label} operators`,
+        decision: "allow",
+        includes: args.operators.map((email) => ({ email: { email } })),
+      },
+      { parent: this },
+    );
+    const application = new cloudflare.ZeroTrustAccessApplication(
+      name,
+      applicationArgs(args, label, PRIVATE_PATHS, operators),
+      { parent: this },
+    );
+    const publicPaths = args.publicWebhooks ? createPublicPaths(name, args, { parent: this }) : undefined;
+
+    this.audience = application.aud;
+    this.registerOutputs({ audience: this.audience, publicApplicationId: publicPaths?.id });
+  }
+}
+
+function createPublicPaths(
+  name: string,
+  args: AccessGateArgs,
+  opts: pulumi.CustomResourceOptions,
+): cloudflare.ZeroTrustAccessApplication {
+  const label = `${args.label} public`;
+  const everyone = new cloudflare.ZeroTrustAccessPolicy(
+    `${name}-everyone`,
+    { accountId: args.accountId, name: label, decision: "bypass", includes: [{ everyone: {} }] },
+    opts,
+  );
+  return new cloudflare.ZeroTrustAccessApplication(
+    `${name}-public`,
+    applicationArgs(args, label, PUBLIC_PATHS, everyone),
+    opts,
+  );
+}
+
+function applicationArgs(
+  { accountId, host }: AccessGateArgs,
+  label: string,
+  paths: readonly string[],
+  policy: cloudflare.ZeroTrustAccessPolicy,
+): cloudflare.ZeroTrustAccessApplicationArgs {
+  return {
+    accountId,
+    name: label,
+    type: "self_hosted",
+    destinations: paths.map((path) => ({ type: "public", uri: `${host}${path}` })),
+    policies: [{ id: policy.id, precedence: 1 }],
+  };
+}

@@ -1,0 +1,123 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import {
+  applyChanges,
+  connect,
+  deleteApplication,
+  findApplication,
+  findNamespace,
+  getApplication,
+  type ApplicationSettings,
+} from "./container-api.ts";
+
+/**
+ * The dynamic provider of `ContainerApplication`. Pulumi serialises what is reachable from here into
+ * the stack's state and runs it from there: so the functions load the client when they are called,
+ * capture nothing but texts and numbers, and hold no secret, which `configure` brings each time.
+ */
+
+/** What a container application is made of. */
+export interface ApplicationInputs extends ApplicationSettings {
+  accountId: string;
+  /** Name of the application, unique in the account. */
+  name: string;
+  /** The Worker whose class owns the containers. */
+  scriptName: string;
+  className: string;
+}
+
+/** Inputs, and the namespace that the application is tied to. */
+export interface ApplicationOutputs extends ApplicationInputs {
+  namespaceId: string;
+}
+
+const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
+/** What stands for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const POLL_INTERVAL_MS = 500;
+const POLL_LIMIT_MS = 300_000;
+
+const settings: { apiToken?: string | undefined; baseURL?: string | undefined } = {};
+
+/** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
+export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
+  async configure({ config }) {
+    settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"];
+    settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
+  },
+
+  /** An orphan is found already in the preview. Asks nothing where the name is not new. */
+  async check(olds, news) {
+    if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const existing = await findApplication(client, news);
+    if (!existing || existing.namespaceId === (await findNamespace(client, news))) return { inputs: news };
+    return { inputs: news, failures: [{ property: "name", reason: orphanText(news.name) }] };
+  },
+
+  async diff(_id, olds, news) {
+    const replaces = (["accountId", "name", "className"] as const).filter((key) => olds[key] !== news[key]);
+    const updates = (["scriptName", "image", "instanceType", "maxInstances"] as const).filter(
+      (key) => olds[key] !== news[key],
+    );
+    return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
+  },
+
+  async create(inputs) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const namespaceId = await findNamespace(client, inputs);
+    if (namespaceId === undefined) {
+      throw new Error(`The Worker ${inputs.scriptName} has no Durable Object class ${inputs.className}.`);
+    }
+    const existing = await findApplication(client, inputs);
+    if (existing && existing.namespaceId !== namespaceId) throw new Error(orphanText(inputs.name));
+    if (existing) {
+      await applyChanges(client, inputs.accountId, existing.id, existing, inputs);
+      return { id: existing.id, outs: { ...inputs, namespaceId } };
+    }
+    const created = await client.containers.applications.create({
+      account_id: inputs.accountId,
+      name: inputs.name,
+      scheduling_policy: "default",
+      instances: 0,
+      max_instances: inputs.maxInstances,
+      configuration: { image: inputs.image, instance_type: inputs.instanceType },
+      durable_objects: { namespace_id: namespaceId },
+    });
+    return { id: created.id, outs: { ...inputs, namespaceId } };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("A container application cannot be imported.");
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const found = await getApplication(client, props.accountId, id);
+    if (!found) return { id: "" };
+    const { image, instanceType, maxInstances } = found;
+    const inputs = { ...props, image, instanceType, maxInstances };
+    return { id, inputs, props: inputs };
+  },
+
+  async update(id, olds, news) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    await applyChanges(client, news.accountId, id, olds, news);
+    return { outs: { ...news, namespaceId: olds.namespaceId } };
+  },
+
+  /** Cloudflare deletes in the background: the name and the class are free when it answers 404. */
+  async delete(id, { accountId }) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    await deleteApplication(client, accountId, id);
+    const end = Date.now() + POLL_LIMIT_MS;
+    while (await getApplication(client, accountId, id)) {
+      if (Date.now() > end) throw new Error(`The container application ${id} is still being deleted.`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    }
+  },
+};
+
+function orphanText(name: string): string {
+  return [
+    `An application with the name ${name} already exists and is tied to a different Durable Object namespace`,
+    `(application_orphaned). ${ORPHAN_CAUSE} ${ORPHAN_FIX}`,
+  ].join(" ");
+}

@@ -1,0 +1,91 @@
+import * as cloudflare from "@pulumi/cloudflare";
+import * as pulumi from "@pulumi/pulumi";
+import { migrationSteps, type Migration, type MigrationStep } from "./migration-list.ts";
+
+/** Arguments of {@link Migrations}. */
+export interface MigrationsArgs {
+  accountId: string;
+  worker: cloudflare.Worker;
+  /** A list that `checkMigrations` finds nothing wrong with. */
+  migrations: readonly Migration[];
+  /** The class that owns the container. A class that is created without this can never get one. */
+  containerClass: string;
+  /** `YYYY-MM-DD` */
+  compatibilityDate: string;
+}
+
+/**
+ * The Worker's applied migrations: for each tag one frozen version that carries the migration, and
+ * the frozen deployment that applies it. Frozen, since every change of a version replaces it, and a
+ * replacement would send its migration again, which Cloudflare refuses once the tag is applied.
+ *
+ * The version's code is not the bundle but the smallest module that exports the classes: it serves
+ * for the seconds until the current version takes over, and asks callers to come again.
+ */
+export class Migrations extends pulumi.ComponentResource {
+  /** The deployment that applied the last tag: what binds a class has to wait for it. */
+  readonly last: cloudflare.WorkersDeployment;
+
+  constructor(name: string, args: MigrationsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:serverless:Migrations", name, {}, opts);
+    const frozen = { parent: this, ignoreChanges: ["*"] };
+
+    const deployments: cloudflare.WorkersDeployment[] = [];
+    for (const step of migrationSteps(args.migrations)) {
+      const version = new cloudflare.WorkerVersion(`${name}-${step.newTag}`, versionArgs(args, step), {
+        ...frozen,
+        dependsOn: deployments,
+      });
+      const deployment = new cloudflare.WorkersDeployment(
+        `${name}-${step.newTag}-deployed`,
+        {
+          accountId: args.accountId,
+          scriptName: args.worker.name,
+          strategy: "percentage",
+          versions: [{ percentage: 100, versionId: version.id }],
+        },
+        frozen,
+      );
+      deployments.push(deployment);
+    }
+    const last = deployments.at(-1);
+    if (!last)
+      throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "the list is empty" });
+
+    this.last = last;
+    this.registerOutputs({ deploymentId: last.id });
+  }
+}
+
+function versionArgs(args: MigrationsArgs, step: MigrationStep): cloudflare.WorkerVersionArgs {
+  const { oldTag, newTag, created, classes } = step;
+  return {
+    accountId: args.accountId,
+    workerId: args.worker.id,
+    compatibilityDate: args.compatibilityDate,
+    mainModule: "index.js",
+    modules: [
+      {
+        name: "index.js",
+        contentType: "application/javascript+module",
+        contentBase64: Buffer.from(moduleText(classes)).toString("base64"),
+      },
+    ],
+    migrations: {
+      ...(oldTag && { oldTag }),
+      newTag,
+      ...(created.length > 0 && { newSqliteClasses: created }),
+    },
+    ...(classes.includes(args.containerClass) && { containers: [{ className: args.containerClass }] }),
+  };
+}
+
+function moduleText(classes: readonly string[]): string {
+  return [
+    'import { DurableObject } from "cloudflare:workers";',
+    ...classes.map((name) => `export class ${name} extends DurableObject {}`),
+    "const init = { status: 503, headers: { 'retry-after': '5' } };",
+    "export default { fetch: () => new Response('A new version is being deployed.', init) };",
+    "",
+  ].join("\n");
+}

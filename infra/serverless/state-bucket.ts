@@ -1,0 +1,29 @@
+import * as cloudflare from "@pulumi/cloudflare";
+import * as pulumi from "@pulumi/pulumi";
+
+/** Arguments of {@link StateBucket}. */
+export interface StateBucketArgs {
+  accountId: string;
+  bucketName: string;
+  /** Refuse to delete the bucket, and keep it when the stack goes. Default: false. */
+  protect?: boolean;
+}
+
+/** The bucket that keeps the config file and the snapshots of the container's data. */
+export class StateBucket extends pulumi.ComponentResource {
+  readonly bucketName: pulumi.Output<string>;
+
+  constructor(name: string, args: StateBucketArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:serverless:StateBucket", name, {}, opts);
+    const keep = args.protect ?? false;
+
+    const bucket = new cloudflare.R2Bucket(
+      name,
+      { accountId: args.accountId, name: args.bucketName },
+      { parent: this, protect: keep, retainOnDelete: keep },
+    );
+
+    this.bucketName = bucket.name;
+    this.registerOutputs({ bucketName: this.bucketName });
+  }
+}

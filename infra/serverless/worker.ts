@@ -1,0 +1,115 @@
+import * as cloudflare from "@pulumi/cloudflare";
+import * as pulumi from "@pulumi/pulumi";
+import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import type { Migration } from "./migration-list.ts";
+import { Migrations } from "./migrations.ts";
+import type { WorkerModule } from "./modules.ts";
+
+/** Arguments of {@link Worker}. */
+export interface WorkerArgs {
+  accountId: string;
+  /** The Worker's name in the account. */
+  workerName: string;
+  /** A host name of the account's zones. Default: none, the Worker answers on workers.dev. */
+  hostname?: string | undefined;
+  mainModule: string;
+  modules: readonly WorkerModule[];
+  compatibility: { date: string; flags: readonly string[] };
+  migrations: readonly Migration[];
+  /** Variables that anyone may read. */
+  variables: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Variables that nobody may read; the values have to be Pulumi secrets. */
+  secrets: Readonly<Record<string, pulumi.Output<string>>>;
+  /** The state bucket's name. */
+  bucketName: pulumi.Input<string>;
+}
+
+/** The edge: a Worker, its migrations, its current version and the deployment of that. */
+export class Worker extends pulumi.ComponentResource {
+  /** The script's name as Cloudflare knows it. */
+  readonly scriptName: pulumi.Output<string>;
+  readonly versionId: pulumi.Output<string>;
+  /** The deployment of the current version: what needs the Worker's classes has to wait for it. */
+  readonly deployment: cloudflare.WorkersDeployment;
+
+  constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:serverless:Worker", name, {}, opts);
+    const { accountId, compatibility } = args;
+
+    const worker = new cloudflare.Worker(
+      name,
+      {
+        accountId,
+        name: args.workerName,
+        observability: { enabled: true },
+        subdomain: { enabled: args.hostname === undefined },
+      },
+      { parent: this },
+    );
+    const migrations = new Migrations(
+      `${name}-migrate`,
+      {
+        accountId,
+        worker,
+        migrations: args.migrations,
+        containerClass: SANDBOX_CLASS,
+        compatibilityDate: compatibility.date,
+      },
+      { parent: this },
+    );
+    const current = new cloudflare.WorkerVersion(
+      `${name}-current`,
+      {
+        accountId,
+        workerId: worker.id,
+        compatibilityDate: compatibility.date,
+        compatibilityFlags: [...compatibility.flags],
+        mainModule: args.mainModule,
+        modules: [...args.modules],
+        bindings: bindings(args),
+        containers: [{ className: SANDBOX_CLASS }],
+      },
+      { parent: this, dependsOn: migrations.last },
+    );
+    const deployment = new cloudflare.WorkersDeployment(
+      `${name}-deployed`,
+      {
+        accountId,
+        scriptName: worker.name,
+        strategy: "percentage",
+        versions: [{ percentage: 100, versionId: current.id }],
+      },
+      { parent: this },
+    );
+    const domain =
+      args.hostname === undefined
+        ? undefined
+        : new cloudflare.WorkersCustomDomain(
+            `${name}-domain`,
+            { accountId, hostname: args.hostname, service: worker.name },
+            { parent: this, dependsOn: deployment },
+          );
+
+    this.scriptName = worker.name;
+    this.versionId = current.id;
+    this.deployment = deployment;
+    this.registerOutputs({
+      scriptName: this.scriptName,
+      versionId: this.versionId,
+      hostname: domain?.hostname,
+    });
+  }
+}
+
+type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
+
+/** The bindings by name, as Cloudflare returns them, so that a refresh finds them in this order. */
+function bindings({ variables, secrets, bucketName }: WorkerArgs): Binding[] {
+  const all: Binding[] = [
+    ...Object.entries(variables).map(([name, text]) => ({ name, type: "plain_text", text })),
+    ...Object.entries(secrets).map(([name, text]) => ({ name, type: "secret_text", text })),
+    { name: BINDINGS.sandbox, type: "durable_object_namespace", className: SANDBOX_CLASS },
+    { name: BINDINGS.state, type: "r2_bucket", bucketName },
+  ];
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,48 @@
+import type * as z from "zod";
+import { StewardError } from "../runtime/contract/errors.ts";
+import { publicHost } from "./config/checks.ts";
+import { findProblems, stewardValues, targetOf } from "./config/find.ts";
+import { formatProblems } from "./config/problems.ts";
+import { runtimeVariables, type RuntimeVariables } from "./config/runtime.ts";
+import { hostSchema, SECRET_VARIABLES, serverlessSchema, type SecretKey } from "./config/schema.ts";
+import { stackSource, type ConfigSource } from "./config/source.ts";
+
+/** `steward:*` of a serverless stack. Secrets are in `runtime` alone. */
+export interface ServerlessConfig extends Omit<z.output<typeof serverlessSchema>, SecretKey> {
+  /** The Worker's public host name. */
+  host: string;
+  runtime: RuntimeVariables;
+}
+
+/** `steward:*` of a host stack. Secrets are in `runtime` alone. */
+export interface HostConfig extends Omit<z.output<typeof hostSchema>, SecretKey> {
+  runtime: RuntimeVariables;
+}
+
+/** A stack's configuration, checked. */
+export type StackConfig = ServerlessConfig | HostConfig;
+
+/**
+ * Reads and checks the configuration of the stack that runs. Nothing else reads it.
+ *
+ * @throws StewardError `stack_config_invalid` with every problem, its key and its fix.
+ */
+export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
+  const problems = findProblems(source);
+  if (problems.length > 0) throw new StewardError("stack_config_invalid", formatProblems(problems));
+
+  const given = stewardValues(source);
+  if (targetOf(given) === "host") {
+    const values = hostSchema.parse(given);
+    return { ...withoutSecrets(values), runtime: runtimeVariables(values) };
+  }
+  const values = serverlessSchema.parse(given);
+  // The checks have found one of hostname and subdomain.
+  return { ...withoutSecrets(values), host: publicHost(values) ?? "", runtime: runtimeVariables(values) };
+}
+
+function withoutSecrets<Values extends object>(values: Values): Omit<Values, SecretKey> {
+  const rest = { ...values };
+  for (const key of Object.keys(SECRET_VARIABLES)) Reflect.deleteProperty(rest, key);
+  return rest;
+}

@@ -1,0 +1,93 @@
+import type { ConfigProblem } from "./problems.ts";
+
+/** The values that are right by themselves; a wrong one is left out, so that it is reported once. */
+export type Values = Readonly<Record<string, unknown>>;
+
+type Check = (values: Values) => ConfigProblem[];
+
+/** What must hold between the keys of a serverless stack. */
+export const serverlessChecks: readonly Check[] = [
+  (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
+  // The container sleeps, so Telegram is served by its webhook there, which needs the secret.
+  (values) => together(values, "Telegram", ["telegramBotToken", "telegramWebhookSecret"]),
+  discord,
+  (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),
+  address,
+  foreignTeamDomain,
+];
+
+/** What must hold between the keys of a host stack. */
+export const hostChecks: readonly Check[] = [
+  (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
+  discord,
+  remoteImage,
+];
+
+/** The public host name of a serverless stack, as far as the values tell it. */
+export function publicHost(values: Values): string | undefined {
+  const { hostname, workerName, subdomain } = values;
+  if (typeof hostname === "string") return hostname;
+  if (typeof workerName !== "string" || typeof subdomain !== "string") return undefined;
+  return `${workerName}.${subdomain}.workers.dev`;
+}
+
+function discord(values: Values): ConfigProblem[] {
+  return together(values, "Discord", ["discordApplicationId", "discordPublicKey", "discordBotToken"]);
+}
+
+/** Keys that only make sense with one another: all of them, or none. */
+function together(values: Values, what: string, keys: readonly string[]): ConfigProblem[] {
+  const missing = keys.filter((key) => values[key] === undefined);
+  if (missing.length === keys.length) return [];
+  const given = keys.filter((key) => !missing.includes(key)).map((key) => `steward:${key}`);
+  return missing.map((key) => ({
+    key: `steward:${key}`,
+    problem: `missing: ${what} is configured by half, by ${given.join(" and ")} alone`,
+    fix: `set steward:${key}, or remove ${given.join(" and ")}`,
+  }));
+}
+
+function address({ hostname, subdomain }: Values): ConfigProblem[] {
+  if ((hostname === undefined) !== (subdomain === undefined)) return [];
+  return hostname === undefined
+    ? [
+        {
+          key: "steward:subdomain",
+          problem: "missing: the Worker needs an address",
+          fix: "pulumi config set steward:subdomain <name on workers.dev>, or steward:hostname <host name>",
+        },
+      ]
+    : [
+        {
+          key: "steward:subdomain",
+          problem: "given beside steward:hostname: the Worker has one address",
+          fix: "pulumi config rm steward:subdomain, or steward:hostname",
+        },
+      ];
+}
+
+/** The base image is made on this machine's engine alone. */
+function remoteImage({ docker, image }: Values): ConfigProblem[] {
+  if (typeof docker !== "string" || !docker.startsWith("ssh://") || image !== undefined) return [];
+  return [
+    {
+      key: "steward:image",
+      problem: "missing: an engine that is reached by ssh:// runs a built image",
+      fix: "push an image to a registry that the engine reaches, then pulumi config set steward:image <name>",
+    },
+  ];
+}
+
+/** Keys of a wrong address would be fetched from the Worker itself. */
+function foreignTeamDomain(values: Values): ConfigProblem[] {
+  const host = publicHost(values);
+  const { teamDomain, origin } = values;
+  if (teamDomain === undefined || (teamDomain !== host && teamDomain !== origin)) return [];
+  return [
+    {
+      key: "steward:teamDomain",
+      problem: "is the Worker's own host; it must be the identity gateway's",
+      fix: "pulumi config set steward:teamDomain <team>.cloudflareaccess.com",
+    },
+  ];
+}

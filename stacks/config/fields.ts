@@ -1,0 +1,97 @@
+import * as z from "zod";
+import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
+import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { checkMigrations } from "../../infra/serverless/migration-list.ts";
+
+/**
+ * Forms of single values. Pulumi hands every value over as a text, lists and objects as JSON. The
+ * description of a form ends the sentence "must be …", and never repeats what was given.
+ */
+
+/** A text of the given pattern. */
+export function matching(pattern: RegExp, description: string) {
+  return z.string().regex(pattern, `must be ${description}`);
+}
+
+/** One of the given words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, { error: `must be ${words.join(", ").replace(/, ([^,]*)$/, " or $1")}` });
+}
+
+/** `true` or `false`. */
+export function flag() {
+  return oneOf(["true", "false"]).transform((word) => word === "true");
+}
+
+/** A whole number between two bounds, both allowed. */
+export function integer(low: number, high: number) {
+  const message = `must be a whole number from ${low} to ${high}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, message);
+}
+
+/** A list or an object. */
+export function structured<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: "custom", message: `must be ${description}` });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
+}
+
+/** `never` or a duration, kept as it was written. */
+export function duration() {
+  return z
+    .string()
+    .refine((text) => parseDuration(text) !== undefined, `must be ${DURATION_HELP.replaceAll("`", "")}`);
+}
+
+const HOST = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
+
+/** A host name without scheme and path. */
+export function hostName() {
+  return matching(HOST, "a host name in lower case, without scheme and path");
+}
+
+/** An origin on this machine. */
+export function loopbackOrigin() {
+  return matching(LOOPBACK, "a loopback origin such as http://127.0.0.1:8787");
+}
+
+/** The identity gateway's team domain. */
+export function teamDomain() {
+  return z
+    .string()
+    .refine(
+      (text) => HOST.test(text) || LOOPBACK.test(text),
+      "must be a host name such as example.cloudflareaccess.com, or a loopback origin",
+    );
+}
+
+/** A server's address. */
+export function serverUrl() {
+  return z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+}
+
+/** The migrations of the specification's section 9. */
+export function migrations() {
+  const entry = z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) });
+  return structured(
+    z.array(entry, { error: "must be a list of {tag, newSqliteClasses}" }).superRefine((list, context) => {
+      for (const message of checkMigrations(list, SANDBOX_CLASS)) {
+        context.addIssue({ code: "custom", message });
+      }
+    }),
+    "a list of {tag, newSqliteClasses}",
+  );
+}

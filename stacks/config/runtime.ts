@@ -1,0 +1,50 @@
+import * as pulumi from "@pulumi/pulumi";
+import type * as z from "zod";
+import type { VariableName } from "../../runtime/contract/environment.ts";
+import { SECRET_VARIABLES, type hostSchema, type serverlessSchema } from "./schema.ts";
+
+/** What a stack hands to the runtime. A secret is a Pulumi secret, and nowhere plain. */
+export interface RuntimeVariables {
+  variables: Partial<Record<VariableName, string>>;
+  secrets: Partial<Record<VariableName, pulumi.Output<string>>>;
+}
+
+type Values = z.output<typeof serverlessSchema> | z.output<typeof hostSchema>;
+
+/** The runtime's variables that a stack's values stand for. What is not given is left out. */
+export function runtimeVariables(values: Values): RuntimeVariables {
+  const { endpoints } = values;
+  const variables: Partial<Record<VariableName, string | undefined>> = {
+    LOG_LEVEL: values.logLevel,
+    PUBLIC_WEBHOOKS: String(values.publicWebhooks),
+    DISCORD_APPLICATION_ID: values.discordApplicationId,
+    DISCORD_PUBLIC_KEY: values.discordPublicKey,
+    SLACK_API_URL: endpoints.slack,
+    TELEGRAM_API_ROOT: endpoints.telegram,
+    DISCORD_API_URL: endpoints.discord,
+    ANTHROPIC_BASE_URL: endpoints.anthropic,
+    ...(values.target === "serverless" && {
+      SANDBOX_SLEEP_AFTER: values.sleepAfter,
+      EDGE_ACCESS_TEAM_DOMAIN: values.teamDomain,
+    }),
+  };
+  return { variables: defined(variables), secrets: secretVariables(values) };
+}
+
+function secretVariables(values: Values): RuntimeVariables["secrets"] {
+  const given: Readonly<Record<string, unknown>> = values;
+  const entries = Object.entries(SECRET_VARIABLES).flatMap(([key, variable]) => {
+    const value = given[key];
+    return typeof value === "string" ? [[variable, pulumi.secret(value)] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function defined(
+  values: Readonly<Partial<Record<VariableName, string | undefined>>>,
+): Partial<Record<VariableName, string>> {
+  const entries = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,115 @@
+import * as z from "zod";
+import type { VariableName } from "../../runtime/contract/environment.ts";
+import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import {
+  duration,
+  flag,
+  hostName,
+  integer,
+  loopbackOrigin,
+  matching,
+  migrations,
+  oneOf,
+  serverUrl,
+  structured,
+  teamDomain,
+} from "./fields.ts";
+
+const secret = () => z.string().min(1, "must not be empty");
+
+/** What the runtime reads as a secret, by the key that holds it. */
+export const SECRET_VARIABLES = {
+  anthropicApiKey: "ANTHROPIC_API_KEY",
+  slackBotToken: "SLACK_BOT_TOKEN",
+  slackSigningSecret: "SLACK_SIGNING_SECRET",
+  telegramBotToken: "TELEGRAM_BOT_TOKEN",
+  telegramWebhookSecret: "TELEGRAM_WEBHOOK_SECRET",
+  discordBotToken: "DISCORD_BOT_TOKEN",
+  adminToken: "ADMIN_TOKEN",
+} as const satisfies Record<string, VariableName>;
+
+/** A key that is stored as a secret. */
+export type SecretKey = keyof typeof SECRET_VARIABLES;
+
+const common = {
+  /** Model provider key. Required. */
+  anthropicApiKey: secret(),
+  slackBotToken: secret().optional(),
+  slackSigningSecret: secret().optional(),
+  telegramBotToken: secret().optional(),
+  telegramWebhookSecret: secret().optional(),
+  discordBotToken: secret().optional(),
+  discordApplicationId: matching(/^\d{15,22}$/, "Discord's numeric application id").optional(),
+  discordPublicKey: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits").optional(),
+  /** Whether webhooks come in without an identity; each is verified by its platform's signature. */
+  publicWebhooks: flag().default(true),
+  logLevel: oneOf(["debug", "info", "warning", "error"]).default("info"),
+  /** A built image. Default: the one that is built from this checkout. */
+  image: matching(/^\S+$/, "an image's name without spaces").optional(),
+  /** Other servers than the platforms' own, for tests and rehearsals. */
+  endpoints: structured(
+    z.strictObject({
+      slack: serverUrl().optional(),
+      telegram: serverUrl().optional(),
+      discord: serverUrl().optional(),
+      anthropic: serverUrl().optional(),
+    }),
+    "an object with slack, telegram, discord or anthropic",
+  ).prefault("{}"),
+  /** Keeps the bucket or volume when the stack is destroyed. */
+  protectState: flag().default(false),
+};
+
+/** `steward:*` of a stack on Cloudflare. */
+export const serverlessSchema = z.strictObject({
+  target: z.literal("serverless"),
+  ...common,
+  workerName: matching(
+    /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/,
+    "1 to 54 lower-case letters, digits and inner dashes",
+  ).default("steward"),
+  accountId: matching(/^[0-9a-f]{32}$/, "the account's 32 hexadecimal digits"),
+  /** The account's name on workers.dev. Give this or `hostname`. */
+  subdomain: matching(/^[a-z0-9-]{1,63}$/, "the part before .workers.dev").optional(),
+  hostname: hostName().optional(),
+  sleepAfter: duration().default("10m"),
+  /** Give this and `operators`, or neither: then the admin pages stay closed. */
+  teamDomain: teamDomain().optional(),
+  operators: structured(
+    z.array(z.email("every operator must be an e-mail address")).min(1, "must name at least one operator"),
+    "a list of e-mail addresses",
+  ).optional(),
+  migrations: migrations().default([{ tag: "v1", newSqliteClasses: [SANDBOX_CLASS] }]),
+  instanceType: oneOf(["lite", "basic", "standard-1", "standard-2", "standard-3", "standard-4"]).default(
+    "lite",
+  ),
+  /** The address that the probes ask, for rehearsals. */
+  origin: loopbackOrigin().optional(),
+});
+
+/** `steward:*` of a stack on one Docker host. */
+export const hostSchema = z.strictObject({
+  target: z.literal("host"),
+  ...common,
+  /** Signs in to the admin pages. Default: none, they stay closed. */
+  adminToken: secret().optional(),
+  /** The Docker engine. Default: DOCKER_HOST, else this machine's. */
+  docker: matching(/^(unix:\/\/\/|ssh:\/\/)\S+$/, "a unix:// or ssh:// address").optional(),
+  hostPort: integer(1, 65_535).default(8080),
+  /** The host's address that the port is mapped on. */
+  hostAddress: z
+    .union([z.ipv4(), z.ipv6()], { error: "must be an IP address of the host" })
+    .default("0.0.0.0"),
+  memoryMiB: integer(128, 1_048_576).default(512),
+});
+
+/** The schema of each target. */
+export const SCHEMAS = { serverless: serverlessSchema, host: hostSchema } as const;
+
+/** Where a stack deploys to. */
+export type Target = keyof typeof SCHEMAS;
+
+/** True for a key that has to be stored as a secret. */
+export function isSecretKey(key: string): key is SecretKey {
+  return Object.hasOwn(SECRET_VARIABLES, key);
+}

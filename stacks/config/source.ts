@@ -1,0 +1,26 @@
+import * as runtimeConfig from "@pulumi/pulumi/runtime/config.js";
+
+/** Where configuration comes from. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
+export interface ConfigSource {
+  values: Readonly<Record<string, string>>;
+  /** Whether the value is stored as a secret. */
+  isSecret(key: string): boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The configuration of the stack whose program runs. */
+export function stackSource(): ConfigSource {
+  return { values: runtimeConfig.allConfig(), isSecret, environment: process.env };
+}
+
+/**
+ * Pulumi exports this function and leaves it out of its types; `Config.getSecret` cannot tell a
+ * secret from a plain value. Without the function nothing counts as secret, so it fails closed.
+ */
+function isSecret(key: string): boolean {
+  return (
+    "isConfigSecret" in runtimeConfig &&
+    typeof runtimeConfig.isConfigSecret === "function" &&
+    runtimeConfig.isConfigSecret(key) === true
+  );
+}

@@ -1,0 +1,67 @@
+import * as docker from "@pulumi/docker";
+import * as pulumi from "@pulumi/pulumi";
+import { ensureBaseImage } from "../infra/build/base/index.ts";
+import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
+import { APP_DOCKERFILE } from "../infra/build/image.ts";
+import { Container } from "../infra/host/container.ts";
+import { Image, type ImageBuild } from "../infra/host/image.ts";
+import { Volume } from "../infra/host/volume.ts";
+import { Readiness } from "../infra/readiness/readiness.ts";
+import { HOST_NAMES } from "../runtime/contract/names.ts";
+import type { HostConfig } from "./config.ts";
+import type { StackOutputs } from "./outputs.ts";
+
+/** The stack on one Docker host: image, volume, container with its port, and the probe. */
+export async function host(config: HostConfig): Promise<StackOutputs> {
+  const bundle = await buildBundle();
+  const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
+  const options = { providers: { docker: engine } };
+  const url = `http://${engineHost(config)}:${config.hostPort}`;
+
+  const image = new Image("image", { source: await imageSource(config, bundle) }, options);
+  const volume = new Volume("data", { volumeName: HOST_NAMES.volume, protect: config.protectState }, options);
+  const container = new Container(
+    "service",
+    {
+      containerName: HOST_NAMES.container,
+      imageId: image.imageId,
+      volumeName: volume.volumeName,
+      port: { external: config.hostPort, address: config.hostAddress },
+      memoryMiB: config.memoryMiB,
+      variables: config.runtime.variables,
+      secrets: config.runtime.secrets,
+    },
+    options,
+  );
+  const readiness = new Readiness(
+    "readiness",
+    { url, publicWebhooks: config.publicWebhooks, triggers: [container.containerId] },
+    { dependsOn: container },
+  );
+
+  return {
+    target: "host",
+    url,
+    image: image.imageId,
+    bundleHash: bundle.hash,
+    containerId: container.containerId,
+    volumeName: volume.volumeName,
+    readiness: readiness.report,
+  };
+}
+
+/** The image is built on the engine that runs it, which first needs the base image. */
+async function imageSource(config: HostConfig, { container }: Bundle): Promise<string | ImageBuild> {
+  if (config.image !== undefined) return config.image;
+  const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
+  const { image: base } = await ensureBaseImage({ log });
+  return { context: container.dir, dockerfile: APP_DOCKERFILE, base, hash: container.hash };
+}
+
+/** The name by which this machine reaches the port that the engine maps. */
+function engineHost({ docker: address, hostAddress }: HostConfig): string {
+  if (address?.startsWith("ssh://")) return new URL(address).hostname;
+  const any = hostAddress === "0.0.0.0" || hostAddress === "::";
+  if (any) return "127.0.0.1";
+  return hostAddress.includes(":") ? `[${hostAddress}]` : hostAddress;
+}

@@ -1,0 +1,17 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { Target } from "./config/schema.ts";
+
+/** What every stack tells about itself: `pulumi stack output`. */
+export interface StackOutputs {
+  target: Target;
+  /** The service's address, without a slash at the end. */
+  url: string;
+  /** The container's image: by name, or by the hash of what it was built from. */
+  image: pulumi.Input<string>;
+  /** Hash over the code of Worker and container. */
+  bundleHash: string;
+  /** What the deployed service answered, a line a check. */
+  readiness: pulumi.Output<string>;
+  /** What only one of the targets has. */
+  [name: string]: pulumi.Input<string | undefined>;
+}

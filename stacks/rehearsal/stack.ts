@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { engineCommand, type Engine } from "../../infra/rehearsal/engine/index.ts";
+import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
+import program from "../index.ts";
+
+const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
+
+/** A stack of this project under the real engine, with its state in files. */
+export interface OpenStack {
+  stack: Stack;
+  close(): Promise<void>;
+}
+
+/** What {@link openStack} works with. */
+export interface OpenStackOptions {
+  engine: Engine;
+  name: string;
+  /** Where the state is kept. */
+  dir: string;
+  passphrase: string;
+  /** Providers that the program uses; those without an official plugin are attached. */
+  providers: readonly ProviderName[];
+  config: ConfigMap;
+  log: (line: string) => void;
+}
+
+/** Opens or creates the stack and gives it this configuration. */
+export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
+  const { engine, name, dir, passphrase, config, log } = options;
+  const workDir = path.join(dir, "workspace");
+  const state = path.join(dir, "state");
+  await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
+  await linkPackages(workDir);
+  const needed = options.providers.filter((provider) => !engine.official[provider]);
+  const attached = needed.length > 0 ? await attachProviders({ needed, log }) : undefined;
+  const close = async (): Promise<void> => attached?.close();
+  try {
+    const stack = await LocalWorkspace.createOrSelectStack(
+      { stackName: name, projectName: "steward", program },
+      {
+        workDir,
+        pulumiCommand: await engineCommand(engine),
+        envVars: { ...engine.env, ...attached?.env, PULUMI_CONFIG_PASSPHRASE: passphrase },
+        projectSettings: {
+          name: "steward",
+          runtime: "nodejs",
+          backend: { url: pathToFileURL(state).href },
+        },
+      },
+    );
+    await stack.setAllConfig(config);
+    return { stack, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+// The engine runs a dynamic provider's methods in the working folder, and they import packages.
+async function linkPackages(workDir: string): Promise<void> {
+  const link = path.join(workDir, "node_modules");
+  if (!existsSync(link)) await symlink(PACKAGES, link, "dir");
+}

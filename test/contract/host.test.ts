@@ -1,0 +1,110 @@
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
+
+/** A config of an older version, as the specification's section 7 has it. */
+const DEPRECATED = {
+  channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
+};
+const CHALLENGE = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ type: "url_verification", challenge: "abc" }),
+};
+
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+async function host(options: HostOptions) {
+  const service = await startHost(options);
+  stop = service.stop;
+  return service;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("close", () => socket.destroy());
+  });
+}
+
+describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (build) => {
+  it("answers a mention with the model's own text, once for an event that is sent twice", async () => {
+    const { inState, postSlack, slack, request } = await host({ build });
+    await inState("ready");
+    expect((await request("/")).status).toBe(200);
+    const event = mention("what is up?");
+    expect((await postSlack(event)).status).toBe(200);
+    const reply = await slack.waitFor(() => true, 20_000);
+    expect(reply).toMatchObject({ channel: "C0REHEARSAL" });
+    expect(reply.text).toContain("The stand-in model read");
+    expect(reply.text).toContain("what is up?");
+    expect((await postSlack(event)).status).toBe(200);
+    expect((await postSlack(mention("and now?"))).status).toBe(200);
+    await slack.waitFor(({ text }) => text.includes("and now?"), 20_000);
+    expect(slack.messages()).toHaveLength(2);
+  });
+
+  it("keeps an event that comes while the gateway is down and answers it once it is up", async () => {
+    const { inState, postSlack, request, slack, gatewayPort, writeConfig } = await host({
+      build,
+      config: DEPRECATED,
+      environment: { TELEGRAM_BOT_TOKEN: "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456" },
+    });
+    await inState("crash-looping");
+    expect(await listens(gatewayPort)).toBe(false);
+
+    const home = await request("/");
+    expect(home.status).toBe(502);
+    const problem = (await home.json()) as { code: string; detail: string };
+    expect(problem.code).toBe("config_invalid");
+    expect(problem.detail).toContain('channels.telegram: Unrecognized key: "dm"');
+    expect(await (await request("/slack/events", CHALLENGE)).json()).toEqual({ challenge: "abc" });
+    const unsigned = { ...CHALLENGE, body: JSON.stringify({ type: "event_callback" }) };
+    expect((await request("/slack/events", unsigned)).status).toBe(503);
+    const kept = await postSlack(mention("are you there?"));
+    expect(kept.status).toBe(503);
+    expect(Number(kept.headers.get("retry-after"))).toBeGreaterThan(0);
+
+    const secrets = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: { env: "SLACK_SIGNING_SECRET" } };
+    await writeConfig({ channels: { slack: secrets } });
+    await inState("ready");
+    const reply = await slack.waitFor(() => true, 20_000);
+    expect(reply.text).toContain("are you there?");
+  });
+
+  it("tells operators about the container while the gateway is dead, and no secret with it", async () => {
+    const { inState, request, admin, secrets, output } = await host({ build, config: DEPRECATED });
+    await inState("crash-looping");
+    const processes = await (await request("/debug/processes?logs=true", admin)).text();
+    expect(processes).toContain("Invalid config at");
+    expect(processes).toContain("crash-looping");
+    const config = await (await request("/debug/container-config", admin)).json();
+    expect(config).toMatchObject({ config: { channels: { telegram: { dm: {} } } }, valid: false });
+    const page = await (await request("/_admin/", admin)).text();
+    expect(page).toContain("Unrecognized key");
+    for (const secret of Object.values(secrets))
+      expect([processes, page, output()].join()).not.toContain(secret);
+  });
+
+  it("says what is not configured, and keeps strangers out", async () => {
+    const { request } = await host({ build });
+    expect((await request("/_admin/")).status).toBe(403);
+    expect((await request("/debug/processes")).status).toBe(403);
+    await stop?.();
+    const open = await host({ build, environment: { ADMIN_TOKEN: "", PUBLIC_WEBHOOKS: "false" } });
+    const admin = await open.request("/_admin/");
+    expect(admin.status).toBe(500);
+    expect(await admin.json()).toMatchObject({ detail: "EDGE_ACCESS_AUD is not configured" });
+    expect((await open.request("/slack/events", CHALLENGE)).status).toBe(401);
+  });
+});
+
+it("ends with code 1 and names every wrong variable", async () => {
+  const failed = startHost({ environment: { SANDBOX_SLEEP_AFTER: "soon", PUBLIC_WEBHOOKS: "maybe" } });
+  await expect(failed).rejects.toThrow(/environment_invalid.*SANDBOX_SLEEP_AFTER.*PUBLIC_WEBHOOKS/s);
+});

@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buildBundle } from "../../infra/build/bundle.ts";
+import { startModel } from "../../infra/rehearsal/standins/model.ts";
+import { startSlack } from "../../infra/rehearsal/standins/slack.ts";
+
+const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+const SECRETS = {
+  slackBotToken: "xoxb-test-0123456789ab",
+  slackSigningSecret: "0123456789abcdef0123456789abcdef",
+  anthropicApiKey: "sk-ant-test-0123456789abcdef",
+  adminToken: "admin-token-0123456789",
+};
+
+/** Where the host process comes from. */
+export type HostBuild = "source" | "bundle";
+
+/** What differs from an ordinary host. */
+export interface HostOptions {
+  build?: HostBuild;
+  /** Added to the environment; an empty text unsets. */
+  environment?: Record<string, string>;
+  /** Content of `steward.json` before the first start. */
+  config?: unknown;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function entryPoint(build: HostBuild): Promise<string> {
+  if (build === "source") return path.resolve("runtime/platform/node/host.ts");
+  const { container } = await buildBundle();
+  return path.join(container.dir, "platform/node/host.js");
+}
+
+/** Starts the host's process with stand-ins for Slack and the model; `stop` ends all of it. */
+export async function startHost({ build = "source", environment = {}, config }: HostOptions = {}) {
+  const home = await mkdtemp(path.join(tmpdir(), "steward-host-"));
+  const configFile = path.join(home, "steward.json");
+  const writeConfig = (value: unknown) => writeFile(configFile, JSON.stringify(value));
+  if (config !== undefined) await writeConfig(config);
+  const slack = await startSlack({
+    ...LOOPBACK,
+    botToken: SECRETS.slackBotToken,
+    signingSecret: SECRETS.slackSigningSecret,
+  });
+  const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.anthropicApiKey });
+  const [edgePort, gatewayPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, [await entryPoint(build)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"],
+      STEWARD_HOME: home,
+      PORT: String(edgePort),
+      GATEWAY_PORT: String(gatewayPort),
+      SLACK_BOT_TOKEN: SECRETS.slackBotToken,
+      SLACK_SIGNING_SECRET: SECRETS.slackSigningSecret,
+      SLACK_API_URL: slack.apiUrl,
+      ANTHROPIC_API_KEY: SECRETS.anthropicApiKey,
+      ANTHROPIC_BASE_URL: model.url,
+      ADMIN_TOKEN: SECRETS.adminToken,
+      ...environment,
+    },
+  });
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const url = `http://127.0.0.1:${edgePort}`;
+  const request = (route: string, init?: RequestInit) => fetch(new URL(route, url), init);
+
+  const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+    const deadline = Date.now() + 30_000;
+    while (!(await holds().catch(() => false))) {
+      if (child.exitCode !== null || Date.now() > deadline)
+        throw new Error(`${what} did not come to be.\n${output}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const inState = (state: string) =>
+    until(
+      state,
+      async () => ((await (await request("/readyz")).json()) as { state: string }).state === state,
+    );
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    }
+    await Promise.all([slack.close(), model.close()]);
+    await rm(home, { recursive: true });
+  };
+  await until("the edge", async () => (await request("/healthz")).ok).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+
+  return {
+    url,
+    slack,
+    gatewayPort,
+    secrets: SECRETS,
+    request,
+    inState,
+    writeConfig,
+    output: () => output,
+    admin: { headers: { authorization: `Bearer ${SECRETS.adminToken}` } },
+    postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
+    stop,
+  };
+}
