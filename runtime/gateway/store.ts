@@ -1,5 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
+/** On a host another process has the same file open; a writer waits for it this long. */
+const BUSY_TIMEOUT_MS = 5_000;
+
 /** One entry a schema version; an entry that was released is never edited, only followed by another. */
 const MIGRATIONS = [
   `CREATE TABLE messages (
@@ -41,8 +44,8 @@ const MIGRATIONS = [
  * @throws Error where the file was written by a later version.
  */
 export function openStore(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;");
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   if (version > MIGRATIONS.length) {
     database.close();

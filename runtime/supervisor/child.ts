@@ -9,7 +9,7 @@ export interface ChildOptions {
 }
 
 /** How a process ended. */
-export interface ChildExit {
+interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;
   spawnError?: string;

@@ -3,11 +3,9 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createRedactor } from "../contract/redact.ts";
 import { fatalReport } from "../process/fatal.ts";
-import { listen } from "../process/listen.ts";
 import { createLog } from "../process/log.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { onStopRequest } from "../process/stop.ts";
-import { controlApp } from "./control.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
@@ -23,7 +21,7 @@ try {
   const log = createLog({ name: "supervisor", level: settings.logLevel ?? "info", redact, write });
   if (settings.controlToken === undefined) log.warn("no control token: the control API refuses everyone");
 
-  // 2. Gateway. First, since everything waits for it.
+  // 2. Gateway. First, since everything waits for it; the control API's modules load while it starts.
   const supervisor = createSupervisor({
     command: [process.execPath, fileURLToPath(GATEWAY)],
     environment: process.env,
@@ -37,6 +35,10 @@ try {
   supervisor.start();
 
   // 3. Control API.
+  const [{ controlApp }, { listen }] = await Promise.all([
+    import("./control.ts"),
+    import("../process/listen.ts"),
+  ]);
   const app = controlApp(supervisor, controlToken, log);
   const server = await listen({
     fetch: (request) => app.fetch(request),

@@ -53,7 +53,7 @@ export class ContainerLife {
     this.#cached = undefined;
     container().start({
       enableInternet: true,
-      env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token, STEWARD_BIND: "0.0.0.0" },
+      env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token },
     });
     log.info("container started");
     this.#watch();

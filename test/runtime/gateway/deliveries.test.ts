@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { json, modelStream } from "../support/platforms.ts";
 import {
-  ask,
+  askJson,
   deliver,
   delivery,
   directMessage,
@@ -128,12 +129,12 @@ test("an expired Slack token is told by name, in the status and the log, and the
   const { status, answer } = await deliver(url, delivery("Ev1"));
   expect(status).toBe(503);
   expect(answer).toMatchObject({ code: "slack_token_expired", fix: expect.stringContaining("Reinstall") });
-  const health = await (await ask(`${url}/status`)).json();
+  const health = await askJson<GatewayStatus>(`${url}/status`);
   expect(health.channels[0]).toMatchObject({ state: "failing", reason: { code: "slack_token_expired" } });
   expect(gateway.stdout()).toContain("Reinstall the app");
 
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
-  const mended = await (await ask(`${url}/status`)).json();
+  const mended = await askJson<GatewayStatus>(`${url}/status`);
   expect(mended.channels[0]).toEqual({ platform: "slack", state: "ready" });
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { ask, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import type { Problem } from "../../../runtime/contract/problem.ts";
+import { ask, askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
 
 test("health needs no token, everything else does", async () => {
   const { url, environment } = await surroundings();
@@ -39,7 +41,7 @@ test("a body of another type, size or form is refused with its own code", async 
       headers: { "content-type": type },
       body,
     });
-    const { code, detail } = await response.json();
+    const { code, detail } = (await response.json()) as Problem;
     return { status: response.status, code, detail };
   };
 
@@ -72,7 +74,7 @@ test("status tells the channels, the model and the counts", async () => {
   await startGateway({ ...environment, DISCORD_BOT_TOKEN: "discord-token" });
   await deliver(url, delivery("Ev1"));
 
-  const status = await (await ask(`${url}/status`)).json();
+  const status = await askJson<GatewayStatus>(`${url}/status`);
 
   expect(status.channels).toEqual([
     { platform: "slack", state: "ready" },

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { createAnthropicModel } from "../../../runtime/gateway/models/anthropic.ts";
 import { modelError, modelStream, startModel } from "../support/platforms.ts";
-import { ask, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
+import { askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
 
 async function running(extra: Record<string, string> = {}) {
   const around = await surroundings();
@@ -17,10 +18,10 @@ test("a wrong key is told in the chat, with the fix, and in the status", async (
 
   expect(slack.posts()[0]?.text).toContain("Invalid API key provided");
   expect(slack.posts()[0]?.text).toContain("Correct ANTHROPIC_API_KEY");
-  const status = await (await ask(`${url}/status`)).json();
+  const status = await askJson<GatewayStatus>(`${url}/status`);
   expect(status.model.reason).toMatchObject({ code: "model_key_invalid" });
   expect(await deliver(url, delivery("Ev2"))).toMatchObject({ status: 200 });
-  expect((await (await ask(`${url}/status`)).json()).model.reason).toBeUndefined();
+  expect((await askJson<GatewayStatus>(`${url}/status`)).model.reason).toBeUndefined();
 });
 
 test("a key that is not set is told without asking the provider", async () => {

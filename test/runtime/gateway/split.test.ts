@@ -34,14 +34,15 @@ test("every part fits, nothing is lost, no part ends inside a fence or a charact
     const text = sample(seed);
     const limit = 40 + (seed % 7) * 60;
     const parts = splitText(text, limit);
-    const label = `seed ${seed}, limit ${limit}`;
-    for (const part of parts) {
-      expect(part.length, label).toBeLessThanOrEqual(limit);
-      expect(part.trim(), label).not.toBe("");
-      expect(part.match(/^```/gm)?.length ?? 0, label).toSatisfy((count: number) => count % 2 === 0);
-      expect(part.isWellFormed(), label).toBe(true);
-    }
-    expect(content(parts.join("\n")), label).toBe(content(text));
+    const wrong = parts.filter(
+      (part) =>
+        part.length > limit ||
+        part.trim() === "" ||
+        (part.match(/^```/gm)?.length ?? 0) % 2 !== 0 ||
+        !part.isWellFormed(),
+    );
+    expect({ seed, limit, wrong }).toEqual({ seed, limit, wrong: [] });
+    expect({ seed, content: content(parts.join("\n")) }).toEqual({ seed, content: content(text) });
   }
 });
 

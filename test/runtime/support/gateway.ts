@@ -65,11 +65,16 @@ export function ask(url: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, headers: { authorization: `Bearer ${CONTROL_TOKEN}`, ...init.headers } });
 }
 
+/** Asks with the control token for JSON of a known form. */
+export async function askJson<T>(url: string): Promise<T> {
+  return (await (await ask(url)).json()) as T;
+}
+
 /** Hands a delivery to a gateway; gives the status, the parsed answer and Retry-After. */
 export async function deliver(url: string, body: object) {
   const headers = { "content-type": "application/json" };
   const response = await ask(`${url}/deliveries`, { method: "POST", headers, body: JSON.stringify(body) });
-  const answer: Record<string, unknown> = await response.json();
+  const answer = (await response.json()) as Record<string, unknown>;
   return { status: response.status, answer, retryAfter: response.headers.get("retry-after") };
 }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { onTestFinished } from "vitest";
 
 /** One request that a stand-in got. */
-export interface Call {
+interface Call {
   path: string;
   headers: IncomingMessage["headers"];
   body: string;

@@ -49,7 +49,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
 }
 
 /** What an error of the Web API means. Read by shape: its classes are loaded on first use only. */
-export function readSlackError(error: unknown, now: number): RetryableError {
+function readSlackError(error: unknown, now: number): RetryableError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
   const code = "error" in error ? String(error.error) : undefined;

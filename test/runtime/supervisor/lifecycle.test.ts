@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { reason } from "../../../runtime/contract/errors.ts";
+import {
+  advance,
+  backoffDelay,
+  initialLifecycle,
+  type Lifecycle,
+  type LifecycleEvent,
+} from "../../../runtime/supervisor/lifecycle.ts";
+
+const policy = { firstMs: 100, longestMs: 1_000, maxFailures: 3, stableAfterMs: 5_000 };
+const crash = (permanent = false): LifecycleEvent => ({
+  type: "crashed",
+  exitCode: 1,
+  reason: reason("crash_looping", "it broke"),
+  permanent,
+});
+
+/** Plays events; a number lets that many milliseconds pass. */
+function play(...script: (LifecycleEvent | number)[]) {
+  let now = 1_000;
+  let state: Lifecycle = initialLifecycle(now);
+  const effects: object[] = [];
+  for (const item of script) {
+    if (typeof item === "number") {
+      now += item;
+      continue;
+    }
+    const step = advance(state, item, { now, random: 1, policy });
+    state = step.state;
+    if (step.effect.type !== "none") effects.push(step.effect);
+  }
+  return { state, effects, now };
+}
+
+const start: LifecycleEvent = { type: "start" };
+const launched: LifecycleEvent = { type: "launched" };
+const ready: LifecycleEvent = { type: "ready", bootMs: 40 };
+const retry: LifecycleEvent = { type: "retry" };
+
+test("a start spawns, and the port's answer makes it ready with the cold start measured", () => {
+  const { state, effects } = play(start, 5, launched, 300, ready);
+  expect(effects).toEqual([{ type: "spawn" }]);
+  expect(state).toMatchObject({
+    phase: "ready",
+    coldStartMs: 340,
+    restarts: 0,
+    since: 1_305,
+    startedAt: 1_005,
+  });
+});
+
+test("a crash waits and tries again, each time longer, with the reason kept", () => {
+  const { state, effects } = play(start, launched, crash(), retry, launched, crash());
+  expect(effects).toEqual([
+    { type: "spawn" },
+    { type: "wait", ms: 100 },
+    { type: "spawn" },
+    { type: "wait", ms: 200 },
+  ]);
+  expect(state).toMatchObject({ phase: "backoff", restarts: 1, exitCode: 1, reason: { detail: "it broke" } });
+});
+
+test("after the last failure it gives up, and only a start or restart begins anew", () => {
+  const events = [start, crash(), retry, crash(), retry, crash()];
+  const { state, effects } = play(...events, retry);
+  expect(state).toMatchObject({ phase: "crash-looping", failures: 3 });
+  expect(effects.filter((effect) => "ms" in effect)).toHaveLength(2);
+  for (const again of [start, { type: "restart" } as const]) {
+    const anew = play(...events, again);
+    expect(anew.state).toMatchObject({ phase: "starting", failures: 0 });
+    expect(anew.state).not.toHaveProperty("reason");
+    expect(anew.effects.at(-1)).toEqual({ type: "spawn" });
+  }
+});
+
+test("a permanent failure gives up at once", () => {
+  expect(play(start, crash(true))).toMatchObject({ state: { phase: "crash-looping", failures: 1 } });
+});
+
+test("a crash after a stable run counts as the first, one after a short run does not", () => {
+  const before = [start, crash(), retry, crash(), retry, ready];
+  expect(play(...before, 5_000, crash()).state).toMatchObject({ phase: "backoff", failures: 1 });
+  expect(play(...before, 4_999, crash()).state).toMatchObject({ phase: "crash-looping", failures: 3 });
+});
+
+test("events that do not fit change nothing", () => {
+  const { state } = play(start, ready);
+  const context = { now: 9_999, random: 0, policy };
+  for (const event of [start, retry, ready]) {
+    expect(advance(state, event, context)).toEqual({ state, effect: { type: "none" } });
+  }
+  const stopped = play(start, { type: "stop" }).state;
+  for (const event of [ready, retry, crash()]) expect(advance(stopped, event, context).state).toBe(stopped);
+});
+
+test("the wait doubles up to its bound, with jitter over its upper half", () => {
+  expect([1, 2, 3, 4, 5, 6].map((failures) => backoffDelay(failures, 1, policy))).toEqual([
+    100, 200, 400, 800, 1_000, 1_000,
+  ]);
+  expect(backoffDelay(3, 0, policy)).toBe(200);
+  expect(backoffDelay(5_000, 1, policy)).toBe(1_000);
+});
