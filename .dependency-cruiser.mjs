@@ -22,6 +22,8 @@ const TABLE = [
     from: "infra/(serverless|host|channels|readiness|build)",
     may: ["infra/(serverless|host|channels|readiness|build)", "runtime/contract"],
     packages: ["@pulumi/\\w+", "cloudflare", "esbuild", "zod"],
+    // The pinned Node's version is part of an image's name.
+    files: ["package.json"],
     node: true,
   },
   { from: "infra/rehearsal", may: ["infra", "runtime/contract"], packages: "any", node: true },
@@ -37,7 +39,7 @@ const TABLE = [
 const CLOUD_MODULES = "^cloudflare:";
 const packagePattern = (name) => `^node_modules/${name}/`;
 
-const rules = TABLE.map(({ from, may, packages, node }) => ({
+const rules = TABLE.map(({ from, may, packages, files = [], node }) => ({
   name: `${from} imports only what the table allows`,
   severity: "error",
   from: { path: `^${from}/` },
@@ -45,6 +47,7 @@ const rules = TABLE.map(({ from, may, packages, node }) => ({
     pathNot: [
       `^${from}/`,
       ...may.map((folder) => `^${folder}/`),
+      ...files.map((file) => `^${file}$`),
       ...(packages === "any" ? ["^node_modules/"] : packages.map(packagePattern)),
       ...(from === "runtime/platform/cloudflare" ? [CLOUD_MODULES] : []),
     ],

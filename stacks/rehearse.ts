@@ -17,7 +17,11 @@ const options = readOptions(process.argv.slice(2));
 const progress = options.json ? process.stderr : process.stdout;
 const say = (line: string): void => void progress.write(`${line}\n`);
 
-async function rehearse(world: World, { once: single, json }: RehearsalOptions): Promise<void> {
+async function rehearse(
+  world: World,
+  { once: single, json }: RehearsalOptions,
+  stopRequest: Promise<unknown>,
+): Promise<void> {
   say("Updating the stack");
   const deployment = await deploy(world.stack, (text) => void progress.write(text));
   world.platforms.slack.connect(`${deployment.url}/slack/events`);
@@ -27,14 +31,16 @@ async function rehearse(world: World, { once: single, json }: RehearsalOptions):
   if (json) process.stdout.write(`${jsonReport(world, deployment, exchange)}\n`);
   if (single) return;
   say(addresses(world, deployment));
-  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-  say("Ending the rehearsal");
+  await stopRequest;
 }
 
 async function run(): Promise<void> {
   const world = await openWorld(options, say);
+  const stopRequest = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   try {
-    if (!options.destroy) await rehearse(world, options);
+    // Asked to stop in the middle of an update, it still ends what it started.
+    if (!options.destroy) await Promise.race([rehearse(world, options, stopRequest), stopRequest]);
+    say("Ending the rehearsal");
     // A host's container outlives this process, unlike the emulated account's.
     const leavesContainer = options.target === "host" && options.once;
     if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never" });
@@ -50,6 +56,8 @@ function busy(): never {
 
 try {
   await exclusively(path.join(options.dir, "lock"), run, busy);
+  // An update that was interrupted leaves its own work pending; nothing of it counts any more.
+  process.exit();
 } catch (error) {
   const cause = causeOf(error);
   process.stderr.write(`The rehearsal failed: ${cause}\n`);

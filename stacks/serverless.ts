@@ -51,7 +51,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   );
   const readiness = new Readiness(
     "readiness",
-    { url, publicWebhooks: config.publicWebhooks, triggers: [worker.versionId, image] },
+    { url, publicWebhooks: config.publicWebhooks, triggers: [worker.deployment.id, image] },
     { dependsOn: [worker.deployment, application] },
   );
 

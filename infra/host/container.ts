@@ -44,6 +44,8 @@ export class Container extends pulumi.ComponentResource {
         securityOpts: ["no-new-privileges"],
         capabilities: { drops: ["ALL"] },
         memory: args.memoryMiB,
+        // No swap on top: a leak ends in a restart, not in a host that crawls.
+        memorySwap: args.memoryMiB,
         restart: "unless-stopped",
         healthcheck: {
           tests: ["CMD", "node", "-e", PROBE],

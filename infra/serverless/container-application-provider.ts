@@ -1,4 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
+import type Cloudflare from "cloudflare";
 import { ERRORS } from "../../runtime/contract/errors.ts";
 import {
   applyChanges,
@@ -50,9 +51,12 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
   async check(olds, news) {
     if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
     const client = await connect(settings.apiToken, settings.baseURL);
-    const existing = await findApplication(client, news);
-    if (!existing || existing.namespaceId === (await findNamespace(client, news))) return { inputs: news };
-    return { inputs: news, failures: [{ property: "name", reason: orphanText(news.name) }] };
+    const orphaned = await isOrphaned(client, news).catch((error: Error) => {
+      throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
+    });
+    return orphaned
+      ? { inputs: news, failures: [{ property: "name", reason: orphanText(news.name) }] }
+      : { inputs: news };
   },
 
   async diff(_id, olds, news) {
@@ -114,6 +118,12 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     }
   },
 };
+
+/** Whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
+async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promise<boolean> {
+  const existing = await findApplication(client, inputs);
+  return existing !== undefined && existing.namespaceId !== (await findNamespace(client, inputs));
+}
 
 function orphanText(name: string): string {
   return [

@@ -25,36 +25,41 @@ export interface MigrationsArgs {
 export class Migrations extends pulumi.ComponentResource {
   /** The deployment that applied the last tag: what binds a class has to wait for it. */
   readonly last: cloudflare.WorkersDeployment;
+  /** The last tag. A deployment of the current version that does not change with it is not the last one. */
+  readonly lastTag: string;
 
   constructor(name: string, args: MigrationsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:serverless:Migrations", name, {}, opts);
-    const frozen = { parent: this, ignoreChanges: ["*"] };
+    const [first, ...rest] = migrationSteps(args.migrations);
+    if (!first) throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "it is empty" });
 
-    const deployments: cloudflare.WorkersDeployment[] = [];
-    for (const step of migrationSteps(args.migrations)) {
-      const version = new cloudflare.WorkerVersion(`${name}-${step.newTag}`, versionArgs(args, step), {
-        ...frozen,
-        dependsOn: deployments,
-      });
-      const deployment = new cloudflare.WorkersDeployment(
-        `${name}-${step.newTag}-deployed`,
-        {
-          accountId: args.accountId,
-          scriptName: args.worker.name,
-          strategy: "percentage",
-          versions: [{ percentage: 100, versionId: version.id }],
-        },
-        frozen,
-      );
-      deployments.push(deployment);
-    }
-    const last = deployments.at(-1);
-    if (!last)
-      throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "the list is empty" });
+    const frozen = { parent: this, ignoreChanges: ["*"] };
+    let last = createStep(name, args, first, frozen);
+    for (const step of rest) last = createStep(name, args, step, { ...frozen, dependsOn: last });
 
     this.last = last;
-    this.registerOutputs({ deploymentId: last.id });
+    this.lastTag = (rest.at(-1) ?? first).newTag;
+    this.registerOutputs({ deploymentId: last.id, lastTag: this.lastTag });
   }
+}
+
+function createStep(
+  name: string,
+  args: MigrationsArgs,
+  step: MigrationStep,
+  opts: pulumi.CustomResourceOptions,
+): cloudflare.WorkersDeployment {
+  const version = new cloudflare.WorkerVersion(`${name}-${step.newTag}`, versionArgs(args, step), opts);
+  return new cloudflare.WorkersDeployment(
+    `${name}-${step.newTag}-deployed`,
+    {
+      accountId: args.accountId,
+      scriptName: args.worker.name,
+      strategy: "percentage",
+      versions: [{ percentage: 100, versionId: version.id }],
+    },
+    opts,
+  );
 }
 
 function versionArgs(args: MigrationsArgs, step: MigrationStep): cloudflare.WorkerVersionArgs {

@@ -78,8 +78,10 @@ export class Worker extends pulumi.ComponentResource {
         scriptName: worker.name,
         strategy: "percentage",
         versions: [{ percentage: 100, versionId: current.id }],
+        // A new migration is deployed with its own version: then the current one takes over again.
+        annotations: { workersMessage: `after migration ${migrations.lastTag}` },
       },
-      { parent: this },
+      { parent: this, dependsOn: migrations.last },
     );
     const domain =
       args.hostname === undefined

@@ -10,37 +10,37 @@ import { versionRoutes } from "./routes/versions.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
 /** The emulated `/client/v4`: https://developers.cloudflare.com/api/ */
-export function cloudflareApi(context: AccountContext, apiToken: string): Hono {
-  const { store, log } = context;
+export function cloudflareApi(account: AccountContext, apiToken: string): Hono {
+  const { store, log } = account;
   const app = new Hono().basePath("/client/v4");
   app.use(requireToken(apiToken));
   app.use("/accounts/:account/*", requireAccount(store.state.accountId));
 
   // https://developers.cloudflare.com/fundamentals/api/get-started/create-token/#test-your-token
   for (const path of ["/user/tokens/verify", "/accounts/:account/tokens/verify"]) {
-    app.get(path, (request) => ok(request, { id: "rehearsal", status: "active" }));
+    app.get(path, (context) => ok(context, { id: "rehearsal", status: "active" }));
   }
-  const account = "/accounts/:account";
-  app.get(`${account}/workers/subdomain`, (request) => ok(request, { subdomain: store.state.subdomain }));
-  app.route(`${account}/workers/workers`, workerRoutes(context));
-  app.route(`${account}/workers/workers`, versionRoutes(context));
-  app.route(`${account}/workers/scripts`, scriptRoutes(context));
-  app.route(`${account}/workers/durable_objects/namespaces`, namespaceRoutes(context));
-  app.route(`${account}/r2/buckets`, bucketRoutes(context));
-  app.route(`${account}/access/apps`, accessApplicationRoutes(context));
-  app.route(`${account}/access/policies`, accessPolicyRoutes(context));
-  app.route(`${account}/containers/applications`, containerRoutes(context));
+  const root = "/accounts/:account";
+  app.get(`${root}/workers/subdomain`, (context) => ok(context, { subdomain: store.state.subdomain }));
+  app.route(`${root}/workers/workers`, workerRoutes(account));
+  app.route(`${root}/workers/workers`, versionRoutes(account));
+  app.route(`${root}/workers/scripts`, scriptRoutes(account));
+  app.route(`${root}/workers/durable_objects/namespaces`, namespaceRoutes(account));
+  app.route(`${root}/r2/buckets`, bucketRoutes(account));
+  app.route(`${root}/access/apps`, accessApplicationRoutes(account));
+  app.route(`${root}/access/policies`, accessPolicyRoutes(account));
+  app.route(`${root}/containers/applications`, containerRoutes(account));
 
-  app.notFound((request) => {
-    const { method, path } = request.req;
+  app.notFound((context) => {
+    const { method, path } = context.req;
     log("the emulated API does not have this call", { method, path });
     const message = `Could not route to ${path}, perhaps your object identifier is invalid?`;
-    return fail(request, new ApiError(404, 7003, message));
+    return fail(context, new ApiError(404, 7003, message));
   });
-  app.onError((error, request) => {
-    if (error instanceof ApiError) return fail(request, error);
-    log("the emulated API failed", { path: request.req.path, error: error.stack ?? error.message });
-    return fail(request, new ApiError(500, 10013, "An unknown error has occurred."));
+  app.onError((error, context) => {
+    if (error instanceof ApiError) return fail(context, error);
+    log("the emulated API failed", { path: context.req.path, error: error.stack ?? error.message });
+    return fail(context, new ApiError(500, 10013, "An unknown error has occurred."));
   });
   return app;
 }

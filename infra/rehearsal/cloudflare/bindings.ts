@@ -41,7 +41,7 @@ export function presentBindings(
       const namespace = state.namespaces.find(({ script: owner, class: name }) => {
         return owner === ownerOf(script, binding) && name === binding["class_name"];
       });
-      return { ...binding, ...(namespace && { namespace_id: namespace.id }) };
+      return namespace ? Object.assign({}, binding, { namespace_id: namespace.id }) : binding;
     });
 }
 

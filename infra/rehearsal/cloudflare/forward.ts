@@ -1,5 +1,6 @@
 import {
   request as httpRequest,
+  type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -36,13 +37,7 @@ export function forward(
   target: ForwardTarget,
   failed: (error: Error) => void,
 ): void {
-  const onward = httpRequest({
-    host: "127.0.0.1",
-    port: target.port,
-    path: target.path,
-    method: incoming.method,
-    headers: target.headers,
-  });
+  const onward = requestTo(target, incoming.method, target.headers);
   onward.on("response", (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
     // Headers go out at once: an event stream may have nothing to say for a while.
@@ -65,13 +60,8 @@ export function forwardUpgrade(
   head: Buffer,
   target: ForwardTarget,
 ): void {
-  const onward = httpRequest({
-    host: "127.0.0.1",
-    port: target.port,
-    path: target.path,
-    method: incoming.method,
-    headers: { ...target.headers, connection: "Upgrade", upgrade: incoming.headers.upgrade },
-  });
+  const upgrade = { connection: "Upgrade", upgrade: incoming.headers.upgrade };
+  const onward = requestTo(target, incoming.method, { ...target.headers, ...upgrade });
   onward.on("upgrade", (answer, other, otherHead) => {
     writeHead(socket, answer, answer.headers);
     other.write(head);
@@ -93,6 +83,14 @@ export function forwardUpgrade(
 /** The headers that travel from end to end. */
 export function withoutHops(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+function requestTo(
+  { port, path }: ForwardTarget,
+  method: string | undefined,
+  headers: OutgoingHttpHeaders,
+): ClientRequest {
+  return httpRequest({ host: "127.0.0.1", port, path, method, headers });
 }
 
 function writeHead(

@@ -3,6 +3,6 @@ export type { AccessApplicationRecord, AccountState, PolicyRecord } from "./acco
 export { AccountStore } from "./account/store.ts";
 export { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "./forward.ts";
 export { LIMITS } from "./limits.ts";
-export { createRunner, type RunnerOptions } from "./runner-miniflare.ts";
-export type { ContainerMode, Log, WorkerRunner } from "./runner.ts";
-export { startCloudflare, type CloudflareOptions, type RunningCloudflare } from "./server.ts";
+export { createRunner } from "./runner-miniflare.ts";
+export type { ContainerMode, WorkerRunner } from "./runner.ts";
+export { startCloudflare, type RunningCloudflare } from "./server.ts";

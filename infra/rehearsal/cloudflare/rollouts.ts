@@ -54,22 +54,17 @@ export async function createRollout(
 
 async function progress(context: AccountContext, applicationId: string, rolloutId: string): Promise<void> {
   const { store, runner } = context;
-  const { namespaceId } = applicationIn(store.state.applications, applicationId);
+  await runner.stopContainers(applicationIn(store.state.applications, applicationId).namespaceId);
   await store.change(async (draft) => {
     const application = applicationIn(draft.applications, applicationId);
     const rollout = application.rollouts.find(({ id }) => id === rolloutId);
     if (rollout === undefined) return;
     application.configuration = { ...application.configuration, ...rollout.target_configuration };
     application.version = rollout.target_version;
-    await runDeployed(context, draft);
-  });
-  await runner.stopContainers(namespaceId);
-  await store.change((draft) => {
-    const application = applicationIn(draft.applications, applicationId);
-    for (const rollout of application.rollouts) {
-      if (rollout.id === rolloutId) rollout.status = "completed";
-    }
     application.updated_at = timestamp(context);
+    rollout.last_updated_at = application.updated_at;
+    rollout.status = "completed";
+    await runDeployed(context, draft);
   });
 }
 

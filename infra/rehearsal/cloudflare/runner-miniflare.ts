@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import type { ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { removeContainers } from "./runner/docker.ts";
+import { endLeftovers, mark } from "./runner/leftovers.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
@@ -40,9 +41,10 @@ class MiniflareRunner implements WorkerRunner {
   constructor(options: RunnerOptions) {
     const { dir, containers, log } = options;
     this.#options = options;
-    this.#storage = join(dir, "storage");
+    this.#storage = resolve(dir, "storage");
     this.#host = new ProcessHost({
       ...(containers.kind === "process" && { supervise: containers.supervise }),
+      mark: mark(this.#storage),
       hasApplication: (namespaceId) => this.#deployed.boundNamespaces.includes(namespaceId),
       log,
     });
@@ -51,8 +53,13 @@ class MiniflareRunner implements WorkerRunner {
   apply(deployed: Deployed): Promise<void> {
     return this.#inTurn(async () => {
       const before = this.#deployed;
-      const gone = before.namespaces.filter((id) => !deployed.namespaces.includes(id));
-      if (before === NOTHING) await Promise.all(deployed.namespaces.map((id) => this.#removeLeftovers(id)));
+      if (before === NOTHING) {
+        endLeftovers(this.#storage);
+        await this.#removeLeftovers(deployed.namespaces);
+      }
+      // Asked to stop while all is as it was; Miniflare would end them by force.
+      const ending = endingNamespaces(before, deployed);
+      await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
       try {
         await this.#start(deployed);
@@ -61,7 +68,8 @@ class MiniflareRunner implements WorkerRunner {
         await this.#start(before);
         throw error;
       }
-      await Promise.all(gone.map((id) => this.stopContainers(id)));
+      // Once more for what was started in between.
+      await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#removeStorage();
     });
   }
@@ -98,7 +106,7 @@ class MiniflareRunner implements WorkerRunner {
       // First the containers, while the Durable Objects can still see them end.
       await Promise.all(this.#deployed.namespaces.map((id) => this.stopContainers(id)));
       await this.#stop();
-      await Promise.all(this.#deployed.namespaces.map((id) => this.#removeLeftovers(id)));
+      await this.#removeLeftovers(this.#deployed.namespaces);
       await this.#host.close();
     });
   }
@@ -150,6 +158,7 @@ class MiniflareRunner implements WorkerRunner {
       handleStructuredLogs: ({ level, message }) => log(message, { source: "worker", level }),
       handleUncaughtError: (error) => log(error.message, { source: "worker", level: "error" }),
       resourcePersistencePath: this.#storage,
+      unsafeRuntimeEnv: mark(this.#storage),
       telemetry: { enabled: false },
       ...(containers.kind === "docker" && {
         containerEngine: {
@@ -163,8 +172,9 @@ class MiniflareRunner implements WorkerRunner {
     };
   }
 
-  async #removeLeftovers(namespaceId: string): Promise<void> {
-    if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);
+  async #removeLeftovers(namespaces: readonly string[]): Promise<void> {
+    if (this.#options.containers.kind !== "docker") return;
+    await Promise.all(namespaces.map((id) => removeContainers(id)));
   }
 
   /** Miniflare keeps a namespace's databases in a directory that is named by the namespace's key. */
@@ -211,6 +221,17 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
       env: Object.fromEntries(buckets.map((name) => [name, { type: "r2", name }])),
     },
   };
+}
+
+/** The namespaces whose containers may not go on: gone, without an application, or with another image. */
+function endingNamespaces(before: Deployed, after: Deployed): string[] {
+  const images = imagesOf(after);
+  return [...imagesOf(before)].flatMap(([id, image]) => (images.get(id) === image ? [] : [id]));
+}
+
+function imagesOf(deployed: Deployed): Map<string, string> {
+  const classes = deployed.scripts.flatMap((script) => script.classes);
+  return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
 /** Equal for two deployments that run alike. Buckets that no script has do not count. */

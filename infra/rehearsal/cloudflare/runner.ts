@@ -14,7 +14,7 @@ export interface DeployedClass {
   image?: string;
 }
 
-export interface DeployedModule {
+interface DeployedModule {
   name: string;
   contentType: string;
   sha256: string;

@@ -1,5 +1,12 @@
 import { html } from "hono/html";
-import type { SlackMessage } from "./slack.ts";
+
+/** A message that the bot posted to the stand-in. */
+export interface SlackMessage {
+  channel: string;
+  text: string;
+  ts: string;
+  threadTs?: string;
+}
 
 /** The stand-in's page: what the bot posted, and a form that mentions it. */
 export function slackPage(messages: readonly SlackMessage[]) {

@@ -1,15 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Hono } from "hono";
-import { slackPage } from "./slack-page.ts";
+import { slackPage, type SlackMessage } from "./slack-page.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
-
-/** A message that the bot posted to the stand-in. */
-export interface SlackMessage {
-  channel: string;
-  text: string;
-  ts: string;
-  threadTs?: string;
-}
 
 /** A request as Slack would send it. */
 export interface SignedEvent {

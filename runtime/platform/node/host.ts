@@ -2,7 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { readEdgeSettings, type EdgeSettings, type Environment } from "../../contract/environment.ts";
+import {
+  gatewayEnvironment,
+  readEdgeSettings,
+  type EdgeSettings,
+  type Environment,
+} from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createRedactor } from "../../contract/redact.ts";
 import { adminTokenIdentity } from "../../edge/admin-token.ts";
@@ -36,6 +41,12 @@ function hostIdentity({ teamDomain, audience }: EdgeSettings, adminToken: string
     : adminTokenIdentity(adminToken);
 }
 
+/** What the gateway may know: its own variables and what Node itself reads, not the edge's secrets. */
+function childEnvironment(environment: Environment): Environment {
+  const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
+  return { ...Object.fromEntries(system), ...gatewayEnvironment(environment), STEWARD_BIND: "127.0.0.1" };
+}
+
 const redact = createRedactor(process.env);
 const write = (line: string): void => void process.stdout.write(line);
 try {
@@ -52,7 +63,7 @@ try {
   // 3. Gateway, which only this process talks to.
   const supervisor = createSupervisor({
     command: [process.execPath, fileURLToPath(GATEWAY)],
-    environment: { ...process.env, STEWARD_BIND: "127.0.0.1" },
+    environment: childEnvironment(process.env),
     home: settings.home,
     gatewayPort: settings.gatewayPort,
     controlToken,

@@ -7,6 +7,7 @@ import {
   cloudflareConfig,
   createTestStack,
   ENGINE_MS,
+  stateText,
   UPDATE_MS,
   type TestStack,
 } from "../../support/stack.ts";

@@ -62,7 +62,10 @@ async function guard(): Promise<string> {
     decision: "bypass",
     include: [{ everyone: {} }],
   } as never);
-  const application = await createApplication("steward", operators.id, [`${HOST}/secret*`, `${HOST}/headers*`]);
+  const application = await createApplication("steward", operators.id, [
+    `${HOST}/secret*`,
+    `${HOST}/headers*`,
+  ]);
   await createApplication("open", open.id, [`${HOST}/headers/open`]);
   return application;
 }
@@ -91,7 +94,14 @@ describe("the identity gateway", () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(24 * 3600);
 
     const published = await (await fetch(`${access.url}/cdn-cgi/access/certs`)).text();
-    expect(Object.keys(JSON.parse(published).keys[0]).toSorted()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
+    expect(Object.keys(JSON.parse(published).keys[0]).toSorted()).toEqual([
+      "alg",
+      "e",
+      "kid",
+      "kty",
+      "n",
+      "use",
+    ]);
     await access.close();
     access = await openGateway();
     expect(await (await fetch(`${access.url}/cdn-cgi/access/certs`)).text()).toBe(published);
@@ -178,9 +188,9 @@ describe("the front", () => {
     expect((await get("/headers/open")).status).toBe(200);
     expect((await get("/headers/other")).status).toBe(302);
     expect((await get("/")).status).toBe(200);
-    for (const path of ["/%73ecret", "//secret", "/SECRET", "/x/../secret", "/headers/open/../x"]) {
-      expect(await statusOf(path), path).toBe(302);
-    }
+    const written = ["/%73ecret", "//secret", "/SECRET", "/x/../secret", "/headers/open/../x"];
+    const statuses = await Promise.all(written.map(async (path) => [path, await statusOf(path)]));
+    expect(statuses).toEqual(written.map((path) => [path, 302]));
   });
 
   test("refuses tokens of another key, another audience, and old ones", async () => {

@@ -1,4 +1,4 @@
-import Cloudflare from "cloudflare";
+import { APIError } from "cloudflare";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -310,7 +310,7 @@ describe("container applications", () => {
     await until(async () => {
       const status = await applications.get(id, inAccount).then(
         () => 200,
-        (error: unknown) => (error instanceof Cloudflare.APIError ? error.status : 0),
+        (error: unknown) => (error instanceof APIError ? error.status : 0),
       );
       return status === 404;
     });

@@ -158,7 +158,13 @@ test("the provider's create, refresh, code change and destroy pass in their reco
   await result("DELETE", `/access/policies/${open["id"]}`);
   await result("DELETE", `/access/policies/${operators["id"]}`);
   const { state } = stage.cloudflare.account;
-  for (const left of [state.workers, state.versions, state.buckets, state.accessApplications, state.policies]) {
+  for (const left of [
+    state.workers,
+    state.versions,
+    state.buckets,
+    state.accessApplications,
+    state.policies,
+  ]) {
     expect(left).toEqual([]);
   }
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
@@ -21,11 +21,11 @@ import {
 const state = await dockerAvailable();
 const skipped = state.ok ? "" : ` (skipped: ${state.reason})`;
 const images = [`steward-test-container:${process.pid}-one`, `steward-test-container:${process.pid}-two`];
+const log = (): void => undefined;
 let stage: Stage | undefined;
 
 beforeAll(async () => {
   if (!state.ok) return;
-  const log = (): void => undefined;
   const base = await ensureBaseImage({ log });
   const sidecar = await ensureSidecarImage({ log });
   const context = tempDir();
@@ -38,6 +38,7 @@ beforeAll(async () => {
     );
     await docker(["build", "--quiet", "--tag", image, context]);
   }
+  rmSync(context, { recursive: true });
   stage = await startStage(() => ({
     kind: "docker",
     image: (reference) => `steward-test-container:${process.pid}-${reference.split(":").at(-1)}`,

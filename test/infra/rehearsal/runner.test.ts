@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { createRunner } from "../../../infra/rehearsal/cloudflare/index.ts";
 import {
   ACCOUNT,
   ask,
@@ -11,6 +14,7 @@ import {
   SCRIPT,
   startStage,
   SUPERVISOR,
+  tempDir,
   tieApplication,
   until,
   type Stage,
@@ -79,9 +83,8 @@ test("a version that does not start is refused and the former one goes on", asyn
   const { workerId, versionId } = await deployAll(client);
   await expect(release(client, workerId, "this is not JavaScript")).rejects.toThrow(/10021/);
   expect(await (await ask(runner, "/")).text()).toBe("version one");
-  const { deployments } = (
-    await client.workers.scripts.deployments.list(SCRIPT, { account_id: ACCOUNT })
-  ).result as unknown as { deployments: { versions: { version_id: string }[] }[] };
+  const { deployments } = (await client.workers.scripts.deployments.list(SCRIPT, { account_id: ACCOUNT }))
+    .result as unknown as { deployments: { versions: { version_id: string }[] }[] };
   expect(deployments[0]?.versions[0]?.version_id).toBe(versionId);
 });
 
@@ -202,6 +205,40 @@ test("no container is left after close, nor its directory", async () => {
   expect(alive(Number(pid))).toBe(false);
   expect(existsSync(String(home))).toBe(false);
 });
+
+test("what a killed rehearsal left running is ended by the next one", async () => {
+  const dir = tempDir();
+  const script = fileURLToPath(new URL("abandoned.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, dir], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const pid = Number(line.toString());
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(alive(pid)).toBe(true);
+
+  const supervise = { command: ["false"], dir: join(dir, "containers") };
+  const next = createRunner({
+    dir: join(dir, "runner"),
+    containers: { kind: "process", supervise },
+    log: () => undefined,
+  });
+  await next.apply({ scripts: [], buckets: [], namespaces: [], boundNamespaces: [] });
+  await until(async () => !alive(pid));
+  expect(markedBy(join(dir, "runner"))).toEqual([]);
+  await next.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Linux's own account of who runs on a directory. */
+function markedBy(dir: string): string[] {
+  return readdirSync("/proc").filter((name) => {
+    try {
+      return readFileSync(`/proc/${name}/environ`, "utf8").includes(dir);
+    } catch {
+      return false;
+    }
+  });
+}
 
 function alive(pid: number): boolean {
   try {

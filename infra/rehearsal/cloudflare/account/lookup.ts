@@ -20,7 +20,7 @@ export function versionOf(state: AccountState, worker: WorkerRecord, id: string)
 }
 
 /** The newest deployment, which is the one that serves. */
-export function activeDeployment(state: AccountState, workerId: string): DeploymentRecord | undefined {
+function activeDeployment(state: AccountState, workerId: string): DeploymentRecord | undefined {
   return state.deployments.findLast((deployment) => deployment.workerId === workerId);
 }
 

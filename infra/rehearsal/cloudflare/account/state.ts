@@ -18,7 +18,7 @@ export interface WorkerRecord {
   migrationTag?: string;
 }
 
-export interface ScheduleRecord {
+interface ScheduleRecord {
   cron: string;
   created_on: string;
   modified_on: string;
@@ -32,7 +32,7 @@ export interface BindingRecord {
 }
 
 /** A module of a version. The content lies in its own file, named by its hash. */
-export interface ModuleRecord {
+interface ModuleRecord {
   name: string;
   content_type: string;
   sha256: string;

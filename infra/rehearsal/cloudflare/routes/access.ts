@@ -30,101 +30,101 @@ const applicationBody = z.looseObject({
 });
 
 /** https://developers.cloudflare.com/api/resources/zero_trust/subresources/access/subresources/policies/ */
-export function accessPolicyRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function accessPolicyRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
 
-  routes.post("/", async (request) => {
-    const { name, decision, ...body } = await readBody(request, policyBody);
-    const now = timestamp(context);
+  routes.post("/", async (context) => {
+    const { name, decision, ...body } = await readBody(context, policyBody);
+    const now = timestamp(account);
     const policy: PolicyRecord = { id: uuid(), name, decision, created_at: now, updated_at: now, body };
     await store.change((draft) => void draft.policies.push(policy));
-    return ok(request, presentPolicy(store.state, policy));
+    return ok(context, presentPolicy(store.state, policy));
   });
 
-  routes.get("/", (request) => {
+  routes.get("/", (context) => {
     return page(
-      request,
+      context,
       store.state.policies.map((policy) => presentPolicy(store.state, policy)),
     );
   });
 
-  routes.get("/:policy", (request) => {
-    return ok(request, presentPolicy(store.state, policyOf(store.state, request.req.param("policy"))));
+  routes.get("/:policy", (context) => {
+    return ok(context, presentPolicy(store.state, policyOf(store.state, context.req.param("policy"))));
   });
 
-  routes.put("/:policy", async (request) => {
-    const { name, decision, ...body } = await readBody(request, policyBody);
+  routes.put("/:policy", async (context) => {
+    const { name, decision, ...body } = await readBody(context, policyBody);
     const policy = await store.change((draft) => {
-      const found = policyOf(draft, request.req.param("policy"));
-      return Object.assign(found, { name, decision, body, updated_at: timestamp(context) });
+      const found = policyOf(draft, context.req.param("policy"));
+      return Object.assign(found, { name, decision, body, updated_at: timestamp(account) });
     });
-    return ok(request, presentPolicy(store.state, policy));
+    return ok(context, presentPolicy(store.state, policy));
   });
 
-  routes.delete("/:policy", async (request) => {
-    const id = request.req.param("policy");
+  routes.delete("/:policy", async (context) => {
+    const id = context.req.param("policy");
     await store.change((draft) => {
       policyOf(draft, id);
       draft.policies = draft.policies.filter((policy) => policy.id !== id);
     });
-    return ok(request, { id });
+    return ok(context, { id });
   });
 
   return routes;
 }
 
 /** https://developers.cloudflare.com/api/resources/zero_trust/subresources/access/subresources/applications/ */
-export function accessApplicationRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function accessApplicationRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
 
-  routes.post("/", async (request) => {
-    const body = await readBody(request, applicationBody);
+  routes.post("/", async (context) => {
+    const body = await readBody(context, applicationBody);
     const application = await store.change((draft) => {
-      const now = timestamp(context);
-      const created = { id: uuid(), aud: audienceTag(), created_at: now, ...fields(context, draft, body) };
+      const now = timestamp(account);
+      const created = { id: uuid(), aud: audienceTag(), created_at: now, ...fields(account, draft, body) };
       draft.accessApplications.push(created);
       return created;
     });
-    return ok(request, presentApplication(store.state, application));
+    return ok(context, presentApplication(store.state, application));
   });
 
-  routes.get("/", (request) => {
+  routes.get("/", (context) => {
     return page(
-      request,
+      context,
       store.state.accessApplications.map((one) => presentApplication(store.state, one)),
     );
   });
 
-  routes.get("/:application", (request) => {
-    const found = applicationOf(store.state, request.req.param("application"));
-    return ok(request, presentApplication(store.state, found));
+  routes.get("/:application", (context) => {
+    const found = applicationOf(store.state, context.req.param("application"));
+    return ok(context, presentApplication(store.state, found));
   });
 
-  routes.put("/:application", async (request) => {
-    const body = await readBody(request, applicationBody);
+  routes.put("/:application", async (context) => {
+    const body = await readBody(context, applicationBody);
     const application = await store.change((draft) => {
-      const found = applicationOf(draft, request.req.param("application"));
-      return Object.assign(found, fields(context, draft, body));
+      const found = applicationOf(draft, context.req.param("application"));
+      return Object.assign(found, fields(account, draft, body));
     });
-    return ok(request, presentApplication(store.state, application));
+    return ok(context, presentApplication(store.state, application));
   });
 
-  routes.delete("/:application", async (request) => {
-    const id = request.req.param("application");
+  routes.delete("/:application", async (context) => {
+    const id = context.req.param("application");
     await store.change((draft) => {
       applicationOf(draft, id);
       draft.accessApplications = draft.accessApplications.filter((one) => one.id !== id);
     });
-    return ok(request, { id });
+    return ok(context, { id });
   });
 
   return routes;
 }
 
 function fields(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   body: z.infer<typeof applicationBody>,
 ): Omit<AccessApplicationRecord, "id" | "aud" | "created_at"> {
@@ -134,7 +134,7 @@ function fields(
   if (wanted.some(({ type }) => type !== "public")) throw notModelled("private destinations");
   return {
     name,
-    updated_at: timestamp(context),
+    updated_at: timestamp(account),
     destinations: wanted.map(({ type, uri }) => ({ type, uri })),
     policies: policies.map((policy, index) => {
       const id = policyOf(draft, typeof policy === "string" ? policy : policy.id).id;

@@ -33,28 +33,28 @@ const DEFAULT_RULE: Settings = {
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/
  * The codes: https://developers.cloudflare.com/r2/api/error-codes/
  */
-export function bucketRoutes(context: AccountContext): Hono {
-  const { store, runner } = context;
+export function bucketRoutes(account: AccountContext): Hono {
+  const { store, runner } = account;
   const routes = new Hono();
 
-  routes.post("/", async (request) => {
-    const body = await readBody(request, createBody);
-    const bucket = await store.change((draft) => create(context, draft, body));
-    return ok(request, present(bucket));
+  routes.post("/", async (context) => {
+    const body = await readBody(context, createBody);
+    const bucket = await store.change((draft) => create(account, draft, body));
+    return ok(context, present(bucket));
   });
 
-  routes.get("/", (request) => {
-    const part = request.req.query("name_contains") ?? "";
+  routes.get("/", (context) => {
+    const part = context.req.query("name_contains") ?? "";
     const found = store.state.buckets.filter(({ name }) => name.includes(part));
-    return ok(request, { buckets: found.map(present) });
+    return ok(context, { buckets: found.map(present) });
   });
 
-  routes.get("/:bucket", (request) => {
-    return ok(request, present(bucketOf(store.state, request.req.param("bucket"))));
+  routes.get("/:bucket", (context) => {
+    return ok(context, present(bucketOf(store.state, context.req.param("bucket"))));
   });
 
-  routes.delete("/:bucket", async (request) => {
-    const name = request.req.param("bucket");
+  routes.delete("/:bucket", async (context) => {
+    const name = context.req.param("bucket");
     await store.change(async (draft) => {
       const bucket = bucketOf(draft, name);
       if (!(await runner.bucketIsEmpty(name))) {
@@ -62,27 +62,27 @@ export function bucketRoutes(context: AccountContext): Hono {
       }
       draft.buckets = draft.buckets.filter((one) => one !== bucket);
     });
-    return ok(request, {});
+    return ok(context, {});
   });
 
-  routes.put("/:bucket/lifecycle", async (request) => {
-    const { rules } = await readBody(request, lifecycleBody);
+  routes.put("/:bucket/lifecycle", async (context) => {
+    const { rules } = await readBody(context, lifecycleBody);
     await store.change((draft) => {
-      bucketOf(draft, request.req.param("bucket")).lifecycle = rules;
+      bucketOf(draft, context.req.param("bucket")).lifecycle = rules;
     });
-    return ok(request, {});
+    return ok(context, {});
   });
 
-  routes.get("/:bucket/lifecycle", (request) => {
-    const { lifecycle } = bucketOf(store.state, request.req.param("bucket"));
-    return ok(request, { rules: lifecycle ?? [DEFAULT_RULE] });
+  routes.get("/:bucket/lifecycle", (context) => {
+    const { lifecycle } = bucketOf(store.state, context.req.param("bucket"));
+    return ok(context, { rules: lifecycle ?? [DEFAULT_RULE] });
   });
 
   return routes;
 }
 
 function create(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   body: z.infer<typeof createBody>,
 ): BucketRecord {
@@ -91,7 +91,7 @@ function create(
   }
   const bucket: BucketRecord = {
     name: body.name,
-    creation_date: timestamp(context),
+    creation_date: timestamp(account),
     storage_class: body.storageClass,
     location: body.locationHint,
   };

@@ -34,73 +34,71 @@ const editBody = z.strictObject({
 });
 
 /** https://developers.cloudflare.com/api/resources/containers/subresources/applications/ */
-export function containerRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function containerRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
-  const present_ = (application: ApplicationRecord): Record<string, unknown> =>
+  const shown = (application: ApplicationRecord): Record<string, unknown> =>
     present(store.state, application);
 
-  routes.post("/", async (request) => {
-    const body = await readBody(request, createBody);
+  routes.post("/", async (context) => {
+    const body = await readBody(context, createBody);
     const application = await store.change(async (draft) => {
-      const created = create(context, draft, body);
-      await runDeployed(context, draft);
+      const created = create(account, draft, body);
+      await runDeployed(account, draft);
       return created;
     });
-    return ok(request, present_(application));
+    return ok(context, shown(application));
   });
 
-  routes.get("/", (request) => {
-    const { name, image } = request.req.query();
-    const found = living(context).filter((one) => {
+  routes.get("/", (context) => {
+    const { name, image } = context.req.query();
+    const found = living(account).filter((one) => {
       return (name === undefined || one.name === name) && (!image || one.configuration.image === image);
     });
-    return ok(request, found.map(present_), { count: found.length });
+    return ok(context, found.map(shown), { count: found.length });
   });
 
-  routes.get("/:application", (request) => {
-    return ok(request, present_(applicationOf(context, store.state, request.req.param("application"))));
+  routes.get("/:application", (context) => {
+    return ok(context, shown(applicationOf(account, store.state, context.req.param("application"))));
   });
 
-  routes.patch("/:application", async (request) => {
-    const body = await readBody(request, editBody);
+  routes.patch("/:application", async (context) => {
+    const body = await readBody(context, editBody);
     const application = await store.change((draft) => {
-      const found = applicationOf(context, draft, request.req.param("application"));
+      const found = applicationOf(account, draft, context.req.param("application"));
       found.settings = { ...found.settings, ...body };
-      found.updated_at = timestamp(context);
+      found.updated_at = timestamp(account);
       return found;
     });
-    return ok(request, present_(application));
+    return ok(context, shown(application));
   });
 
-  routes.delete("/:application", async (request) => {
-    const application = await store.change(async (draft) => {
-      const found = applicationOf(context, draft, request.req.param("application"));
-      found.goneAt ??= context.clock() + DELETION_MS;
-      await runDeployed(context, draft);
-      return found;
+  routes.delete("/:application", async (context) => {
+    await store.change(async (draft) => {
+      const found = applicationOf(account, draft, context.req.param("application"));
+      found.goneAt ??= account.clock() + DELETION_MS;
+      await runDeployed(account, draft);
     });
-    await context.runner.stopContainers(application.namespaceId);
-    return ok(request, { message: "The application is being deleted." });
+    return ok(context, { message: "The application is being deleted." });
   });
 
-  routes.post("/:application/rollouts", async (request) => {
-    const body = await readBody(request, rolloutBody);
-    const id = request.req.param("application");
-    applicationOf(context, store.state, id);
-    return ok(request, await createRollout(context, id, body));
+  routes.post("/:application/rollouts", async (context) => {
+    const body = await readBody(context, rolloutBody);
+    const id = context.req.param("application");
+    applicationOf(account, store.state, id);
+    return ok(context, await createRollout(account, id, body));
   });
 
-  routes.get("/:application/rollouts", (request) => {
-    const found = applicationOf(context, store.state, request.req.param("application"));
-    return ok(request, found.rollouts.toReversed());
+  routes.get("/:application/rollouts", (context) => {
+    const found = applicationOf(account, store.state, context.req.param("application"));
+    return ok(context, found.rollouts.toReversed());
   });
 
   return routes;
 }
 
 function create(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   body: z.infer<typeof createBody>,
 ): ApplicationRecord {
@@ -108,7 +106,7 @@ function create(
   if (policy !== "default") throw notModelled("the scheduling policy durable_object");
   if (owner === undefined) throw notModelled("an application without a Durable Object namespace");
   if (configuration === undefined) throw refused("VALIDATE_INPUT", "configuration: an image is needed");
-  draft.applications = draft.applications.filter((one) => !isGone(context, one));
+  draft.applications = draft.applications.filter((one) => !isGone(account, one));
   const namespaceId = namespaceFor(draft, owner);
   const sameName = draft.applications.find((one) => one.name === name);
   if (sameName) {
@@ -119,7 +117,7 @@ function create(
   if (draft.applications.some((one) => one.namespaceId === namespaceId)) {
     throw refused("DURABLE_OBJECT_ALREADY_HAS_APPLICATION", `namespace ${namespaceId} has an application`);
   }
-  const now = timestamp(context);
+  const now = timestamp(account);
   const application: ApplicationRecord = {
     id: uuid(),
     name,
@@ -159,16 +157,16 @@ function refused(code: string, message: string): ApiError {
   return new ApiError(400, 1000, `${code}: ${message}`);
 }
 
-function isGone(context: AccountContext, application: ApplicationRecord): boolean {
-  return application.goneAt !== undefined && context.clock() >= application.goneAt;
+function isGone(account: AccountContext, application: ApplicationRecord): boolean {
+  return application.goneAt !== undefined && account.clock() >= application.goneAt;
 }
 
-function living(context: AccountContext): ApplicationRecord[] {
-  return context.store.state.applications.filter((one) => !isGone(context, one));
+function living(account: AccountContext): ApplicationRecord[] {
+  return account.store.state.applications.filter((one) => !isGone(account, one));
 }
 
-function applicationOf(context: AccountContext, state: AccountState, id: string): ApplicationRecord {
-  const found = state.applications.find((one) => one.id === id && !isGone(context, one));
+function applicationOf(account: AccountContext, state: AccountState, id: string): ApplicationRecord {
+  const found = state.applications.find((one) => one.id === id && !isGone(account, one));
   if (found) return found;
   throw new ApiError(404, 1000, "APPLICATION_NOT_FOUND: no such application");
 }

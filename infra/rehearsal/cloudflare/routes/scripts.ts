@@ -19,90 +19,90 @@ const schedulesBody = z.array(z.object({ cron: z.string().regex(/^\S+(\s+\S+){4}
 const subdomainBody = z.object({ enabled: z.boolean(), previews_enabled: z.boolean().optional() });
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/scripts/ */
-export function scriptRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function scriptRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
 
-  routes.post("/:script/deployments", async (request) => {
-    const body = await readBody(request, deploymentBody);
+  routes.post("/:script/deployments", async (context) => {
+    const body = await readBody(context, deploymentBody);
     const deployment = await store.change((draft) => {
-      return deploy(context, draft, request.req.param("script"), body.versions, body.annotations);
+      return deploy(account, draft, context.req.param("script"), body.versions, body.annotations);
     });
-    return ok(request, present(deployment));
+    return ok(context, present(deployment));
   });
 
-  routes.get("/:script/deployments", (request) => {
-    const worker = workerOf(store.state, request.req.param("script"));
-    return ok(request, { deployments: deploymentsOf(store.state, worker).map(present) });
+  routes.get("/:script/deployments", (context) => {
+    const worker = workerOf(store.state, context.req.param("script"));
+    return ok(context, { deployments: deploymentsOf(store.state, worker).map(present) });
   });
 
-  routes.get("/:script/deployments/:deployment", (request) => {
-    const worker = workerOf(store.state, request.req.param("script"));
-    const id = request.req.param("deployment");
+  routes.get("/:script/deployments/:deployment", (context) => {
+    const worker = workerOf(store.state, context.req.param("script"));
+    const id = context.req.param("deployment");
     const found = deploymentsOf(store.state, worker).find((deployment) => deployment.id === id);
     if (found === undefined) throw new ApiError(404, 10213, `Deployment ${id} does not exist.`);
-    return ok(request, present(found));
+    return ok(context, present(found));
   });
 
-  routes.get("/:script/versions/:version", (request) => {
-    const worker = workerOf(store.state, request.req.param("script"));
-    const version = versionOf(store.state, worker, request.req.param("version"));
-    return ok(request, presentScriptVersion(store.state, version));
+  routes.get("/:script/versions/:version", (context) => {
+    const worker = workerOf(store.state, context.req.param("script"));
+    const version = versionOf(store.state, worker, context.req.param("version"));
+    return ok(context, presentScriptVersion(store.state, version));
   });
 
-  routes.put("/:script/schedules", async (request) => {
-    const body = await readBody(request, schedulesBody);
-    const now = timestamp(context);
+  routes.put("/:script/schedules", async (context) => {
+    const body = await readBody(context, schedulesBody);
+    const now = timestamp(account);
     const worker = await store.change((draft) => {
-      const changed = workerOf(draft, request.req.param("script"));
+      const changed = workerOf(draft, context.req.param("script"));
       changed.schedules = body.map(({ cron }) => ({ cron, created_on: now, modified_on: now }));
       return changed;
     });
-    return ok(request, { schedules: worker.schedules });
+    return ok(context, { schedules: worker.schedules });
   });
 
-  routes.get("/:script/schedules", (request) => {
-    return ok(request, { schedules: workerOf(store.state, request.req.param("script")).schedules });
+  routes.get("/:script/schedules", (context) => {
+    return ok(context, { schedules: workerOf(store.state, context.req.param("script")).schedules });
   });
 
-  routes.post("/:script/subdomain", async (request) => {
-    const body = await readBody(request, subdomainBody);
+  routes.post("/:script/subdomain", async (context) => {
+    const body = await readBody(context, subdomainBody);
     const worker = await store.change((draft) => {
-      const changed = workerOf(draft, request.req.param("script"));
+      const changed = workerOf(draft, context.req.param("script"));
       changed.subdomain = { enabled: body.enabled, previews_enabled: body.previews_enabled ?? body.enabled };
       return changed;
     });
-    return ok(request, worker.subdomain);
+    return ok(context, worker.subdomain);
   });
 
-  routes.delete("/:script/subdomain", async (request) => {
+  routes.delete("/:script/subdomain", async (context) => {
     const worker = await store.change((draft) => {
-      const changed = workerOf(draft, request.req.param("script"));
+      const changed = workerOf(draft, context.req.param("script"));
       changed.subdomain = { enabled: false, previews_enabled: false };
       return changed;
     });
-    return ok(request, worker.subdomain);
+    return ok(context, worker.subdomain);
   });
 
-  routes.get("/:script/subdomain", (request) => {
-    return ok(request, workerOf(store.state, request.req.param("script")).subdomain);
+  routes.get("/:script/subdomain", (context) => {
+    return ok(context, workerOf(store.state, context.req.param("script")).subdomain);
   });
 
   return routes;
 }
 
 /** https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/ */
-export function namespaceRoutes(context: AccountContext): Hono {
+export function namespaceRoutes(account: AccountContext): Hono {
   const routes = new Hono();
-  routes.get("/", (request) => {
-    const shown = context.store.state.namespaces.map((namespace) => ({
+  routes.get("/", (context) => {
+    const shown = account.store.state.namespaces.map((namespace) => ({
       id: namespace.id,
       name: `${namespace.script}_${namespace.class}`,
       script: namespace.script,
       class: namespace.class,
       use_sqlite: namespace.use_sqlite,
     }));
-    return page(request, shown);
+    return page(context, shown);
   });
   return routes;
 }

@@ -12,48 +12,48 @@ import { presentVersion } from "../version-view.ts";
 import { migrationOf, versionBody } from "../version-body.ts";
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/subresources/versions/ */
-export function versionRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function versionRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
 
-  routes.post("/:worker/versions", async (request) => {
-    const body = await readBody(request, versionBody);
-    const deployAtOnce = request.req.query("deploy") === "true";
+  routes.post("/:worker/versions", async (context) => {
+    const body = await readBody(context, versionBody);
+    const deployAtOnce = context.req.query("deploy") === "true";
     const version = await store.change(async (draft) => {
-      const created = upload(context, draft, request.req.param("worker"), body);
-      if (deployAtOnce) await deploy(context, draft, created.workerId, whole(created), {});
+      const created = upload(account, draft, context.req.param("worker"), body);
+      if (deployAtOnce) await deploy(account, draft, created.workerId, whole(created), {});
       return created;
     });
-    return ok(request, presentVersion(store.state, version));
+    return ok(context, presentVersion(store.state, version));
   });
 
-  routes.get("/:worker/versions", (request) => {
-    const worker = workerOf(store.state, request.req.param("worker"));
+  routes.get("/:worker/versions", (context) => {
+    const worker = workerOf(store.state, context.req.param("worker"));
     const own = store.state.versions.filter(({ workerId }) => workerId === worker.id).toReversed();
     return page(
-      request,
+      context,
       own.map((version) => presentVersion(store.state, version)),
     );
   });
 
-  routes.get("/:worker/versions/:version", (request) => {
-    const worker = workerOf(store.state, request.req.param("worker"));
-    const version = versionOf(store.state, worker, request.req.param("version"));
-    const modules = request.req.query("include") === "modules" ? context.modules : undefined;
-    return ok(request, presentVersion(store.state, version, modules));
+  routes.get("/:worker/versions/:version", (context) => {
+    const worker = workerOf(store.state, context.req.param("worker"));
+    const version = versionOf(store.state, worker, context.req.param("version"));
+    const modules = context.req.query("include") === "modules" ? account.modules : undefined;
+    return ok(context, presentVersion(store.state, version, modules));
   });
 
-  routes.delete("/:worker/versions/:version", async (request) => {
+  routes.delete("/:worker/versions/:version", async (context) => {
     await store.change((draft) => {
-      const worker = workerOf(draft, request.req.param("worker"));
-      const version = versionOf(draft, worker, request.req.param("version"));
+      const worker = workerOf(draft, context.req.param("worker"));
+      const version = versionOf(draft, worker, context.req.param("version"));
       const deployed = draft.deployments.some(({ versions }) => {
         return versions.some(({ version_id: id }) => id === version.id);
       });
       if (deployed) throw new ApiError(409, 10212, "A version that was deployed cannot be deleted.");
       draft.versions = draft.versions.filter((one) => one !== version);
     });
-    return ok(request, null);
+    return ok(context, null);
   });
 
   return routes;
@@ -64,7 +64,7 @@ function whole(version: VersionRecord): { version_id: string; percentage: number
 }
 
 function upload(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   idOrName: string,
   body: z.infer<typeof versionBody>,
@@ -86,12 +86,12 @@ function upload(
     id: uuid(),
     workerId: worker.id,
     number: Math.max(0, ...numbers) + 1,
-    created_on: timestamp(context),
+    created_on: timestamp(account),
     main_module: main,
     modules: modules.map((module) => ({
       name: module.name,
       content_type: module.content_type,
-      sha256: context.modules.put(Buffer.from(module.content_base64, "base64")),
+      sha256: account.modules.put(Buffer.from(module.content_base64, "base64")),
     })),
     bindings,
     containers,

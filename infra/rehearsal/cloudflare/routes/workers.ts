@@ -16,51 +16,51 @@ const createBody = z.looseObject({ name, subdomain });
 const editBody = z.looseObject({ name: name.optional(), subdomain });
 
 /** https://developers.cloudflare.com/api/resources/workers/subresources/beta/subresources/workers/ */
-export function workerRoutes(context: AccountContext): Hono {
-  const { store } = context;
+export function workerRoutes(account: AccountContext): Hono {
+  const { store } = account;
   const routes = new Hono();
 
-  routes.post("/", async (request) => {
-    const body = await readBody(request, createBody);
-    const worker = await store.change((draft) => create(context, draft, body));
-    return ok(request, present(store.state, worker));
+  routes.post("/", async (context) => {
+    const body = await readBody(context, createBody);
+    const worker = await store.change((draft) => create(account, draft, body));
+    return ok(context, present(store.state, worker));
   });
 
-  routes.get("/", (request) => {
+  routes.get("/", (context) => {
     return page(
-      request,
+      context,
       store.state.workers.map((worker) => present(store.state, worker)),
     );
   });
 
-  routes.get("/:worker", (request) => {
-    return ok(request, present(store.state, workerOf(store.state, request.req.param("worker"))));
+  routes.get("/:worker", (context) => {
+    return ok(context, present(store.state, workerOf(store.state, context.req.param("worker"))));
   });
 
-  routes.on(["PUT", "PATCH"], "/:worker", async (request) => {
-    const body = await readBody(request, editBody);
-    const replace = request.req.method === "PUT";
+  routes.on(["PUT", "PATCH"], "/:worker", async (context) => {
+    const body = await readBody(context, editBody);
+    const replace = context.req.method === "PUT";
     const worker = await store.change((draft) => {
-      return edit(context, draft, request.req.param("worker"), body, replace);
+      return edit(account, draft, context.req.param("worker"), body, replace);
     });
-    return ok(request, present(store.state, worker));
+    return ok(context, present(store.state, worker));
   });
 
-  routes.delete("/:worker", async (request) => {
+  routes.delete("/:worker", async (context) => {
     await store.change(async (draft) => {
-      remove(draft, workerOf(draft, request.req.param("worker")));
-      await runDeployed(context, draft);
+      remove(draft, workerOf(draft, context.req.param("worker")));
+      await runDeployed(account, draft);
     });
     const used = store.state.versions.flatMap(({ modules }) => modules.map(({ sha256 }) => sha256));
-    context.modules.prune(new Set(used));
-    return ok(request, null);
+    account.modules.prune(new Set(used));
+    return ok(context, null);
   });
 
   return routes;
 }
 
 function create(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   body: z.infer<typeof createBody>,
 ): WorkerRecord {
@@ -68,7 +68,7 @@ function create(
   if (draft.workers.some((worker) => worker.name === name)) {
     throw new ApiError(409, 10019, `A Worker with the name '${name}' already exists.`);
   }
-  const now = timestamp(context);
+  const now = timestamp(account);
   const worker: WorkerRecord = {
     id: hexId(),
     name,
@@ -87,7 +87,7 @@ function create(
 }
 
 function edit(
-  context: AccountContext,
+  account: AccountContext,
   draft: AccountState,
   idOrName: string,
   body: z.infer<typeof editBody>,
@@ -105,7 +105,7 @@ function edit(
     previews_enabled: subdomain?.previews_enabled ?? former.previews_enabled,
   };
   worker.settings = replace ? settings : { ...worker.settings, ...settings };
-  worker.updated_on = timestamp(context);
+  worker.updated_on = timestamp(account);
   return worker;
 }
 

@@ -17,6 +17,8 @@ const LOG_LINES = 500;
 export interface ProcessHostOptions {
   /** The container's command. Without it nothing can be started, as when Docker runs the containers. */
   supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
+  /** Variables by which a process is known as this rehearsal's. */
+  mark: Record<string, string>;
   /** Whether a container application is tied to a namespace. */
   hasApplication: (namespaceId: string) => boolean;
   log: Log;
@@ -98,7 +100,7 @@ export class ProcessHost {
   }
 
   async #start(name: string, body: Record<string, unknown>): Promise<string | undefined> {
-    const { supervise, hasApplication, log } = this.#options;
+    const { supervise, mark, hasApplication, log } = this.#options;
     const [namespaceId = "", objectId = ""] = name.split("/");
     if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
@@ -112,6 +114,7 @@ export class ProcessHost {
         HOME: dir,
         ...(body["env"] as Record<string, string> | undefined),
         ...supervise.env,
+        ...mark,
         STEWARD_HOME: dir,
         // A container may bind every interface of its own; this machine's stay closed.
         STEWARD_BIND: "127.0.0.1",
@@ -125,15 +128,15 @@ export class ProcessHost {
       [PORTS.supervisor, supervisor],
     ]);
     this.#instances.set(name, { process, ports });
-    log("container process started", { object: objectId, gateway, supervisor });
-    process.ended.then(
-      (exitCode) => {
-        this.#instances.delete(name);
-        log("container process ended", { object: objectId, exitCode });
-      },
-      () => undefined,
-    );
+    log("container process started", { container: name, gateway, supervisor });
+    void this.#forgetAtEnd(name, process);
     return undefined;
+  }
+
+  async #forgetAtEnd(name: string, process: ContainerProcess): Promise<void> {
+    const exitCode = await process.ended;
+    this.#instances.delete(name);
+    this.#options.log("container process ended", { container: name, exitCode });
   }
 
   #port(request: IncomingMessage, response: ServerResponse, name: string, rest: string): void {

@@ -1,13 +1,29 @@
-import { text } from "../values.ts";
+import { isProperties, text, type Properties } from "../values.ts";
 import { without, type ResourceDefinition } from "./definition.ts";
 import { createByPost, readByGet, type RestForm } from "./rest.ts";
-import { bodyOf } from "./shape.ts";
+import { bodyOf, fromWire } from "./shape.ts";
 
 const form: RestForm = {
   path: (inputs) =>
     `/accounts/${text(inputs, "accountId")}/workers/scripts/${text(inputs, "scriptName")}/deployments`,
-  body: (inputs) => bodyOf(without(inputs, "accountId", "scriptName")),
+  body: (inputs) => {
+    const { annotations, ...rest } = without(inputs, "accountId", "scriptName");
+    return { ...bodyOf(rest), ...(isProperties(annotations) && { annotations: toApi(annotations) }) };
+  },
+  fromApi: (value) => {
+    const { annotations = {}, ...rest } = fromWire(value);
+    return { ...rest, ...(isProperties(annotations) && { annotations: fromApi(annotations) }) };
+  },
 };
+
+/** The API names annotations as `workers/message`. */
+function toApi({ workersMessage }: Properties): Properties {
+  return workersMessage === undefined ? {} : { "workers/message": workersMessage };
+}
+
+function fromApi({ "workers/message": workersMessage }: Properties): Properties {
+  return workersMessage === undefined ? {} : { workersMessage };
+}
 
 /**
  * Which versions of a Worker receive which share of its traffic. The next deployment takes over, so
@@ -16,7 +32,7 @@ const form: RestForm = {
 export const workersDeployment: ResourceDefinition = {
   type: "cloudflare:index/workersDeployment:WorkersDeployment",
   required: ["accountId", "scriptName", "strategy", "versions"],
-  optional: [],
+  optional: ["annotations"],
   replaceOn: "all",
   create: createByPost(form),
   read: readByGet(form),

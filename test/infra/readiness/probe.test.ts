@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, test } from "vitest";
+
+const PROBE = join(import.meta.dirname, "../../../infra/readiness/probe.ts");
+const RUN_MS = 60_000;
+
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A deployed service as it should be; `answers` changes some of its routes. */
+async function service(answers: Record<string, RequestListener> = {}): Promise<string> {
+  const routes: Record<string, RequestListener> = {
+    "/healthz": (_request, response) => response.end("ok"),
+    "/slack/events": async (request, response) => {
+      const { challenge } = JSON.parse(await text(request));
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ challenge }));
+    },
+    "/_admin/": (_request, response) => response.writeHead(403).end(),
+    ...answers,
+  };
+  const server = createServer((request, response) => routes[request.url ?? ""]?.(request, response));
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function probe(url: string, environment: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [PROBE], {
+    env: { PROBE_URL: url, PROBE_TIMEOUT_MS: "1500", ...environment },
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code, stdout, stderr };
+}
+
+describe("the readiness probe", () => {
+  test(
+    "ends well with a line for each check",
+    async () => {
+      const result = await probe(await service());
+
+      expect(result.code).toBe(0);
+      expect(result.stdout.trim().split("\n")).toEqual([
+        "ok   GET /healthz",
+        "ok   POST /slack/events with a url_verification",
+        "ok   GET /_admin/ without an identity",
+      ]);
+    },
+    RUN_MS,
+  );
+
+  test(
+    "waits for a service that needs a moment",
+    async () => {
+      let asked = 0;
+      const url = await service({
+        "/healthz": (_request, response) => response.writeHead(++asked < 2 ? 502 : 200).end(),
+      });
+
+      expect(await probe(url, { PROBE_TIMEOUT_MS: "20000" })).toMatchObject({ code: 0 });
+      expect(asked).toBe(2);
+    },
+    RUN_MS,
+  );
+
+  test.each<[string, Record<string, RequestListener>, string]>([
+    [
+      "is not well",
+      { "/healthz": (_request, response) => response.writeHead(500).end() },
+      "GET /healthz: status 500, expected 200",
+    ],
+    [
+      "keeps its webhooks to itself",
+      { "/slack/events": (_request, response) => response.writeHead(401).end() },
+      "POST /slack/events with a url_verification: status 401, expected 200 with the challenge",
+    ],
+    [
+      "answers another challenge",
+      { "/slack/events": (_request, response) => response.end('{"challenge":"another"}') },
+      "POST /slack/events with a url_verification: the answer does not hold the challenge",
+    ],
+    [
+      "lets everyone into the admin pages",
+      { "/_admin/": (_request, response) => response.end("welcome") },
+      "GET /_admin/ without an identity: status 200: the admin pages are open to everyone",
+    ],
+  ])(
+    "fails for a service that %s, and says so",
+    async (_what, answers, reason) => {
+      const url = await service(answers);
+      const result = await probe(url);
+
+      expect(result.code).toBe(1);
+      expect(result.stderr).toBe(`${url} does not answer as it should:\n  ${reason}\n`);
+    },
+    RUN_MS,
+  );
+
+  test(
+    "fails when nothing listens",
+    async () => {
+      const result = await probe("http://127.0.0.1:9");
+
+      expect(result.code).toBe(1);
+      expect(result.stderr).toContain("GET /healthz: no answer (");
+    },
+    RUN_MS,
+  );
+
+  test(
+    "does not ask for public webhooks where they are private",
+    async () => {
+      const url = await service({ "/slack/events": (_request, response) => response.writeHead(401).end() });
+
+      expect(await probe(url, { PROBE_PUBLIC_WEBHOOKS: "false" })).toMatchObject({ code: 0 });
+    },
+    RUN_MS,
+  );
+});

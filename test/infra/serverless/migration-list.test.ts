@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { checkMigrations, migrationSteps } from "../../../infra/serverless/migration-list.ts";
+
+describe("a list of migrations", () => {
+  test("becomes steps that build on one another, each class created once", () => {
+    const steps = migrationSteps([
+      { tag: "v1", newSqliteClasses: ["Sandbox"] },
+      { tag: "v2", newSqliteClasses: ["Sandbox"] },
+      { tag: "v3", newSqliteClasses: ["Archive", "Sandbox"] },
+    ]);
+
+    expect(steps).toEqual([
+      { newTag: "v1", created: ["Sandbox"], classes: ["Sandbox"] },
+      { oldTag: "v1", newTag: "v2", created: [], classes: ["Sandbox"] },
+      { oldTag: "v2", newTag: "v3", created: ["Archive"], classes: ["Sandbox", "Archive"] },
+    ]);
+  });
+
+  test("is told everything that is wrong with it", () => {
+    const problems = checkMigrations(
+      [
+        { tag: "v1", newSqliteClasses: ["not a class"] },
+        { tag: "v3", newSqliteClasses: [] },
+      ],
+      "Sandbox",
+    );
+
+    expect(problems).toEqual([
+      'entry 2 has the tag "v3", expected "v2"',
+      '"not a class" of v1 is not a class name',
+      "no entry creates the class Sandbox",
+    ]);
+  });
+
+  test("must not be empty", () => {
+    expect(checkMigrations([], "Sandbox")).toEqual(["no entry creates the class Sandbox"]);
+  });
+});

@@ -1,0 +1,235 @@
+import * as pulumi from "@pulumi/pulumi";
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../stacks/config.ts";
+import type { ConfigSource } from "../../stacks/config/source.ts";
+
+const SERVERLESS = {
+  "cloudflare:apiToken": "test-token_0123456789abcdefghijklmnopqrstuv",
+  "steward:target": "serverless",
+  "steward:accountId": "0123456789abcdef0123456789abcdef",
+  "steward:subdomain": "example",
+  "steward:anthropicApiKey": "sk-test",
+};
+const HOST = { "steward:target": "host", "steward:anthropicApiKey": "sk-test" };
+const SECRETS = [
+  "cloudflare:apiToken",
+  "steward:anthropicApiKey",
+  "steward:slackBotToken",
+  "steward:slackSigningSecret",
+  "steward:telegramBotToken",
+  "steward:telegramWebhookSecret",
+];
+
+function source(values: Record<string, string | undefined>, secrets = SECRETS): ConfigSource {
+  const given = Object.entries(values).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
+  return { values: Object.fromEntries(given), isSecret: (key) => secrets.includes(key), environment: {} };
+}
+
+/** The problems that a configuration has, as they are shown. */
+function problems(values: Record<string, string | undefined>, secrets = SECRETS): string[] {
+  try {
+    loadConfig(source(values, secrets));
+    return [];
+  } catch (error) {
+    expect(error).toMatchObject({ code: "stack_config_invalid" });
+    const lines = String(error instanceof Error ? error.message : error)
+      .split("\n  ")
+      .slice(1);
+    return lines.filter((line) => !line.startsWith("  fix: "));
+  }
+}
+
+describe("a serverless stack's configuration", () => {
+  test("needs little, and has defaults for the rest", () => {
+    expect(loadConfig(source(SERVERLESS))).toMatchObject({
+      target: "serverless",
+      workerName: "steward",
+      host: "steward.example.workers.dev",
+      sleepAfter: "10m",
+      publicWebhooks: true,
+      instanceType: "lite",
+      protectState: false,
+      migrations: [{ tag: "v1", newSqliteClasses: ["Sandbox"] }],
+      runtime: {
+        variables: { SANDBOX_SLEEP_AFTER: "10m", PUBLIC_WEBHOOKS: "true", LOG_LEVEL: "info" },
+      },
+    });
+  });
+
+  test("keeps secrets apart, as Pulumi secrets", async () => {
+    const config = loadConfig(source(SERVERLESS));
+
+    expect(config).not.toHaveProperty("anthropicApiKey");
+    expect(Object.keys(config.runtime.secrets)).toEqual(["ANTHROPIC_API_KEY"]);
+    expect(await pulumi.isSecret(config.runtime.secrets.ANTHROPIC_API_KEY ?? pulumi.output(""))).toBe(true);
+  });
+
+  test.each<[string, Record<string, string | undefined>, string]>([
+    [
+      "an unknown key",
+      { "steward:slepAfter": "1h" },
+      "steward:slepAfter: unknown key; did you mean steward:sleepAfter?",
+    ],
+    [
+      "a key that is like none",
+      { "steward:wholeUnrelatedThing": "1" },
+      "steward:wholeUnrelatedThing: unknown key",
+    ],
+    [
+      "a key of the other target",
+      { "steward:hostPort": "80" },
+      "steward:hostPort: belongs to a host stack, and steward:target is serverless",
+    ],
+    ["a missing secret", { "steward:anthropicApiKey": undefined }, "steward:anthropicApiKey: missing"],
+    ["a missing account", { "steward:accountId": undefined }, "steward:accountId: missing"],
+    [
+      "an account that is none",
+      { "steward:accountId": "mine" },
+      "steward:accountId: must be the account's 32 hexadecimal digits",
+    ],
+    [
+      "a number where a duration belongs",
+      { "steward:sleepAfter": "10" },
+      "steward:sleepAfter: must be never or a duration such as 30s, 10m, 1h or 1h30m",
+    ],
+    [
+      "a flag that is none",
+      { "steward:publicWebhooks": "yes" },
+      "steward:publicWebhooks: must be true or false",
+    ],
+    [
+      "a team domain that is the Worker's own",
+      {
+        "steward:teamDomain": "steward.example.workers.dev",
+        "steward:operators": '["op@example.com"]',
+      },
+      "steward:teamDomain: is the Worker's own host; it must be the identity gateway's",
+    ],
+    [
+      "a team domain with a scheme",
+      { "steward:teamDomain": "https://x.cloudflareaccess.com", "steward:operators": '["op@example.com"]' },
+      "steward:teamDomain: must be a host name such as example.cloudflareaccess.com, or a loopback origin",
+    ],
+    [
+      "operators without a team domain",
+      { "steward:operators": '["op@example.com"]' },
+      "steward:teamDomain: missing: The identity gateway is configured by half, by steward:operators alone",
+    ],
+    [
+      "an operator that is no address",
+      { "steward:teamDomain": "x.cloudflareaccess.com", "steward:operators": '["op"]' },
+      "steward:operators: 0: every operator must be an e-mail address",
+    ],
+    [
+      "a channel configured by half",
+      { "steward:slackBotToken": "xoxb-1" },
+      "steward:slackSigningSecret: missing: Slack is configured by half, by steward:slackBotToken alone",
+    ],
+    [
+      "no address",
+      { "steward:subdomain": undefined },
+      "steward:subdomain: missing: the Worker needs an address",
+    ],
+    [
+      "two addresses",
+      { "steward:hostname": "steward.example.com" },
+      "steward:subdomain: given beside steward:hostname: the Worker has one address",
+    ],
+    [
+      "a skipped migration",
+      { "steward:migrations": '[{"tag":"v2","newSqliteClasses":["Sandbox"]}]' },
+      'steward:migrations: entry 1 has the tag "v2", expected "v1"',
+    ],
+    [
+      "a migration without the class",
+      { "steward:migrations": '[{"tag":"v1","newSqliteClasses":["Other"]}]' },
+      "steward:migrations: no entry creates the class Sandbox",
+    ],
+    [
+      "an address for rehearsals that is public",
+      { "steward:origin": "https://example.com" },
+      "steward:origin: must be a loopback origin such as http://127.0.0.1:8787",
+    ],
+    [
+      "a missing API token",
+      { "cloudflare:apiToken": undefined },
+      "cloudflare:apiToken: missing, and CLOUDFLARE_API_TOKEN is not set",
+    ],
+  ])("refuses %s", (_what, change, problem) => {
+    expect(problems({ ...SERVERLESS, ...change })).toEqual([problem]);
+  });
+
+  test("refuses a secret that is stored in plain, without showing it", () => {
+    expect(problems(SERVERLESS, ["cloudflare:apiToken"])).toEqual([
+      "steward:anthropicApiKey: is a secret but stored in plain",
+    ]);
+  });
+
+  test("reports everything at once, in the order of the keys, each with its fix", () => {
+    const values = {
+      ...SERVERLESS,
+      "steward:sleepAfter": "soon",
+      "steward:colour": "red",
+      "steward:target": "host",
+    };
+
+    expect(() => loadConfig(source(values))).toThrow(
+      [
+        "Invalid stack configuration (stack_config_invalid), 4 problems:",
+        "  steward:accountId: belongs to a serverless stack, and steward:target is host",
+        "    fix: pulumi config rm steward:accountId",
+        "  steward:colour: unknown key",
+        "    fix: pulumi config rm steward:colour",
+        "  steward:sleepAfter: belongs to a serverless stack, and steward:target is host",
+        "    fix: pulumi config rm steward:sleepAfter",
+        "  steward:subdomain: belongs to a serverless stack, and steward:target is host",
+        "    fix: pulumi config rm steward:subdomain",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("a host stack's configuration", () => {
+  test("needs the model's key alone", () => {
+    expect(loadConfig(source(HOST))).toMatchObject({
+      target: "host",
+      hostPort: 8080,
+      hostAddress: "0.0.0.0",
+      memoryMiB: 512,
+    });
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ["port 0", { "steward:hostPort": "0" }, "steward:hostPort: must be a whole number from 1 to 65535"],
+    [
+      "too little memory",
+      { "steward:memoryMiB": "64" },
+      "steward:memoryMiB: must be a whole number from 128 to 1048576",
+    ],
+    [
+      "an engine by TCP",
+      { "steward:docker": "tcp://host:2375" },
+      "steward:docker: must be a unix:// or ssh:// address",
+    ],
+    [
+      "a remote engine without an image",
+      { "steward:docker": "ssh://steward@host.example.com" },
+      "steward:image: missing: an engine that is reached by ssh:// runs a built image",
+    ],
+  ])("refuses %s", (_what, change, problem) => {
+    expect(problems({ ...HOST, ...change })).toEqual([problem]);
+  });
+
+  test("polls Telegram with the bot's token alone", () => {
+    expect(problems({ ...HOST, "steward:telegramBotToken": "1:a" })).toEqual([]);
+  });
+});
+
+test("a stack without a target is told so, and what it has in plain", () => {
+  expect(problems({ "steward:anthropicApiKey": "sk-test" }, [])).toEqual([
+    "steward:anthropicApiKey: is a secret but stored in plain",
+    "steward:target: missing",
+  ]);
+});

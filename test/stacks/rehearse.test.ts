@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exclusively } from "../../infra/build/cache.ts";
+import { engine } from "../support/docker.ts";
+
+interface Rehearsal {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** The last line of standard output. */
+  report: { ok: boolean; url: string; reply: string; cause: string } & Record<
+    "resources" | "changes" | "timings",
+    Record<string, number>
+  >;
+}
+
+/** Runs `npm start` with these words and waits for its end. */
+async function rehearse(...words: string[]): Promise<Rehearsal> {
+  const env = { ...process.env };
+  // With a key the real model would answer.
+  delete env["ANTHROPIC_API_KEY"];
+  const child = spawn(process.execPath, ["stacks/rehearse.ts", ...words], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  const last = stdout.trimEnd().split("\n").at(-1) ?? "";
+  return { code, stdout, stderr, report: last.startsWith("{") ? JSON.parse(last) : {} };
+}
+
+/** The programs that a rehearsal starts, as far as they still run: their command lines name its directory or port. */
+async function leftRunning(dir: string): Promise<string[]> {
+  const { stdout } = await run("ps", ["-eo", "args"]);
+  return stdout.split("\n").filter((line) => line.includes(dir));
+}
+
+async function run(command: string, args: string[]): Promise<{ stdout: string }> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  await once(child, "close");
+  return { stdout };
+}
+
+const SERVERLESS_TYPES = [
+  "cloudflare:index/r2Bucket:R2Bucket",
+  "cloudflare:index/worker:Worker",
+  "cloudflare:index/workerVersion:WorkerVersion",
+  "cloudflare:index/workersDeployment:WorkersDeployment",
+  "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
+  "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
+  "command:local:Command",
+  "pulumi-nodejs:dynamic/serverless:ContainerApplication",
+];
+
+describe.each([
+  { sandbox: "process", available: true, says: "a local process instead of a container" },
+  { sandbox: "docker", available: engine.ok, says: "a container on Docker" },
+])("npm start with a sandbox by $sandbox", ({ sandbox, available, says }) => {
+  let dir: string;
+  beforeAll(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  it.runIf(available)(
+    "deploys, brings a message back, changes nothing the second time, and removes all of it",
+    async () => {
+      const words = ["--json", "--sandbox", sandbox, "--dir", dir];
+      const first = await rehearse("--once", ...words);
+      expect(first.report, first.stderr).toMatchObject({ ok: true });
+      expect(first.code).toBe(0);
+      expect(first.stderr).toContain(says);
+      expect(first.report.reply).toMatch(/^The stand-in model read \d+ characters: “Rehearsal of/);
+      expect(Object.keys(first.report.resources)).toEqual(expect.arrayContaining(SERVERLESS_TYPES));
+      expect(Object.keys(first.report.timings)).toEqual([
+        "engineMs",
+        "previewMs",
+        "upMs",
+        "coldStartMs",
+        "replyMs",
+      ]);
+      for (const ms of Object.values(first.report.timings)) expect(ms).toBeGreaterThan(0);
+      expect(await leftRunning(dir)).toEqual([]);
+
+      const second = await rehearse("--once", ...words);
+      expect(second.report, second.stderr).toMatchObject({ ok: true, url: first.report.url });
+      expect(Object.keys(second.report.changes)).toEqual(["same"]);
+      expect(second.report.resources).toEqual(first.report.resources);
+
+      const state = await readFile(
+        path.join(dir, "serverless/state/.pulumi/stacks/steward/rehearsal.json"),
+        "utf8",
+      );
+      const settings = JSON.parse(await readFile(path.join(dir, "serverless/rehearsal.json"), "utf8"));
+      const secrets = { ...settings.secrets, apiToken: settings.apiToken };
+      for (const [name, secret] of Object.entries(secrets)) {
+        // These two are public by nature.
+        if (name === "discordPublicKey" || name === "discordApplicationId") continue;
+        expect([first.stdout, first.stderr, state].join("\n").includes(String(secret)), name).toBe(false);
+      }
+
+      const destroyed = await rehearse("--destroy", ...words);
+      expect(destroyed.code, destroyed.stderr).toBe(0);
+      expect(existsSync(path.join(dir, "serverless"))).toBe(false);
+      expect(await leftRunning(dir)).toEqual([]);
+    },
+    600_000,
+  );
+});
+
+describe.runIf(engine.ok)("npm start -- host", () => {
+  it("deploys to this machine's Docker engine, brings a message back, and leaves nothing running", async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+    const { code, report, stderr } = await rehearse("host", "--once", "--json", "--dir", dir);
+    expect(report, stderr).toMatchObject({ ok: true });
+    expect(code).toBe(0);
+    expect(report.reply).toContain("The stand-in model read");
+    expect(report.resources).toMatchObject({
+      "docker:index/container:Container": 1,
+      "docker:index/remoteImage:RemoteImage": 1,
+      "docker:index/volume:Volume": 1,
+    });
+    const { stdout } = await run("docker", [
+      "ps",
+      "--all",
+      "--filter",
+      "name=^steward$",
+      "--format",
+      "{{.Names}}",
+    ]);
+    expect(stdout).toBe("");
+    await rm(dir, { recursive: true });
+  }, 900_000);
+});
+
+describe("npm start, asked wrongly", () => {
+  it("ends with code 1 and the cause where another rehearsal runs in the same directory", async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+    await exclusively(path.join(dir, "lock"), async () => {
+      const { code, report } = await rehearse("--once", "--json", "--dir", dir);
+      expect(code).toBe(1);
+      expect(report).toMatchObject({ ok: false, cause: expect.stringContaining("another rehearsal runs") });
+    });
+    await rm(dir, { recursive: true });
+  });
+
+  it("refuses an unknown option with a suggestion", async () => {
+    const { code, stderr } = await rehearse("--onc");
+    expect(code).toBe(1);
+    expect(stderr).toContain("Did you mean --once?");
+  });
+
+  it("refuses a target that does not exist", async () => {
+    const { code, stderr } = await rehearse("servreless");
+    expect(code).toBe(1);
+    expect(stderr).toContain('the target is serverless or host, not "servreless"');
+  });
+});

@@ -1,0 +1,218 @@
+import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  accountAdmission,
+  startFront,
+  startIdentityGateway,
+  type Front,
+  type IdentityGateway,
+} from "../../infra/rehearsal/access/index.ts";
+import { stackProgram } from "../support/program.ts";
+import { ACCOUNT, clientOf, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import {
+  cloudflareConfig,
+  createTestStack,
+  ENGINE_MS,
+  stateText,
+  UPDATE_MS,
+  type TestStack,
+} from "../support/stack.ts";
+
+const MODEL_KEY = "sk-test-the-model-key-0123456789";
+const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
+
+describe("the serverless stack under the real engine, against the emulated API", () => {
+  let stage: Stage;
+  let identity: IdentityGateway;
+  let front: Front;
+  let subject: TestStack;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    const { account } = stage.cloudflare;
+    identity = await startIdentityGateway({
+      port: 0,
+      dir: stage.dir,
+      sessionHours: 1,
+      clock: Date.now,
+      admit: accountAdmission(account),
+    });
+    front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
+    subject = await createTestStack({ program: stackProgram(), config: config() });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await subject?.close();
+    await front?.close();
+    await identity?.close();
+    await stage?.close();
+  }, UPDATE_MS);
+
+  function config(): ConfigMap {
+    return {
+      ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+      "steward:target": { value: "serverless" },
+      "steward:accountId": { value: ACCOUNT },
+      "steward:subdomain": { value: "example" },
+      "steward:origin": { value: front.url },
+      "steward:teamDomain": { value: identity.url },
+      "steward:operators": { value: '["op@example.com"]' },
+      "steward:anthropicApiKey": { value: MODEL_KEY, secret: true },
+      "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
+      "steward:slackSigningSecret": { value: SIGNING_SECRET, secret: true },
+    };
+  }
+
+  test(
+    "comes up from nothing, and ends only after the service has answered",
+    async () => {
+      const update = await subject.stack.up();
+
+      expect(update.summary.result).toBe("succeeded");
+      expect(update.outputs["url"]?.value).toBe(front.url);
+      expect(update.outputs["readiness"]?.value).toContain("ok   POST /slack/events");
+      expect(await (await fetch(`${front.url}/healthz`)).text()).not.toBe("");
+      expect(countTypes(await subject.stack.exportStack())).toEqual({
+        "cloudflare:index/r2Bucket:R2Bucket": 1,
+        "cloudflare:index/worker:Worker": 1,
+        "cloudflare:index/workerVersion:WorkerVersion": 2,
+        "cloudflare:index/workersDeployment:WorkersDeployment": 2,
+        "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": 2,
+        "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
+        "command:local:Command": 1,
+        "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
+      });
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "hands the audience on, and keeps every secret out of the plain state",
+    async () => {
+      const aud = (await subject.stack.outputs())["audience"]?.value;
+      const token = await identity.issue({ aud, email: "op@example.com" });
+      const state = await stateText(subject);
+
+      const admin = await fetch(`${front.url}/_admin/`, { headers: { cookie: `CF_Authorization=${token}` } });
+      expect(admin.status).toBe(200);
+      expect([MODEL_KEY, SIGNING_SECRET, TOKEN].filter((secret) => state.includes(secret))).toEqual([]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "changes nothing when nothing has changed, also after a refresh",
+    async () => {
+      expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
+
+      const refresh = await subject.stack.refresh();
+      expect(Object.keys(refresh.summary.resourceChanges ?? {})).toEqual(["same"]);
+      expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "replaces the current version and its deployment alone when a variable changes",
+    async () => {
+      await subject.stack.setConfig("steward:logLevel", { value: "debug" });
+      const update = await subject.stack.up();
+
+      // The version, its deployment, and the probe that asks the new one.
+      expect(update.summary.resourceChanges).toMatchObject({ replace: 3 });
+      expect(update.summary.resourceChanges).not.toHaveProperty("create");
+      expect(update.summary.resourceChanges).not.toHaveProperty("update");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "rolls another image and instance type out to the same container application",
+    async () => {
+      const before = (await subject.stack.outputs())["containerApplicationId"]?.value;
+      await subject.stack.setConfig("steward:image", { value: "steward:another" });
+      await subject.stack.setConfig("steward:instanceType", { value: "basic" });
+      const update = await subject.stack.up();
+
+      const [application] = stage.cloudflare.account.state.applications;
+      expect(update.summary.resourceChanges).toMatchObject({ update: 1 });
+      expect(application).toMatchObject({
+        id: before,
+        name: "steward-sandbox",
+        configuration: { image: "steward:another", instance_type: "basic" },
+      });
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "applies a further migration on top of the first, once",
+    async () => {
+      const migrations = [
+        { tag: "v1", newSqliteClasses: ["Sandbox"] },
+        { tag: "v2", newSqliteClasses: ["Sandbox", "Archive"] },
+      ];
+      await subject.stack.setConfig("steward:migrations", { value: JSON.stringify(migrations) });
+      const update = await subject.stack.up();
+
+      expect(update.summary.resourceChanges).toMatchObject({ create: 2 });
+      expect(stage.cloudflare.account.state.namespaces.map((namespace) => namespace.class)).toEqual([
+        "Sandbox",
+        "Archive",
+      ]);
+      expect((await fetch(`${front.url}/healthz`)).status).toBe(200);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "takes everything down again",
+    async () => {
+      await subject.stack.destroy();
+
+      const { state } = stage.cloudflare.account;
+      const { result } = await clientOf(stage.cloudflare.url).containers.applications.list({
+        account_id: ACCOUNT,
+      });
+      const left = [state.workers, state.buckets, result, state.policies, state.accessApplications];
+      expect(left.flat()).toEqual([]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "finds an orphaned container application in the preview, and says what to do",
+    async () => {
+      await subject.stack.up();
+      const client = clientOf(stage.cloudflare.url);
+      for (const worker of stage.cloudflare.account.state.workers) {
+        await client.workers.beta.workers.delete(worker.id, { account_id: ACCOUNT });
+      }
+      const fresh = await createTestStack({ program: stackProgram(), config: config() });
+      const failure = await fresh.stack
+        .preview()
+        .then(() => "", String)
+        .finally(() => fresh.close());
+
+      expect(failure).toContain(
+        "An application with the name steward-sandbox already exists and is tied to a different Durable Object namespace",
+      );
+      expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
+    },
+    UPDATE_MS,
+  );
+});
+
+interface Exported {
+  deployment: { resources?: { type: string }[] };
+}
+
+/** The resources that stand for something, by type. */
+function countTypes(state: Exported): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { type } of state.deployment.resources ?? []) {
+    if (type.startsWith("pulumi:") || type.startsWith("steward:")) continue;
+    counts[type] = (counts[type] ?? 0) + 1;
+  }
+  return counts;
+}

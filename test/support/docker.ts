@@ -1,0 +1,8 @@
+import { dockerAvailable } from "../../infra/build/docker.ts";
+
+/** This machine's Docker engine. Tests that need one are skipped without it, and say so. */
+export const engine = await dockerAvailable();
+
+if (!engine.ok && process.env["CI"])
+  throw new Error(`CI skips nothing, and Docker is missing: ${engine.reason}`);
+if (!engine.ok) process.stderr.write(`skipped: what needs a Docker engine (${engine.reason})\n`);
