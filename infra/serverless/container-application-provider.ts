@@ -59,8 +59,20 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
       : { inputs: news };
   },
 
+  /**
+   * An application stays tied to the namespace that it was created for. Where the Worker's class has
+   * another one, since someone deleted the Worker by hand, it is an orphan although it is this
+   * stack's own: the replacement that is asked for here is checked like a new one, and refused with
+   * the way out, which replaces it under another name.
+   */
   async diff(_id, olds, news) {
-    const replaces = (["accountId", "name", "className"] as const).filter((key) => olds[key] !== news[key]);
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
+    const namespaceId = known ? await findNamespace(client, news) : olds.namespaceId;
+    const replaces: string[] = (["accountId", "name", "className"] as const).filter(
+      (key) => olds[key] !== news[key],
+    );
+    if (namespaceId !== olds.namespaceId) replaces.push("namespaceId");
     const updates = (["scriptName", "image", "instanceType", "maxInstances"] as const).filter(
       (key) => olds[key] !== news[key],
     );

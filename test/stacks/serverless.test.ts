@@ -19,6 +19,7 @@ import {
 } from "../support/stack.ts";
 
 const MODEL_KEY = "sk-test-the-model-key-0123456789";
+const ORPHANED = "already exists and is tied to a different Durable Object namespace";
 const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
 
 describe("the serverless stack under the real engine, against the emulated API", () => {
@@ -166,41 +167,82 @@ describe("the serverless stack under the real engine, against the emulated API",
   );
 
   test(
-    "takes everything down again",
+    "comes back after someone has deleted the Worker by hand, by the advice that the preview gives",
     async () => {
-      await subject.stack.destroy();
+      await deleteWorkers();
+      await subject.stack.refresh();
+      expect(await subject.stack.preview().then(() => "", String)).toContain(ORPHANED);
 
-      const { state } = stage.cloudflare.account;
-      const { result } = await clientOf(stage.cloudflare.url).containers.applications.list({
-        account_id: ACCOUNT,
-      });
-      const left = [state.workers, state.buckets, result, state.policies, state.accessApplications];
-      expect(left.flat()).toEqual([]);
+      await rename("steward-two", ["v1", "v2", "v3"]);
+      await subject.stack.up();
+      const { namespaces } = stage.cloudflare.account.state;
+      const sandbox = namespaces.find((namespace) => namespace.class === "Sandbox");
+      expect(await liveApplications()).toMatchObject([
+        { name: "steward-two-sandbox", durable_objects: { namespace_id: sandbox?.id } },
+      ]);
     },
     UPDATE_MS,
   );
 
   test(
-    "finds an orphaned container application in the preview, and says what to do",
+    "takes everything down again",
     async () => {
-      await subject.stack.up();
-      const client = clientOf(stage.cloudflare.url);
-      for (const worker of stage.cloudflare.account.state.workers) {
-        await client.workers.beta.workers.delete(worker.id, { account_id: ACCOUNT });
-      }
-      const fresh = await createTestStack({ program: stackProgram(), config: config() });
-      const failure = await fresh.stack
-        .preview()
-        .then(() => "", String)
-        .finally(() => fresh.close());
+      await subject.stack.destroy();
 
-      expect(failure).toContain(
-        "An application with the name steward-sandbox already exists and is tied to a different Durable Object namespace",
-      );
-      expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
+      const { state } = stage.cloudflare.account;
+      const left = [state.workers, state.buckets, state.policies, state.accessApplications];
+      expect(left.flat()).toEqual([]);
+      expect(await liveApplications()).toEqual([]);
     },
     UPDATE_MS,
   );
+
+  test(
+    "finds an orphaned container application in the preview, and its advice helps",
+    async () => {
+      await subject.stack.up();
+      await deleteWorkers();
+      const other = await createTestStack({
+        program: stackProgram(),
+        config: { ...config(), "steward:workerName": { value: "steward-two" } },
+        name: "other",
+      });
+      try {
+        const failure = await other.stack.preview().then(() => "", String);
+        expect(failure).toContain(`An application with the name steward-two-sandbox ${ORPHANED}`);
+        expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
+
+        await rename("steward-three", ["v1", "v2"], other);
+        await other.stack.up();
+        expect((await liveApplications()).map(({ name }) => name).sort()).toEqual([
+          "steward-three-sandbox",
+          "steward-two-sandbox",
+        ]);
+      } finally {
+        await other.close();
+      }
+    },
+    UPDATE_MS,
+  );
+
+  async function rename(workerName: string, tags: string[], { stack } = subject): Promise<void> {
+    const migrations = tags.map((tag) => ({ tag, newSqliteClasses: ["Sandbox"] }));
+    await stack.setConfig("steward:workerName", { value: workerName });
+    await stack.setConfig("steward:migrations", { value: JSON.stringify(migrations) });
+  }
+
+  async function deleteWorkers(): Promise<void> {
+    const { workers } = clientOf(stage.cloudflare.url);
+    for (const { id } of stage.cloudflare.account.state.workers) {
+      await workers.beta.workers.delete(id, { account_id: ACCOUNT });
+    }
+  }
+
+  async function liveApplications() {
+    const { containers } = clientOf(stage.cloudflare.url);
+    const { result } = await containers.applications.list({ account_id: ACCOUNT });
+    return result ?? [];
+  }
 });
 
 interface Exported {

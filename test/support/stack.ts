@@ -25,6 +25,8 @@ export interface TestStackOptions {
   /** Default: both providers of the project. */
   providers?: ProviderName[];
   docker?: boolean;
+  /** The stack's name. Default: test. */
+  name?: string;
   environment?: Record<string, string>;
 }
 
@@ -36,7 +38,7 @@ export const UPDATE_MS = 120_000;
 const ROOT = resolve(import.meta.dirname, "../..");
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
-  const { program, config, providers = ["cloudflare", "command"], docker = false } = options;
+  const { program, config, providers = ["cloudflare", "command"], docker = false, name = "test" } = options;
   const engine = await ensureEngine({ docker, log: (line) => void process.stderr.write(`${line}\n`) });
   const attached = await attachProviders({ needed: providers, log: () => undefined });
   const folder = await mkdtemp(join(tmpdir(), "steward-stack-"));
@@ -44,7 +46,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   // Dynamic providers find their packages from the working folder.
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   const stack = await LocalWorkspace.createOrSelectStack(
-    { stackName: "test", projectName: "steward", program },
+    { stackName: name, projectName: "steward", program },
     {
       workDir: folder,
       pulumiCommand: await engineCommand(engine),
@@ -80,7 +82,7 @@ export function cloudflareConfig(baseUrl: string, token: string): Record<string,
   };
 }
 
-/** The state as it is stored: what a secret must not be found in. */
+/** The state of a stack named test as it is stored: what a secret must not be found in. */
 export function stateText({ folder }: TestStack): Promise<string> {
   return readFile(join(folder, "state/.pulumi/stacks/steward/test.json"), "utf8");
 }

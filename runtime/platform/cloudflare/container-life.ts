@@ -29,6 +29,8 @@ export interface ContainerLifeOptions {
 /** Starts, watches and stops the container; the Durable Object's only way to it. */
 export class ContainerLife {
   readonly #options: ContainerLifeOptions;
+  readonly #adopted: Promise<void>;
+  #fingerprint = "";
   #watching = false;
   #starting: Promise<SandboxStatus> | undefined;
   #cached: { status: SandboxStatus; at: number } | undefined;
@@ -36,6 +38,7 @@ export class ContainerLife {
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
     if (options.container().running) this.#watch();
+    this.#adopted = this.#adopt();
   }
 
   /** True while the platform runs the container, ready or not. */
@@ -43,13 +46,27 @@ export class ContainerLife {
     return this.#options.container().running;
   }
 
-  /** Starts the container where it is stopped. Returns at once. */
-  start(): void {
+  // A container outlives the Worker's version that started it and keeps its environment: with other
+  // variables, such as a rotated secret, it is ended, and the next use starts it anew.
+  async #adopt(): Promise<void> {
+    const { environment, notes, log } = this.#options;
+    const digest = await crypto.subtle.digest(
+      "SHA-256",
+      new TextEncoder().encode(JSON.stringify(environment)),
+    );
+    this.#fingerprint = btoa(String.fromCharCode(...new Uint8Array(digest)));
+    if (!this.running || notes.read("environment") === this.#fingerprint) return;
+    log.info("the container's environment is outdated");
+    await this.stop();
+  }
+
+  #start(): void {
     const { container, environment, notes, clock, log } = this.#options;
     if (container().running) return;
     const token = crypto.randomUUID();
     notes.write("controlToken", token);
     notes.write("startedAt", String(clock()));
+    notes.write("environment", this.#fingerprint);
     this.#cached = undefined;
     container().start({
       enableInternet: true,
@@ -63,7 +80,7 @@ export class ContainerLife {
   async stop(): Promise<void> {
     const { container, log, clock } = this.#options;
     if (!container().running) return;
-    log.info("container goes to sleep");
+    log.info("container is being stopped");
     container().signal(SIGTERM);
     const deadline = clock() + STOP_GRACE_MS;
     while (container().running && clock() < deadline) await pause(POLL_MS);
@@ -73,6 +90,7 @@ export class ContainerLife {
 
   /** The state, from the supervisor where it answers. At most a second old; starts nothing. */
   async status(): Promise<SandboxStatus> {
+    await this.#adopted;
     const { clock } = this.#options;
     if (!this.running) return this.#stopped();
     if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
@@ -96,7 +114,7 @@ export class ContainerLife {
     const { clock, notes } = this.#options;
     const deadline = clock() + timeoutMs;
     for (;;) {
-      this.start();
+      this.#start();
       const status = await this.#ask();
       this.#cached = { status, at: clock() };
       const settled = status.state === "ready" || status.state === "crash-looping";
@@ -111,8 +129,9 @@ export class ContainerLife {
 
   /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    await this.#adopted;
     const deadline = this.#options.clock() + PORT_TIMEOUT_MS;
-    this.start();
+    this.#start();
     for (;;) {
       try {
         return await this.#send(port, request, REQUEST_TIMEOUT_MS);

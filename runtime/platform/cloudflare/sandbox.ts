@@ -95,15 +95,15 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   async wake(by: Waker): Promise<boolean> {
     if (this.#life.running) return true;
     if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
-    this.#use();
-    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
+    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
     return true;
   }
 
   /** See {@link SandboxPorts}. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    const response = await this.#life.request(port, request);
     this.#use();
-    return this.#life.request(port, request);
+    return response;
   }
 
   /** Runs what is due: deliveries, then sleep. Bounded, since the platform bounds an alarm. */

@@ -82,21 +82,19 @@ function asCloudflare(path: string, item: Record<string, unknown>): Record<strin
   if (path.endsWith("/access/apps")) return { ...item, aud: randomBytes(32).toString("hex") };
   if (!path.endsWith("/versions")) return item;
   const { bindings, migrations, ...rest } = item;
-  const list = Array.isArray(bindings) ? bindings : [];
+  const list: Record<string, unknown>[] = Array.isArray(bindings) ? bindings : [];
   return {
     ...rest,
     number: 1,
     ...(migrations !== undefined && { migration_tag: "v1" }),
-    bindings: list
-      .map((binding: Record<string, unknown>) => {
-        const { text, ...open } = binding;
-        if (binding["type"] === "secret_text") return open;
-        if (binding["type"] === "durable_object_namespace")
-          return { ...binding, namespace_id: "a-namespace" };
-        return text === undefined ? open : { ...open, text };
-      })
-      .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1)),
+    bindings: list.map(bindingAnswer).sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1)),
   };
+}
+
+function bindingAnswer(binding: Record<string, unknown>): Record<string, unknown> {
+  const { text, ...open } = binding;
+  if (binding["type"] === "durable_object_namespace") return { ...open, namespace_id: "a-namespace" };
+  return binding["type"] === "secret_text" || text === undefined ? open : { ...open, text };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Body> {

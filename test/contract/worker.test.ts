@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { startWorker } from "../support/worker.ts";
+
+const CHALLENGE = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ type: "url_verification", challenge: "abc" }),
+};
+
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+async function worker(variables?: Record<string, string>) {
+  const service = await startWorker(variables);
+  stop = service.stop;
+  return service;
+}
+
+describe("the Worker in workerd", () => {
+  it("answers a challenge without waking anything", async () => {
+    const { request, state } = await worker();
+    expect(await (await request("/slack/events", CHALLENGE)).json()).toEqual({ challenge: "abc" });
+    expect(await (await request("/healthz")).text()).toBe("ok");
+    expect(await state()).toBe("stopped");
+  });
+
+  it("keeps an event that finds the container asleep: 503, then its answer; the next one gets 200", async () => {
+    const { postSlack, slack, inState } = await worker();
+    const event = mention("good morning");
+    const asleep = await postSlack(event);
+    expect(asleep.status).toBe(503);
+    expect(asleep.headers.get("retry-after")).toBe("10");
+    const reply = await slack.waitFor(() => true, 60_000);
+    expect(reply.text).toContain("good morning");
+    await inState("ready");
+    // Slack's own retry of the event that saw a 503.
+    expect((await postSlack(event)).status).toBe(200);
+    expect((await postSlack(mention("and again"))).status).toBe(200);
+    await slack.waitFor(({ text }) => text.includes("and again"), 60_000);
+    expect(slack.messages()).toHaveLength(2);
+  });
+
+  it("answers an event whose container and object were lost before the reply", async () => {
+    const { postSlack, slack, restart } = await worker();
+    expect((await postSlack(mention("do not lose me"))).status).toBe(503);
+    await restart();
+    const reply = await slack.waitFor(() => true, 90_000);
+    expect(reply.text).toContain("do not lose me");
+  }, 120_000);
+
+  it("answers 502 on / while the container is not ready, and wakes it", async () => {
+    const { request, inState } = await worker();
+    const home = await request("/");
+    expect(home.status).toBe(502);
+    expect(await home.json()).toMatchObject({ code: "gateway_not_ready" });
+    await inState("ready");
+    expect((await request("/")).status).toBe(200);
+  });
+
+  it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {
+    const { postSlack, slack, inState, request } = await worker({ SANDBOX_SLEEP_AFTER: "1s" });
+    await postSlack(mention("first"));
+    await slack.waitFor(() => true, 60_000);
+    await inState("stopped");
+    for (const granted of [true, true, true, false]) {
+      const retryAfter = (await request("/")).headers.get("retry-after");
+      expect(Number(retryAfter) < 60).toBe(granted);
+      if (granted) {
+        await inState("ready");
+        await inState("stopped");
+      }
+    }
+    await postSlack(mention("second"));
+    await slack.waitFor(({ text }) => text.includes("second"), 60_000);
+  }, 180_000);
+
+  it("starts the container anew when a new version brings other variables", async () => {
+    const { postSlack, slack, inState, deploy, request } = await worker({
+      ANTHROPIC_API_KEY: "sk-ant-wrong-0123456789",
+    });
+    await postSlack(mention("with the wrong key"));
+    const refusal = await slack.waitFor(() => true, 60_000);
+    expect(refusal.text).toContain("Invalid API key provided");
+    await inState("ready");
+    await deploy({ ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef" });
+    await request("/");
+    await inState("ready");
+    await postSlack(mention("with the right key"));
+    const reply = await slack.waitFor(({ text }) => text.includes("with the right key"), 60_000);
+    expect(reply.text).toContain("The stand-in model read");
+  }, 120_000);
+
+  it("says what is not configured, and answers 401 with PUBLIC_WEBHOOKS=false", async () => {
+    const { request, postSlack } = await worker({ PUBLIC_WEBHOOKS: "false" });
+    const admin = await request("/_admin/");
+    expect(admin.status).toBe(500);
+    expect(await admin.json()).toMatchObject({ detail: "EDGE_ACCESS_AUD is not configured" });
+    expect((await request("/slack/events", CHALLENGE)).status).toBe(401);
+    expect((await postSlack(mention("anyone?"))).status).toBe(401);
+  });
+
+  it("names a wrong variable on every route", async () => {
+    const { request } = await worker({ SANDBOX_SLEEP_AFTER: "soon" });
+    const home = await request("/");
+    expect(home.status).toBe(500);
+    const problem = (await home.json()) as { code: string; detail: string };
+    expect(problem.code).toBe("environment_invalid");
+    expect(problem.detail).toContain("SANDBOX_SLEEP_AFTER");
+  });
+});

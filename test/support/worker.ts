@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buildBundle } from "../../infra/build/bundle.ts";
+import { COMPATIBILITY } from "../../infra/build/compatibility.ts";
+import { createRunner } from "../../infra/rehearsal/cloudflare/index.ts";
+import { startModel } from "../../infra/rehearsal/standins/model.ts";
+import { startSlack } from "../../infra/rehearsal/standins/slack.ts";
+import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+
+const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+const NAMESPACE = "0123456789abcdef0123456789abcdef";
+const SCRIPT = "steward";
+const SECRETS = {
+  SLACK_BOT_TOKEN: "xoxb-test-0123456789ab",
+  SLACK_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
+  ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef",
+};
+
+/**
+ * The built Worker in workerd with its Durable Object, whose container is a local process, and
+ * stand-ins for Slack and the model. `restart` is a new version with other variables, on the same storage.
+ */
+export async function startWorker(variables: Record<string, string> = {}) {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
+  const { worker, container } = await buildBundle();
+  const slack = await startSlack({
+    ...LOOPBACK,
+    botToken: SECRETS.SLACK_BOT_TOKEN,
+    signingSecret: SECRETS.SLACK_SIGNING_SECRET,
+  });
+  const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.ANTHROPIC_API_KEY });
+  const [main] = worker.files;
+  if (main === undefined) throw new Error("the Worker's bundle is empty");
+  const content = await readFile(main.path);
+  const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
+  const start = () =>
+    createRunner({
+      dir: path.join(dir, "storage"),
+      containers: { kind: "process", supervise: { command, dir: path.join(dir, "containers") } },
+      log: () => {},
+    });
+  let runner = start();
+  let version = 0;
+
+  const deploy = async (changed: Record<string, string>): Promise<void> => {
+    const endpoints = { SLACK_API_URL: slack.apiUrl, ANTHROPIC_BASE_URL: model.url };
+    const texts = { ...SECRETS, ...endpoints, ...variables, ...changed };
+    version += 1;
+    await runner.apply({
+      scripts: [
+        {
+          name: SCRIPT,
+          versionId: `version-${version}`,
+          versionCreatedOn: new Date().toISOString(),
+          mainModule: worker.mainModule,
+          modules: [
+            {
+              name: main.name,
+              contentType: main.contentType,
+              sha256: createHash("sha256").update(content).digest("hex"),
+              content,
+            },
+          ],
+          bindings: [
+            ...Object.entries(texts).map(([name, text]) => ({ type: "plain_text", name, text })),
+            {
+              type: "durable_object_namespace",
+              name: BINDINGS.sandbox,
+              class_name: SANDBOX_CLASS,
+              namespace_id: NAMESPACE,
+            },
+          ],
+          compatibilityDate: COMPATIBILITY.date,
+          compatibilityFlags: [...COMPATIBILITY.flags],
+          classes: [
+            {
+              className: SANDBOX_CLASS,
+              namespaceId: NAMESPACE,
+              sqlite: true,
+              containerEnabled: true,
+              image: "steward:test",
+            },
+          ],
+        },
+      ],
+      buckets: [],
+      namespaces: [NAMESPACE],
+      boundNamespaces: [NAMESPACE],
+    });
+  };
+  await deploy({});
+
+  const request = async (route: string, init?: RequestInit): Promise<Response> => {
+    const address = await runner.address(SCRIPT);
+    return fetch(new URL(route, address), init);
+  };
+  const state = async (): Promise<string> => {
+    const answer = await request("/readyz");
+    return ((await answer.json()) as { state: string }).state;
+  };
+  return {
+    slack,
+    request,
+    state,
+    /** Deploys a new version; the container goes on as it does on the platform. */
+    deploy,
+    postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
+    async inState(wanted: string): Promise<void> {
+      const deadline = Date.now() + 60_000;
+      let now = await state();
+      while (now !== wanted) {
+        if (Date.now() > deadline)
+          throw new Error(`still ${now}, not ${wanted}\n${runner.containerLog().join("\n")}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        now = await state();
+      }
+    },
+    /** Ends workerd and the container, as a lost machine does, and starts both again on the same storage. */
+    async restart(): Promise<void> {
+      await runner.close();
+      runner = start();
+      await deploy({});
+    },
+    async stop(): Promise<void> {
+      await runner.close();
+      await Promise.all([slack.close(), model.close()]);
+      await rm(dir, { recursive: true });
+    },
+  };
+}
