@@ -31,7 +31,8 @@ export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
-  #watching = false;
+  /** The end of the run under way; a later run has one of its own. */
+  #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
   #cached: { status: SandboxStatus; at: number } | undefined;
 
@@ -62,7 +63,8 @@ export class ContainerLife {
 
   #start(): void {
     const { container, environment, notes, clock, log } = this.#options;
-    if (container().running) return;
+    // A run whose end is not noticed yet is waited for: each run is watched by itself.
+    if (container().running || this.#end !== undefined) return;
     const token = crypto.randomUUID();
     notes.write("controlToken", token);
     notes.write("startedAt", String(clock()));
@@ -76,16 +78,15 @@ export class ContainerLife {
     this.#watch();
   }
 
-  /** Asks the container to stop and ends it by force where it does not. */
+  /** Asks the container to stop and ends it by force where it does not. A run that begins meanwhile goes on. */
   async stop(): Promise<void> {
-    const { container, log, clock } = this.#options;
-    if (!container().running) return;
+    const { container, log } = this.#options;
+    const end = this.#end;
+    if (end === undefined || !container().running) return;
     log.info("container is being stopped");
     container().signal(SIGTERM);
-    const deadline = clock() + STOP_GRACE_MS;
-    while (container().running && clock() < deadline) await pause(POLL_MS);
-    if (container().running) await container().destroy();
-    this.#cached = undefined;
+    await Promise.race([end, pause(STOP_GRACE_MS)]);
+    if (this.#end === end) await container().destroy();
   }
 
   /** The state, from the supervisor where it answers. At most a second old; starts nothing. */
@@ -131,8 +132,8 @@ export class ContainerLife {
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#adopted;
     const deadline = this.#options.clock() + PORT_TIMEOUT_MS;
-    this.#start();
     for (;;) {
+      this.#start();
       try {
         return await this.#send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
@@ -191,17 +192,15 @@ export class ContainerLife {
 
   // A pending monitor() also keeps the Durable Object from being evicted while the container runs.
   #watch(): void {
-    if (this.#watching) return;
-    this.#watching = true;
     const { container, notes, clock, log } = this.#options;
     const ended = (crash: string): void => {
-      this.#watching = false;
+      this.#end = undefined;
       this.#cached = undefined;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
       log.info("container stopped", { crash });
     };
-    container()
+    this.#end ??= container()
       .monitor()
       .then(
         () => ended(""),

@@ -26,7 +26,7 @@ import { pause } from "./pause.ts";
 const CONCURRENCY = 16;
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */
-const GUARD_MS = 60_000;
+const GUARD_MS = 15_000;
 /** A gateway that cannot start is asked again this often while events wait for it. */
 const NOT_READY_RETRY_MS = 10_000;
 const ALARM_LIMIT_MS = 10 * 60_000;
@@ -68,7 +68,10 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
       log: this.#log,
       concurrency: CONCURRENCY,
     });
-    this.#schedule();
+    // Read, not set: an alarm that is set while this object is being made for it cancels the one that is due.
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = (await ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    });
   }
 
   /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
