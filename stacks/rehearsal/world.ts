@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { requireDocker } from "../../infra/build/docker.ts";
@@ -7,6 +8,7 @@ import { ensureEngine, type Engine } from "../../infra/rehearsal/engine/index.ts
 import { startPlatforms, type Platforms } from "../../infra/rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../infra/rehearsal/settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./config.ts";
+import { refuseForeignHostStack } from "./host-guard.ts";
 import type { RehearsalOptions } from "./options.ts";
 import { bridgeAddress, chooseSandbox } from "./sandbox.ts";
 import { openStack, type OpenStack } from "./stack.ts";
@@ -77,6 +79,7 @@ export async function openWorld(options: RehearsalOptions, log: (line: string) =
   };
   const host = async (): Promise<World> => {
     const { version } = await requireDocker();
+    if (!existsSync(path.join(dir, "state"))) await refuseForeignHostStack();
     const platforms = await platformsAt(await bridgeAddress());
     const stack = await open(hostConfig({ settings, endpoints: platforms.endpoints, modelKey }), ["command"]);
     const signIn = async () => ({ authorization: `Bearer ${settings.secrets.adminToken}` });

@@ -1,11 +1,16 @@
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { docker, dockerAvailable } from "../../infra/build/docker.ts";
+import { docker } from "../../infra/build/docker.ts";
+import { refuseForeignHostStack } from "../../stacks/rehearsal/host-guard.ts";
+import { engine } from "../support/docker.ts";
+import { rehearse } from "../support/rehearse.ts";
 import { stackProgram } from "../support/program.ts";
 import { createTestStack, ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
-const engine = await dockerAvailable();
 const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
 describe.skipIf(!engine.ok)(
@@ -15,6 +20,7 @@ describe.skipIf(!engine.ok)(
     let port: number;
 
     beforeAll(async () => {
+      await refuseForeignHostStack();
       port = await freePort();
       subject = await createTestStack({
         program: stackProgram(),
@@ -128,3 +134,22 @@ async function freePort(): Promise<number> {
   await once(server, "close");
   return port;
 }
+
+// In this file too, since both use the one name on the one engine.
+describe.skipIf(!engine.ok)("npm start -- host", () => {
+  test("deploys to this machine's Docker engine, brings a message back, and leaves nothing running", async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+    const { code, report, stderr } = await rehearse("host", "--once", "--json", "--dir", dir);
+    expect(report, stderr).toMatchObject({ ok: true });
+    expect(code).toBe(0);
+    expect(report.reply).toContain("The stand-in model read");
+    expect(report.resources).toMatchObject({
+      "docker:index/container:Container": 1,
+      "docker:index/remoteImage:RemoteImage": 1,
+      "docker:index/volume:Volume": 1,
+    });
+    const { stdout } = await docker(["ps", "--all", "--filter", "name=^steward$", "--quiet"]);
+    expect(stdout).toBe("");
+    await rm(dir, { recursive: true });
+  }, 900_000);
+});

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,48 +5,12 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exclusively } from "../../infra/build/cache.ts";
 import { engine } from "../support/docker.ts";
-
-interface Rehearsal {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  /** The last line of standard output. */
-  report: { ok: boolean; url: string; reply: string; cause: string } & Record<
-    "resources" | "changes" | "timings",
-    Record<string, number>
-  >;
-}
-
-/** Runs `npm start` with these words and waits for its end. */
-async function rehearse(...words: string[]): Promise<Rehearsal> {
-  const env = { ...process.env };
-  // With a key the real model would answer.
-  delete env["ANTHROPIC_API_KEY"];
-  const child = spawn(process.execPath, ["stacks/rehearse.ts", ...words], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number | null];
-  const last = stdout.trimEnd().split("\n").at(-1) ?? "";
-  return { code, stdout, stderr, report: last.startsWith("{") ? JSON.parse(last) : {} };
-}
+import { rehearse, run } from "../support/rehearse.ts";
 
 /** The programs that a rehearsal starts, as far as they still run: their command lines name its directory or port. */
 async function leftRunning(dir: string): Promise<string[]> {
   const { stdout } = await run("ps", ["-eo", "args"]);
   return stdout.split("\n").filter((line) => line.includes(dir));
-}
-
-async function run(command: string, args: string[]): Promise<{ stdout: string }> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
-  let stdout = "";
-  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-  await once(child, "close");
-  return { stdout };
 }
 
 const SERVERLESS_TYPES = [
@@ -116,31 +78,6 @@ describe.each([
     },
     600_000,
   );
-});
-
-describe.runIf(engine.ok)("npm start -- host", () => {
-  it("deploys to this machine's Docker engine, brings a message back, and leaves nothing running", async () => {
-    const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
-    const { code, report, stderr } = await rehearse("host", "--once", "--json", "--dir", dir);
-    expect(report, stderr).toMatchObject({ ok: true });
-    expect(code).toBe(0);
-    expect(report.reply).toContain("The stand-in model read");
-    expect(report.resources).toMatchObject({
-      "docker:index/container:Container": 1,
-      "docker:index/remoteImage:RemoteImage": 1,
-      "docker:index/volume:Volume": 1,
-    });
-    const { stdout } = await run("docker", [
-      "ps",
-      "--all",
-      "--filter",
-      "name=^steward$",
-      "--format",
-      "{{.Names}}",
-    ]);
-    expect(stdout).toBe("");
-    await rm(dir, { recursive: true });
-  }, 900_000);
 });
 
 describe("npm start, asked wrongly", () => {

@@ -61,6 +61,11 @@ export class ContainerLife {
     await this.stop();
   }
 
+  /** True while a start is waited for. */
+  get starting(): boolean {
+    return this.#starting !== undefined;
+  }
+
   #start(): void {
     const { container, environment, notes, clock, log } = this.#options;
     // A run whose end is not noticed yet is waited for: each run is watched by itself.

@@ -29,6 +29,8 @@ const READY_TIMEOUT_MS = 120_000;
 const GUARD_MS = 15_000;
 /** A gateway that cannot start is asked again this often while events wait for it. */
 const NOT_READY_RETRY_MS = 10_000;
+/** Keeps an alarm that finds its work under way from calling itself without a pause. */
+const SHORTEST_ALARM_MS = 500;
 const ALARM_LIMIT_MS = 10 * 60_000;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
@@ -98,6 +100,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   async wake(by: Waker): Promise<boolean> {
     if (this.#life.running) return true;
     if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
+    this.#use();
     this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
     return true;
   }
@@ -115,7 +118,8 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     await this.#dispatch();
     await Promise.race([this.#dispatcher.idle(), pause(ALARM_LIMIT_MS)]);
     const idleMs = this.#clock() - this.#lastUse;
-    if (idleMs >= this.#sleepAfterMs && !this.#store.hasOpen()) await this.#life.stop();
+    const wanted = this.#life.starting || this.#store.hasOpen();
+    if (idleMs >= this.#sleepAfterMs && !wanted) await this.#life.stop();
     this.#schedule();
   }
 
@@ -154,8 +158,9 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
 
   #schedule(): void {
     if (this.#store.hasOpen()) this.#wakeAt(this.#clock() + GUARD_MS);
-    if (this.#life.running && Number.isFinite(this.#sleepAfterMs))
-      this.#wakeAt(this.#lastUse + this.#sleepAfterMs);
+    if (this.#life.running && Number.isFinite(this.#sleepAfterMs)) {
+      this.#wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
+    }
   }
 
   // An object has one alarm: the earliest wish wins, and each alarm asks anew for the others.

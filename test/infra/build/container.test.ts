@@ -1,3 +1,4 @@
+import { engine } from "../../support/docker.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +8,7 @@ import { Log, LogLevel, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { COMPATIBILITY } from "../../../infra/build/compatibility.ts";
-import { docker, dockerAvailable } from "../../../infra/build/docker.ts";
+import { docker } from "../../../infra/build/docker.ts";
 import { buildAppImage } from "../../../infra/build/image.ts";
 import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
 
@@ -15,9 +16,7 @@ import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
 const IMAGES_MS = 10 * 60_000;
 const NAME = `steward-test-${randomUUID().slice(0, 8)}`;
 
-const engine = await dockerAvailable();
 const log = (line: string) => void process.stderr.write(`${line}\n`);
-if (!engine.ok) log(`skipped: containers need a Docker engine (${engine.reason})`);
 
 /** What stands in for the application: it tells who runs it, keeps its word about its data, echoes sockets. */
 const APP = `

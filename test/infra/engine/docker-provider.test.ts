@@ -1,3 +1,4 @@
+import { engine as running } from "../../support/docker.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -7,15 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as docker from "@pulumi/docker";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
-import { docker as dockerCommand, dockerAvailable } from "../../../infra/build/docker.ts";
+import { docker as dockerCommand } from "../../../infra/build/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
 
 const NAME = `steward-test-${randomUUID().slice(0, 8)}`;
 
-const running = await dockerAvailable();
 const log = (line: string) => void process.stderr.write(`${line}\n`);
-if (!running.ok) log(`skipped: the docker provider needs a Docker engine (${running.reason})`);
 
 const APP = `
 import { createServer } from "node:http";

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
-import { docker, dockerAvailable } from "../../../infra/build/docker.ts";
+import { docker } from "../../../infra/build/docker.ts";
 import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
 import {
   ACCOUNT,
@@ -17,8 +17,8 @@ import {
   until,
   type Stage,
 } from "./support.ts";
+import { engine as state } from "../../support/docker.ts";
 
-const state = await dockerAvailable();
 const skipped = state.ok ? "" : ` (skipped: ${state.reason})`;
 const images = [`steward-test-container:${process.pid}-one`, `steward-test-container:${process.pid}-two`];
 const log = (): void => undefined;
