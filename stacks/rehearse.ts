@@ -2,7 +2,6 @@
  * `npm start`: deploys a stack on this machine under the real Pulumi engine, with stand-ins for
  * what cannot be reached, and keeps it running until Ctrl-C. See `npm start -- --help`.
  */
-import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { exclusively } from "../infra/build/cache.ts";
@@ -11,6 +10,7 @@ import { deploy } from "./rehearsal/deploy.ts";
 import { exchangeMessage } from "./rehearsal/message.ts";
 import { readOptions, type RehearsalOptions } from "./rehearsal/options.ts";
 import { addresses, deploymentReport, exchangeReport, jsonReport } from "./rehearsal/report.ts";
+import { stopRequested } from "./rehearsal/signals.ts";
 import { openWorld, type World } from "./rehearsal/world.ts";
 
 const options = readOptions(process.argv.slice(2));
@@ -20,7 +20,7 @@ const say = (line: string): void => void progress.write(`${line}\n`);
 async function rehearse(
   world: World,
   { once: single, json }: RehearsalOptions,
-  stopRequest: Promise<unknown>,
+  stopRequest: Promise<void>,
 ): Promise<void> {
   say("Updating the stack");
   const deployment = await deploy(world.stack, (text) => void progress.write(text));
@@ -36,11 +36,11 @@ async function rehearse(
 
 async function run(): Promise<void> {
   const world = await openWorld(options, say);
-  const stopRequest = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  const stopRequest = stopRequested();
   try {
     // Asked to stop in the middle of an update, it still ends what it started.
     if (!options.destroy) await Promise.race([rehearse(world, options, stopRequest), stopRequest]);
-    say("Ending the rehearsal");
+    say("Ending what the rehearsal started");
     // A host's container outlives this process, unlike the emulated account's.
     const leavesContainer = options.target === "host" && options.once;
     if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never" });

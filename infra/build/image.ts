@@ -1,6 +1,9 @@
 import { cp, lutimes, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AGENT } from "../../runtime/contract/names.ts";
+import { ensureBaseImage, type BaseImage } from "./base/index.ts";
+import type { Bundle } from "./bundle.ts";
 import { docker, imageId } from "./docker.ts";
 
 /** Dockerfile of the application image. It takes one build argument, BASE, and the bundle as its context. */
@@ -38,6 +41,28 @@ export async function buildAppImage(options: AppImageOptions): Promise<{ image: 
   } finally {
     await rm(context, { recursive: true, force: true });
   }
+}
+
+/** An image of this checkout. */
+export interface StewardImage {
+  /** Name and tag; the tag follows from the bundle and the image's recipe. */
+  image: string;
+  /** Where its base image came from. */
+  base: BaseImage["source"];
+}
+
+/**
+ * Makes the application image of a bundle with its base, unless the Docker engine has it.
+ * @throws BuildFailure of `ensureBaseImage` and `buildAppImage`
+ */
+export async function stewardImage(
+  { container }: Bundle,
+  log: (line: string) => void,
+): Promise<StewardImage> {
+  const { image: baseImage, source: base } = await ensureBaseImage({ log });
+  const tag = `${AGENT}:${container.hash}`;
+  const { image } = await buildAppImage({ contextDir: container.dir, tag, baseImage, log });
+  return { image, base };
 }
 
 /** Labels: https://specs.opencontainers.org/image-spec/annotations/ */

@@ -20,9 +20,10 @@ export function home(sandbox: Sandbox): Handler {
       return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
     }
     const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
+    const shown = status.state === "stopped" && waking ? { ...status, state: "starting" as const } : status;
     const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
     if (browser) {
-      return context.html(waitPage(status, wait), 502, { "retry-after": String(wait) });
+      return context.html(waitPage(shown, wait), 502, { "retry-after": String(wait) });
     }
     const { code, detail } = status.reason ?? { code: "gateway_not_ready" as const };
     return sendProblem(code, detail, { status: 502, retryAfterSeconds: wait });

@@ -21,6 +21,9 @@ export function addresses(world: World, deployment: Deployment): string {
   const { slack, telegram, discord, model } = world.platforms;
   const emulated = world.limits.length > 0;
   return [
+    ...(emulated
+      ? ["The cloud is an emulation. It does not model:", ...world.limits.map((line) => `  - ${line}`), ""]
+      : []),
     `Service:    ${deployment.url}/`,
     `Admin:      ${deployment.url}/_admin/   ${signInHint(world)}`,
     `Slack:      ${slack.url}/   (a stand-in: write to the bot there)`,
@@ -28,9 +31,6 @@ export function addresses(world: World, deployment: Deployment): string {
     `Discord:    ${discord.url}/   (a stand-in)`,
     `Model:      ${model === undefined ? "the real one, with ANTHROPIC_API_KEY" : `${model.url}/   (a stand-in)`}`,
     "",
-    ...(emulated
-      ? ["The cloud is an emulation. It does not model:", ...world.limits.map((line) => `  - ${line}`), ""]
-      : []),
     "Ctrl-C ends the rehearsal and keeps its state; npm start -- --destroy removes it.",
     "",
   ].join("\n");

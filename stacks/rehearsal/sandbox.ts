@@ -1,11 +1,9 @@
 import path from "node:path";
-import { ensureBaseImage } from "../../infra/build/base/index.ts";
 import type { Bundle } from "../../infra/build/bundle.ts";
 import { docker, dockerAvailable } from "../../infra/build/docker.ts";
-import { buildAppImage } from "../../infra/build/image.ts";
+import { stewardImage } from "../../infra/build/image.ts";
 import type { ContainerMode } from "../../infra/rehearsal/cloudflare/index.ts";
 import { ensureSidecarImage } from "../../infra/rehearsal/sidecar/index.ts";
-import { AGENT } from "../../runtime/contract/names.ts";
 import type { SandboxChoice } from "./options.ts";
 
 /** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
@@ -37,19 +35,13 @@ export async function chooseSandbox({ choice, bundle, dir, log }: SandboxOptions
       description: `a local process instead of a container (${engine.reason})`,
     };
   }
-  const { image: baseImage, source } = await ensureBaseImage({ log });
-  const { image } = await buildAppImage({
-    contextDir: bundle.container.dir,
-    tag: `${AGENT}:${bundle.container.hash}`,
-    baseImage,
-    log,
-  });
+  const { image, base } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
     // The application's image has the same name at the emulated registry as on this engine.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
-    description: `a container on Docker ${engine.version} (${image}; base ${source}, sidecar ${sidecar.source})`,
+    description: `a container on Docker ${engine.version} (${image}; base ${base}, sidecar ${sidecar.source})`,
   };
 }
 

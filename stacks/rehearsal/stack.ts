@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
@@ -35,6 +35,8 @@ export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
   const state = path.join(dir, "state");
   await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   await linkPackages(workDir);
+  // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
+  await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   const needed = options.providers.filter((provider) => !engine.official[provider]);
   const attached = needed.length > 0 ? await attachProviders({ needed, log }) : undefined;
   const close = async (): Promise<void> => attached?.close();

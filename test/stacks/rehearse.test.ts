@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exclusively } from "../../infra/build/cache.ts";
 import { engine } from "../support/docker.ts";
-import { rehearse, run } from "../support/rehearse.ts";
+import { rehearse, run, startRehearsal } from "../support/rehearse.ts";
 
 /** The programs that a rehearsal starts, as far as they still run: their command lines name its directory or port. */
 async function leftRunning(dir: string): Promise<string[]> {
@@ -79,6 +79,33 @@ describe.each([
     600_000,
   );
 });
+
+it("takes up an update that was killed in its middle", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+  const words = ["--once", "--json", "--sandbox", "process", "--dir", dir];
+  const killed = startRehearsal(...words);
+  await killed.says("worker-migrate-v1 creating");
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const next = await rehearse(...words);
+  expect(next.report, next.stderr).toMatchObject({ ok: true });
+  expect(next.report.changes["same"]).toBeGreaterThan(0);
+  expect(next.report.changes["create"]).toBeGreaterThan(0);
+  expect(await leftRunning(dir)).toEqual([]);
+  await rm(dir, { recursive: true });
+}, 300_000);
+
+it("ends what it started when it is asked to stop", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+  const running = startRehearsal("--sandbox", "process", "--dir", dir);
+  await running.says("Ctrl-C ends the rehearsal");
+  running.child.kill("SIGINT");
+  const { code, stdout } = await running.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain("Ending what the rehearsal started");
+  expect(await leftRunning(dir)).toEqual([]);
+  await rm(dir, { recursive: true });
+}, 300_000);
 
 describe("npm start, asked wrongly", () => {
   it("ends with code 1 and the cause where another rehearsal runs in the same directory", async () => {

@@ -13,8 +13,8 @@ export interface Rehearsal {
   >;
 }
 
-/** Runs `npm start` with these words and waits for its end. */
-export async function rehearse(...words: string[]): Promise<Rehearsal> {
+/** Starts `npm start` with these words. */
+export function startRehearsal(...words: string[]) {
   const env = { ...process.env };
   // With a key the real model would answer.
   delete env["ANTHROPIC_API_KEY"];
@@ -26,9 +26,26 @@ export async function rehearse(...words: string[]): Promise<Rehearsal> {
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number | null];
-  const last = stdout.trimEnd().split("\n").at(-1) ?? "";
-  return { code, stdout, stderr, report: last.startsWith("{") ? JSON.parse(last) : {} };
+  const ended = once(child, "close").then(([code]): Rehearsal => {
+    const last = stdout.trimEnd().split("\n").at(-1) ?? "";
+    return { code, stdout, stderr, report: last.startsWith("{") ? JSON.parse(last) : {} };
+  });
+  return {
+    child,
+    ended,
+    /** Resolves once this text was printed. */
+    async says(text: string): Promise<void> {
+      while (!`${stdout}${stderr}`.includes(text)) {
+        if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${stdout}${stderr}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+}
+
+/** Runs `npm start` with these words and waits for its end. */
+export function rehearse(...words: string[]): Promise<Rehearsal> {
+  return startRehearsal(...words).ended;
 }
 
 /** Runs a command to its end. */

@@ -48,6 +48,13 @@ describe("GET /", () => {
     ]);
   });
 
+  it("shows a visitor that the container is being woken", async () => {
+    const woken = await (await edgeFixture({ state: "stopped" }).app.request("/", HTML)).text();
+    expect(woken).toContain("The gateway is starting");
+    const refused = edgeFixture({ state: "stopped", grantsWake: false });
+    expect(await (await refused.app.request("/", HTML)).text()).toContain("asleep; a message wakes it");
+  });
+
   it("asks a visitor to come back later whose wish to wake it was not granted", async () => {
     const response = await edgeFixture({ state: "stopped", grantsWake: false }).app.request("/");
     expect(response.headers.get("retry-after")).toBe("600");
