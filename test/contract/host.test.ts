@@ -1,7 +1,7 @@
-import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
+import { listens } from "../support/ports.ts";
 
 /** A config of an older version, as the specification's section 7 has it. */
 const DEPRECATED = {
@@ -22,14 +22,6 @@ async function host(options: HostOptions) {
   const service = await startHost(options);
   stop = service.stop;
   return service;
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.once("close", () => socket.destroy());
-  });
 }
 
 describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (build) => {

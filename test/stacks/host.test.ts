@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +8,7 @@ import { engine } from "../support/docker.ts";
 import { rehearse } from "../support/rehearse.ts";
 import { stackProgram } from "../support/program.ts";
 import { createTestStack, ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
+import { freePort } from "../support/ports.ts";
 
 const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
 
@@ -125,15 +124,6 @@ describe.skipIf(!engine.ok)(
     );
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 // In this file too, since both use the one name on the one engine.
 describe.skipIf(!engine.ok)("npm start -- host", () => {

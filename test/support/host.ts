@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { startModel } from "../../infra/rehearsal/standins/model.ts";
 import { startSlack } from "../../infra/rehearsal/standins/slack.ts";
+import { freePort } from "./ports.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const SECRETS = {
@@ -26,15 +26,6 @@ export interface HostOptions {
   environment?: Record<string, string>;
   /** Content of `steward.json` before the first start. */
   config?: unknown;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function entryPoint(build: HostBuild): Promise<string> {

@@ -1,7 +1,6 @@
 import { engine as running } from "../../support/docker.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +10,7 @@ import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { docker as dockerCommand } from "../../../infra/build/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
+import { freePort } from "../../support/ports.ts";
 
 const NAME = `steward-test-${randomUUID().slice(0, 8)}`;
 
@@ -124,17 +124,4 @@ async function answer(port: number): Promise<unknown> {
       await sleep(100);
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => {
-        if (address === null || typeof address === "string") reject(new Error("no port was given"));
-        else resolve(address.port);
-      });
-    });
-  });
 }

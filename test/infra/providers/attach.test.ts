@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { attachProviders } from "../../../infra/rehearsal/providers/attach.ts";
+import { listens } from "../../support/ports.ts";
 
 const ATTACH = join(import.meta.dirname, "../../../infra/rehearsal/providers/attach.ts");
 
@@ -38,14 +38,4 @@ test("attached providers end with the process that started them, however that en
 function portsOf(list: string): Record<string, number> {
   const entries = list.split(",").map((entry) => entry.split(":"));
   return Object.fromEntries(entries.map(([name, port]) => [name, Number(port)]));
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  const connected = await Promise.race([
-    once(socket, "connect").then(() => true),
-    once(socket, "error").then(() => false),
-  ]).catch(() => false);
-  socket.destroy();
-  return connected;
 }

@@ -2,7 +2,8 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { listens, SECRETS, startRuntime } from "../support/processes.ts";
+import { SECRETS, startRuntime } from "../support/processes.ts";
+import { listens } from "../../support/ports.ts";
 
 /** Runs a gateway that is expected to end by itself, and looks whether its port ever answered. */
 async function fails(environment: Record<string, string>, port = Number(environment["GATEWAY_PORT"])) {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../../../runtime/contract/control.ts";
 import { ask, askJson, deliver, delivery, surroundings, writeConfig } from "../support/gateway.ts";
-import { CONTROL_TOKEN, eventually, freePort, listens, SECRETS, startRuntime } from "../support/processes.ts";
+import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
+import { freePort, listens } from "../../support/ports.ts";
 
 async function container(extra: Record<string, string> = {}) {
   const around = await surroundings();

@@ -2,8 +2,9 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { CONTROL_TOKEN, eventually, listens, SECRETS } from "../support/processes.ts";
+import { CONTROL_TOKEN, eventually, SECRETS } from "../support/processes.ts";
 import { supervised } from "../support/supervisor.ts";
+import { listens } from "../../support/ports.ts";
 
 const gone = (pid: number) => {
   try {

@@ -1,14 +1,8 @@
 import { join } from "node:path";
 import { mkdir, writeFile } from "node:fs/promises";
-import {
-  CONTROL_TOKEN,
-  eventually,
-  freePort,
-  SECRETS,
-  startRuntime,
-  temporaryDirectory,
-} from "./processes.ts";
+import { CONTROL_TOKEN, eventually, SECRETS, startRuntime, temporaryDirectory } from "./processes.ts";
 import { startModel, startSlack } from "./platforms.ts";
+import { freePort } from "../../support/ports.ts";
 
 /** An event as Slack sends it, as the edge hands it on. A mention in a channel unless told otherwise. */
 export function delivery(id: string, event: Record<string, unknown> = {}) {

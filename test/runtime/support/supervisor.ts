@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../runtime/contract/log.ts";
 import { createSupervisor, type SupervisorOptions } from "../../../runtime/supervisor/supervisor.ts";
-import { CONTROL_TOKEN, freePort, SECRETS, temporaryDirectory } from "./processes.ts";
+import { CONTROL_TOKEN, SECRETS, temporaryDirectory } from "./processes.ts";
+import { freePort } from "../../support/ports.ts";
 
 /** A log that keeps its lines. */
 function memoryLog(): Log & { lines: string[] } {
