@@ -20,7 +20,7 @@ export interface DispatcherOptions {
   store: LedgerStore;
   /** Delivers one event; returns when the reply is out. A throw counts as a retry. */
   deliver(delivery: Delivery): Promise<AttemptResult>;
-  /** Asks to be run again at a time (milliseconds since the epoch); a later call replaces an earlier one. */
+  /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks anew. */
   wakeAt(time: number): void;
   clock: Clock;
   /** A number from 0 up to 1. */

@@ -98,7 +98,8 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
 
   /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
   async wake(by: Waker): Promise<boolean> {
-    if (this.#life.running) return true;
+    // A container on its way down still runs, and its supervisor says that it is stopped.
+    if ((await this.#life.status()).state !== "stopped") return true;
     if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
     this.#use();
     this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
