@@ -1,14 +1,11 @@
 import type { Log } from "../../contract/log.ts";
-import type { Container } from "@cloudflare/workers-types/index.ts";
-import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
+import { CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
 import { reason } from "../../contract/errors.ts";
-import { PORTS } from "../../contract/names.ts";
 import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
-import type { Notes } from "./notes.ts";
+import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { pause } from "./pause.ts";
 
 const STATUS_FRESH_MS = 1_000;
-const STATUS_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PORT_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
@@ -16,12 +13,9 @@ const STOP_GRACE_MS = 15_000;
 const SIGTERM = 15;
 
 /** What {@link ContainerLife} works with. */
-export interface ContainerLifeOptions {
-  /** Read at each use: the platform hands the object out anew. */
-  container(): Container;
+export interface ContainerLifeOptions extends ContainerPortsOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;
-  notes: Notes;
   clock: Clock;
   log: Log;
 }
@@ -29,6 +23,7 @@ export interface ContainerLifeOptions {
 /** Starts, watches and stops the container; the Durable Object's only way to it. */
 export class ContainerLife {
   readonly #options: ContainerLifeOptions;
+  readonly #ports: ContainerPorts;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
   /** The end of the run under way; a later run has one of its own. */
@@ -38,6 +33,10 @@ export class ContainerLife {
 
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
+    this.#ports = new ContainerPorts(options);
+    // An object that is made for the first time has been stopped since now.
+    if (options.notes.read("stoppedAt") === undefined)
+      options.notes.write("stoppedAt", String(options.clock()));
     if (options.container().running) this.#watch();
     this.#adopted = this.#adopt();
   }
@@ -100,7 +99,7 @@ export class ContainerLife {
     const { clock } = this.#options;
     if (!this.running) return this.#stopped();
     if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
-    const status = await this.#ask();
+    const status = await this.#ports.status();
     this.#cached = { status, at: clock() };
     return status;
   }
@@ -121,7 +120,7 @@ export class ContainerLife {
     const deadline = clock() + timeoutMs;
     for (;;) {
       this.#start();
-      const status = await this.#ask();
+      const status = await this.#ports.status();
       this.#cached = { status, at: clock() };
       const settled = status.state === "ready" || status.state === "crash-looping";
       if (status.state === "ready" && notes.read("coldStartOf") !== notes.read("startedAt")) {
@@ -140,7 +139,7 @@ export class ContainerLife {
     for (;;) {
       this.#start();
       try {
-        return await this.#send(port, request, REQUEST_TIMEOUT_MS);
+        return await this.#ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
         // A port that does not listen yet refuses at once, and only the supervisor's is worth the wait:
         // the gateway's readiness is known from its status. What was sent is never sent twice.
@@ -151,47 +150,15 @@ export class ContainerLife {
     }
   }
 
-  async #ask(): Promise<SandboxStatus> {
-    const { notes } = this.#options;
-    const coldStart = notes.read("coldStartMs");
-    const measured = coldStart === undefined ? {} : { coldStartMs: Number(coldStart) };
-    try {
-      const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
-      const response = await this.#send("supervisor", request, STATUS_TIMEOUT_MS);
-      if (response.ok) return { ...((await response.json()) as SandboxStatus), ...measured };
-    } catch {
-      // Not listening yet: the container has only just been started.
-    }
-    const since = new Date(Number(notes.read("startedAt") ?? 0)).toISOString();
-    return { state: "starting", since, restarts: 0, ...measured };
-  }
-
-  async #send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
-    const { container, notes } = this.#options;
-    // One object at run time; Node's and the platform's type packages describe its requests differently.
-    const server = container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
-    return server.fetch(`http://sandbox${request.path}`, {
-      method: request.method,
-      headers: {
-        authorization: `Bearer ${notes.read("controlToken") ?? ""}`,
-        ...(request.body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(request.body !== undefined && { body: request.body }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-  }
-
   #stopped(): SandboxStatus {
     const { notes } = this.#options;
-    const since = new Date(Number(notes.read("stoppedAt") ?? 0)).toISOString();
     const crash = notes.read("crash");
-    const coldStart = notes.read("coldStartMs");
     return {
       state: "stopped",
-      since,
+      since: notes.time("stoppedAt"),
       restarts: 0,
       ...(crash && { reason: reason("crash_looping", crash) }),
-      ...(coldStart !== undefined && { coldStartMs: Number(coldStart) }),
+      ...notes.coldStart(),
     };
   }
 

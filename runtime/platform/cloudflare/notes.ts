@@ -29,6 +29,17 @@ export class Notes {
     );
   }
 
+  /** The note as a time, ISO 8601; the epoch where there is none. */
+  time(name: string): string {
+    return new Date(Number(this.read(name) ?? 0)).toISOString();
+  }
+
+  /** The last measured cold start, where there is one. */
+  coldStart(): { coldStartMs?: number } {
+    const measured = this.read("coldStartMs");
+    return measured === undefined ? {} : { coldStartMs: Number(measured) };
+  }
+
   /**
    * Grants a visitor's wish to wake the container three times an hour, so that strangers cannot
    * keep it awake at the operator's cost.
