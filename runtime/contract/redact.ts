@@ -32,8 +32,15 @@ export function createRedactor(environment: Environment, others: readonly string
   };
 }
 
+/** `{"env": "NAME"}` tells a name only; anything else under `env` may be a secret that was put there. */
+function isReference(entries: [string, unknown][], redact: Redactor): boolean {
+  const [[key, name] = []] = entries;
+  const isName = typeof name === "string" && /^[A-Z][A-Z0-9_]*$/.test(name) && redact(name) === name;
+  return entries.length === 1 && key === "env" && isName;
+}
+
 /**
- * A copy of a JSON value in which every secret is masked: a string under a key that names a secret,
+ * A copy of a JSON value in which every secret is masked: whatever is under a key that names a secret,
  * and any string that looks like one. `{"env": "NAME"}` stays, since it tells only a name.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
@@ -41,6 +48,8 @@ export function redactValue(value: unknown, redact: Redactor, key = ""): unknown
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, key));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
-  if (entries.length === 1 && entries[0]?.[0] === "env") return value;
-  return Object.fromEntries(entries.map(([name, item]) => [name, redactValue(item, redact, name)]));
+  if (isReference(entries, redact)) return value;
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, redactValue(item, redact, SECRET_KEY.test(key) ? key : name)]),
+  );
 }

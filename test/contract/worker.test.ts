@@ -95,6 +95,32 @@ describe("the Worker in workerd", () => {
     expect(reply.text).toContain("The stand-in model read");
   }, 120_000);
 
+  it("sleeps after a new version took back `never`", async () => {
+    const { postSlack, slack, inState, deploy } = await worker({ SANDBOX_SLEEP_AFTER: "never" });
+    await postSlack(mention("stay awake"));
+    await slack.waitFor(() => true, 60_000);
+    await deploy({ SANDBOX_SLEEP_AFTER: "1s" });
+    await inState("stopped");
+  });
+
+  it("lets a container sleep whose gateway cannot start, even with an event that waits", async () => {
+    const { postSlack, inState } = await worker({ TELEGRAM_DM_POLICY: "open", SANDBOX_SLEEP_AFTER: "1s" });
+    expect((await postSlack(mention("hello?"))).status).toBe(503);
+    await inState("crash-looping");
+    await inState("stopped");
+  });
+
+  it("gives up on a container that ends before it answers, and tells why", async () => {
+    const { postSlack, request, starts } = await worker({ LOG_LEVEL: "verbose" });
+    await postSlack(mention("hello?"));
+    await expect
+      .poll(async () => ((await (await request("/")).json()) as { code: string }).code, { timeout: 60_000 })
+      .toBe("crash_looping");
+    const before = starts();
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(starts() - before).toBeLessThan(10);
+  });
+
   it("says what is not configured, and answers 401 with PUBLIC_WEBHOOKS=false", async () => {
     const { request, postSlack } = await worker({ PUBLIC_WEBHOOKS: "false" });
     const admin = await request("/_admin/");

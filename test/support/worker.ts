@@ -117,6 +117,8 @@ export async function startWorker(variables: Record<string, string> = {}) {
         now = await state();
       }
     },
+    /** How often a container was started that said why it cannot run. */
+    starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
     /** Ends workerd and the container, as a lost machine does, and starts both again on the same storage. */
     async restart(): Promise<void> {
       await runner.close();

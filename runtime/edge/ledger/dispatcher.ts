@@ -8,6 +8,9 @@ const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 const PRUNE_BATCH = 500;
+const TIDY_MS = 60_000;
+/** A store that is locked or full is asked again after this time. */
+const STORE_RETRY_MS = 5_000;
 
 /** How one attempt ended. `afterMs` is the wait that the other side asked for. */
 export type AttemptResult =
@@ -40,6 +43,9 @@ export function retryDelay(attempt: number, random: number): number {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
+  /** Entries may be marked as delivering that nobody delivers. */
+  #orphans = false;
+  #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #active = new Map<string, Promise<void>>();
 
   constructor(options: DispatcherOptions) {
@@ -52,12 +58,38 @@ export class Dispatcher {
     await this.idle();
   }
 
-  /** Starts whatever is due and there is room for. Returns at once. */
+  /** Starts whatever is due and there is room for. Returns at once; what the store refuses is tried again. */
   run(): void {
     if (this.#stopped) return;
-    const { store, clock, concurrency, wakeAt } = this.#options;
+    const { clock, log, wakeAt } = this.#options;
+    const now = clock();
+    try {
+      this.tidy();
+      this.#start(now);
+    } catch (error) {
+      this.#orphans = true;
+      log.error("the ledger cannot be worked on", { error: String(error) });
+      wakeAt(now + STORE_RETRY_MS);
+    }
+  }
+
+  /** Gives up what is too old and deletes what was settled long ago; at most once a minute. */
+  tidy(): void {
+    const { store, clock, log } = this.#options;
+    const now = clock();
+    if (now - this.#tidiedAt < TIDY_MS) return;
+    this.#tidiedAt = now;
+    const expired = store.expire(now - DEAD_AFTER_MS, now);
+    if (expired > 0) log.error("events given up: too old", { expired });
+    store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
+  }
+
+  #start(now: number): void {
+    const { store, concurrency, wakeAt } = this.#options;
+    if (this.#orphans) store.release([...this.#active.keys()]);
+    this.#orphans = false;
     const room = concurrency - this.#active.size;
-    const entries = room > 0 ? store.take(clock(), room) : [];
+    const entries = room > 0 ? store.take(now, room) : [];
     for (const entry of entries) {
       const attempt = this.#attempt(entry).finally(() => {
         this.#active.delete(entry.key);
@@ -65,10 +97,9 @@ export class Dispatcher {
       });
       this.#active.set(entry.key, attempt);
     }
-    store.prune(clock() - KEEP_SETTLED_MS, PRUNE_BATCH);
-    // What is due already and was not taken waits for a delivery under way, whose end runs this again.
+    // One clock for both questions: what is due now and was not taken waits for a delivery under way.
     const next = store.nextDue();
-    if (next !== undefined && next > clock()) wakeAt(next);
+    if (next !== undefined && next > now) wakeAt(next);
   }
 
   /** Resolves when no delivery is under way. */
@@ -82,11 +113,22 @@ export class Dispatcher {
   }
 
   async #attempt({ key, attempt, delivery }: DueEntry): Promise<void> {
-    const { store, deliver, clock, random, log } = this.#options;
+    const { deliver, log } = this.#options;
     const result = await deliver(delivery).catch((error: unknown): AttemptResult => ({
       kind: "retry",
       note: error instanceof Error ? error.message : "unknown error",
     }));
+    try {
+      this.#conclude({ key, attempt, delivery }, result);
+    } catch (error) {
+      // The entry stays marked as delivering: the next run puts it back, and the gateway knows what it answered.
+      this.#orphans = true;
+      log.error("a delivery's end cannot be recorded", { key, error: String(error) });
+    }
+  }
+
+  #conclude({ key, attempt, delivery }: DueEntry, result: AttemptResult): void {
+    const { store, clock, random, log } = this.#options;
     const now = clock();
     if (result.kind === "settled") {
       store.settle(key, "answered", now, result.note);

@@ -65,26 +65,53 @@ export class LedgerStore {
 
   /**
    * Marks up to `limit` due entries as delivering and returns them: of each conversation only the
-   * oldest open one, so that a conversation stays in order.
+   * oldest open one, so that a conversation stays in order. An entry that this version cannot read
+   * is settled as dead, so that it holds up nobody.
    */
   take(now: number, limit: number): DueEntry[] {
-    return this.#sql.transaction(() => {
-      const rows = this.#sql.all(
-        `SELECT seq FROM ledger AS entry
-         WHERE settled_at IS NULL AND state = 'received' AND next_at <= ? AND ${IS_HEAD}
-         ORDER BY seq LIMIT ?`,
-        now,
-        limit,
-      );
-      return rows.map(({ seq = null }) => {
-        const [row] = this.#sql.all(
-          `UPDATE ledger SET state = 'delivering', attempts = attempts + 1 WHERE seq = ?
-           RETURNING key, attempts, delivery`,
-          seq,
-        );
-        return dueEntry(row ?? {});
-      });
+    const rows = this.#sql.transaction(() =>
+      this.#sql
+        .all(
+          `SELECT seq FROM ledger AS entry
+           WHERE settled_at IS NULL AND state = 'received' AND next_at <= ? AND ${IS_HEAD}
+           ORDER BY seq LIMIT ?`,
+          now,
+          limit,
+        )
+        .flatMap(({ seq = null }) =>
+          this.#sql.all(
+            `UPDATE ledger SET state = 'delivering', attempts = attempts + 1 WHERE seq = ?
+             RETURNING key, attempts, delivery`,
+            seq,
+          ),
+        ),
+    );
+    return rows.flatMap((row) => {
+      const entry = dueEntry(row);
+      if (entry !== undefined) return [entry];
+      this.settle(String(row["key"]), "dead", now, "the entry cannot be read by this version");
+      return [];
     });
+  }
+
+  /** Puts back what is marked as delivering although nobody delivers it. `active` are the keys under way. */
+  release(active: readonly string[]): void {
+    this.#sql.all(
+      `UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'
+       AND key NOT IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(active),
+    );
+  }
+
+  /** Gives up what was received before `before` and is not being delivered. Returns how many. */
+  expire(before: number, now: number): number {
+    const expired = this.#sql.all(
+      `UPDATE ledger SET state = 'dead', settled_at = ?, note = coalesce(note, 'never delivered')
+       WHERE settled_at IS NULL AND state = 'received' AND received_at < ? RETURNING seq`,
+      now,
+      before,
+    );
+    return expired.length;
   }
 
   /** Ends an entry. `note` tells how, in words that hold no secret. */
@@ -141,10 +168,16 @@ export class LedgerStore {
   }
 }
 
-function dueEntry(row: Row): DueEntry {
-  return {
-    key: String(row["key"]),
-    attempt: Number(row["attempts"]),
-    delivery: deliverySchema.parse(JSON.parse(String(row["delivery"]))),
-  };
+function dueEntry(row: Row): DueEntry | undefined {
+  const parsed = deliverySchema.safeParse(parseJson(String(row["delivery"])));
+  if (!parsed.success) return undefined;
+  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery: parsed.data };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -10,7 +10,7 @@ type Key = Pick<Delivery, "platform" | "id">;
  * What is known of deliveries: which are answered, and how many messages of a reply are out.
  *
  * Each entry is written right after the platform took the message. A crash between the two repeats
- * that one message when the edge tries again, and nothing else does.
+ * that one message when the edge tries again, and so does a platform that takes it after the time limit.
  */
 export class DeliveryRecords {
   readonly #write: StatementSync;

@@ -9,6 +9,8 @@ const STATUS_FRESH_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PORT_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
+const MAX_BOOT_FAILURES = 4;
+const BOOT_RETRY_MS = 1_000;
 const STOP_GRACE_MS = 15_000;
 const SIGTERM = 15;
 
@@ -26,6 +28,10 @@ export class ContainerLife {
   readonly #ports: ContainerPorts;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
+  /** The supervisor of the run under way has answered. */
+  #answered = false;
+  /** Runs since the last wish for a start that ended before the supervisor answered. */
+  #bootFailures = 0;
   /** The end of the run under way; a later run has one of its own. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
@@ -57,7 +63,10 @@ export class ContainerLife {
     this.#fingerprint = btoa(String.fromCharCode(...new Uint8Array(digest)));
     if (!this.running || notes.read("environment") === this.#fingerprint) return;
     log.info("the container's environment is outdated");
-    await this.stop();
+    // Not waited for: meanwhile the gateway says that it is stopping, and whoever needs it waits for the next start.
+    void this.stop().catch((error: unknown) =>
+      log.error("the container does not stop", { error: String(error) }),
+    );
   }
 
   /** True while a start is waited for. */
@@ -99,9 +108,15 @@ export class ContainerLife {
     const { clock } = this.#options;
     if (!this.running) return this.#stopped();
     if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
+    return this.#ask();
+  }
+
+  async #ask(): Promise<SandboxStatus> {
     const status = await this.#ports.status();
-    this.#cached = { status, at: clock() };
-    return status;
+    if (status !== undefined) this.#answered = true;
+    const known = status ?? this.#booting();
+    this.#cached = { status: known, at: this.#options.clock() };
+    return known;
   }
 
   /** Starts the container and waits until the gateway is ready, cannot start, or `timeoutMs` is over. */
@@ -116,19 +131,21 @@ export class ContainerLife {
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
-    const { clock, notes } = this.#options;
+    const { container, clock, notes } = this.#options;
     const deadline = clock() + timeoutMs;
+    this.#bootFailures = 0;
     for (;;) {
+      if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#givenUp();
       this.#start();
-      const status = await this.#ports.status();
-      this.#cached = { status, at: clock() };
+      const status = await this.#ask();
       const settled = status.state === "ready" || status.state === "crash-looping";
       if (status.state === "ready" && notes.read("coldStartOf") !== notes.read("startedAt")) {
         notes.write("coldStartMs", String(clock() - Number(notes.read("startedAt"))));
         notes.write("coldStartOf", notes.read("startedAt") ?? "");
       }
       if (settled || clock() >= deadline) return status;
-      await pause(POLL_MS);
+      const failed = !container().running && this.#bootFailures > 0;
+      await pause(failed ? BOOT_RETRY_MS * this.#bootFailures : POLL_MS);
     }
   }
 
@@ -150,6 +167,17 @@ export class ContainerLife {
     }
   }
 
+  #booting(): SandboxStatus {
+    const { notes } = this.#options;
+    return { ...this.#stopped(), state: "starting", since: notes.time("startedAt") };
+  }
+
+  /** The container itself ends before its supervisor answers, again and again: no wait mends that. */
+  #givenUp(): SandboxStatus {
+    const detail = this.#options.notes.read("crash") || "The container ends before it answers.";
+    return { ...this.#stopped(), state: "crash-looping", reason: reason("crash_looping", detail) };
+  }
+
   #stopped(): SandboxStatus {
     const { notes } = this.#options;
     const crash = notes.read("crash");
@@ -168,10 +196,12 @@ export class ContainerLife {
     const ended = (crash: string): void => {
       this.#end = undefined;
       this.#cached = undefined;
+      if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
       log.info("container stopped", { crash });
     };
+    if (this.#end === undefined) this.#answered = false;
     this.#end ??= container()
       .monitor()
       .then(

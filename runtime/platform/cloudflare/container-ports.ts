@@ -37,16 +37,16 @@ export class ContainerPorts {
     });
   }
 
-  /** What the supervisor of a running container says; "starting" while it does not answer yet. */
-  async status(): Promise<SandboxStatus> {
-    const { notes } = this.#options;
+  /** What the supervisor says, `undefined` while it does not answer. */
+  async status(): Promise<SandboxStatus | undefined> {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
       const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
-      if (response.ok) return { ...((await response.json()) as SandboxStatus), ...notes.coldStart() };
+      if (!response.ok) return undefined;
+      return { ...((await response.json()) as SandboxStatus), ...this.#options.notes.coldStart() };
     } catch {
       // Not listening yet: the container has only just been started.
+      return undefined;
     }
-    return { state: "starting", since: notes.time("startedAt"), restarts: 0, ...notes.coldStart() };
   }
 }

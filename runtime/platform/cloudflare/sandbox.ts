@@ -21,17 +21,16 @@ import { durableSql } from "./durable-sql.ts";
 import { readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 import { Notes } from "./notes.ts";
-import { pause } from "./pause.ts";
 
 const CONCURRENCY = 16;
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 15_000;
-/** A gateway that cannot start is asked again this often while events wait for it. */
+/** A gateway that cannot start is asked again after this time while events wait for it, then twice as late each time. */
 const NOT_READY_RETRY_MS = 10_000;
+const LONGEST_NOT_READY_MS = 30 * 60_000;
 /** Keeps an alarm that finds its work under way from calling itself without a pause. */
 const SHORTEST_ALARM_MS = 500;
-const ALARM_LIMIT_MS = 10 * 60_000;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
 export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger, SandboxPorts {
@@ -44,6 +43,9 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   readonly #sleepAfterMs: number;
   #lastUse: number;
   #alarmAt = Number.POSITIVE_INFINITY;
+  /** While the gateway cannot start: when it is asked again, and the wait that led there. */
+  #askAgainAt = 0;
+  #askAgainMs = NOT_READY_RETRY_MS / 2;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -93,7 +95,14 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
 
   /** See {@link SandboxPorts}. */
   async status(): Promise<SandboxStatus> {
-    return this.#life.status();
+    const status = await this.#life.status();
+    if (status.state === "ready" && this.#failing) {
+      this.#recovered();
+      this.ctx.waitUntil(this.#dispatch());
+    }
+    // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
+    this.#schedule();
+    return status;
   }
 
   /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
@@ -113,13 +122,13 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return response;
   }
 
-  /** Runs what is due: deliveries, then sleep. Bounded, since the platform bounds an alarm. */
+  /** Runs what is due: deliveries, then sleep. */
   async alarm(): Promise<void> {
     this.#alarmAt = Number.POSITIVE_INFINITY;
+    // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#dispatch();
-    await Promise.race([this.#dispatcher.idle(), pause(ALARM_LIMIT_MS)]);
     const idleMs = this.#clock() - this.#lastUse;
-    const wanted = this.#life.starting || this.#store.hasOpen();
+    const wanted = this.#life.starting || (this.#store.hasOpen() && !this.#failing);
     if (idleMs >= this.#sleepAfterMs && !wanted) await this.#life.stop();
     this.#schedule();
   }
@@ -128,13 +137,33 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   async #dispatch(): Promise<void> {
     const due = this.#store.nextDue();
     if (due === undefined) return;
-    if (due > this.#clock()) {
-      this.#wakeAt(due);
+    const from = Math.max(due, this.#askAgainAt);
+    if (from > this.#clock()) {
+      this.#wakeAt(from);
       return;
     }
     const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
-    if (state === "ready") this.#dispatcher.run();
-    else this.#wakeAt(this.#clock() + NOT_READY_RETRY_MS);
+    if (state === "ready") {
+      this.#recovered();
+      this.#dispatcher.run();
+      return;
+    }
+    // Everyone who waited for this start ends here; one of them says when to ask again.
+    if (this.#clock() < this.#askAgainAt) return;
+    this.#dispatcher.tidy();
+    this.#askAgainMs = Math.min(this.#askAgainMs * 2, LONGEST_NOT_READY_MS);
+    this.#askAgainAt = this.#clock() + this.#askAgainMs;
+    this.#wakeAt(this.#askAgainAt);
+  }
+
+  /** The gateway cannot start, although it was asked to: it may sleep even with events that wait for it. */
+  get #failing(): boolean {
+    return this.#askAgainAt > 0;
+  }
+
+  #recovered(): void {
+    this.#askAgainMs = NOT_READY_RETRY_MS / 2;
+    this.#askAgainAt = 0;
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {
@@ -158,7 +187,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   }
 
   #schedule(): void {
-    if (this.#store.hasOpen()) this.#wakeAt(this.#clock() + GUARD_MS);
+    if (this.#store.hasOpen()) this.#wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgainAt));
     if (this.#life.running && Number.isFinite(this.#sleepAfterMs)) {
       this.#wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
     }

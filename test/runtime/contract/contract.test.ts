@@ -107,6 +107,17 @@ describe("redaction", () => {
     expect(text.replaceAll("[redacted]", "").trim().split(/\s+/)).toEqual(["Bearer", "information"]);
   });
 
+  it("masks what was pasted where a reference belongs", () => {
+    const config = {
+      botToken: { env: "hunter2hunter2" },
+      tools: { env: { K: "sk-ant-zyxwvutsrqponmlkj" } },
+    };
+    expect(redactValue(config, redact)).toEqual({
+      botToken: { env: "[redacted]" },
+      tools: { env: { K: "[redacted]" } },
+    });
+  });
+
   it("masks values under secret keys and leaves references alone", () => {
     const config = {
       botToken: "plain",

@@ -87,7 +87,92 @@ describe("ledger", () => {
   });
 });
 
+describe("what goes wrong", () => {
+  it("does not hold up the others for an entry that it cannot read", async () => {
+    const store = new LedgerStore(sql);
+    store.record(event("bad"));
+    store.record(event("good"));
+    sql.all(
+      "UPDATE ledger SET delivery = ? WHERE key = 'slack:bad'",
+      JSON.stringify({ ...event("bad"), extra: 1 }),
+    );
+    const { runner, seen } = dispatcher(store, answered);
+    runner.run();
+    await runner.idle();
+    runner.run();
+    await runner.idle();
+    expect(seen).toEqual(["good"]);
+    expect(store.counts()).toMatchObject({ answered: 1, dead: 1, received: 0 });
+  });
+
+  it("takes an entry up again whose end could not be recorded", async () => {
+    let failing = true;
+    const store = new LedgerStore({
+      ...sql,
+      all: (statement, ...values) => {
+        if (failing && statement.includes("settled_at = ?") && statement.includes("key = ?"))
+          throw new Error("disk full");
+        return sql.all(statement, ...values);
+      },
+    });
+    store.record(event("Ev1"));
+    const { runner, seen } = dispatcher(store, answered);
+    runner.run();
+    failing = false;
+    await runner.idle();
+    await runner.idle();
+    runner.run();
+    await runner.idle();
+    expect(seen[0]).toBe("Ev1");
+    expect(store.counts()).toEqual({ received: 0, delivering: 0, answered: 1, dead: 0 });
+  });
+
+  it("asks to be run again where the store is locked, and ends nothing", () => {
+    const locked = {
+      ...sql,
+      transaction: () => {
+        throw new Error("database is locked");
+      },
+    };
+    const { runner, wishes } = dispatcher(new LedgerStore(locked), answered);
+    runner.run();
+    expect(wishes).toEqual([now + 5_000]);
+  });
+
+  it("gives up after a day what was never tried", () => {
+    const store = new LedgerStore(sql);
+    store.record(event("Ev1"));
+    now += 25 * HOUR;
+    dispatcher(store, answered).runner.tidy();
+    expect(store.counts()).toMatchObject({ received: 0, dead: 1 });
+  });
+});
+
 describe("dispatcher", () => {
+  it("asks to be run again although the time moves on while it runs", async () => {
+    const store = new LedgerStore(sql);
+    store.record(event("Ev1"));
+    const wishes: number[] = [];
+    const runner = new Dispatcher({
+      store,
+      deliver: async () => ({ kind: "retry", note: "down", afterMs: 3 }),
+      wakeAt: (time) => void wishes.push(time),
+      clock: () => now++,
+      random: () => 0,
+      log: silent,
+      concurrency: 4,
+    });
+    runner.run();
+    await runner.idle();
+    const due = store.nextDue() ?? 0;
+    expect(wishes.at(-1)).toBe(due);
+    // The timer is early by a millisecond: the entry is not due yet, and is by the end of the run.
+    now = due - 1;
+    wishes.length = 0;
+    runner.run();
+    expect(wishes).toEqual([due]);
+  });
+
   it("keeps a conversation in order and serves others side by side", async () => {
     const store = new LedgerStore(sql);
     for (const [id, conversation] of [

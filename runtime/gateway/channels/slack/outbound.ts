@@ -3,8 +3,11 @@ import { RetryableError, retryAfterMs } from "../../failure.ts";
 import type { ReplyTarget } from "../channel.ts";
 import { writeSlackText } from "./text.ts";
 
-/** Slack answers a post within a second or two; a hung connection must not hold the conversation. */
-const TIMEOUT_MS = 20_000;
+/**
+ * Slack answers a post within a second or two; a hung connection must not hold the conversation for
+ * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
+ */
+const TIMEOUT_MS = 60_000;
 /** Errors that mean that the token itself is of no use any more. */
 const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
 
