@@ -54,8 +54,13 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
 async function imageSource(config: HostConfig, { container }: Bundle): Promise<string | ImageBuild> {
   if (config.image !== undefined) return config.image;
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
-  const { image: base } = await ensureBaseImage({ log });
+  const { image: base } = await ensureBaseImage({ log, env: engineEnvironment(config) });
   return { context: container.dir, dockerfile: APP_DOCKERFILE, base, hash: container.hash };
+}
+
+/** The engine that runs the container is the one that has to have the base image. */
+function engineEnvironment({ docker: address }: HostConfig): NodeJS.ProcessEnv {
+  return { ...process.env, ...(address !== undefined && { DOCKER_HOST: address }) };
 }
 
 /** The name by which this machine reaches the port that the engine maps. */

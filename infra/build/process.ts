@@ -31,6 +31,10 @@ export function run(command: string, args: readonly string[], options: RunOption
       env: options.env ?? process.env,
       stdio: ["ignore", "pipe", "pipe"],
     });
+    // Nobody is left to wait for it: a compiler would go on for minutes.
+    const abandon = (): void => void child.kill();
+    process.once("exit", abandon);
+    child.once("close", () => process.off("exit", abandon));
     const outputs = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8");

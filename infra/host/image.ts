@@ -40,6 +40,9 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
   const { context, dockerfile, base, hash } = source;
   return {
     name: `${AGENT}:${hash}`,
+    // A replacement of the same name, such as from another checkout's path, must not take the image from
+    // under the container that runs it.
+    keepLocally: true,
     build: { context, dockerfile, buildArgs: { BASE: base } },
     triggers: { content: hash, base },
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 
 /** One question to the deployed service. */
 export interface Check {
@@ -13,7 +14,12 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 /** What every deployment has to answer before it counts. */
 export function readinessChecks(publicWebhooks: boolean): Check[] {
-  return [healthz, ...(publicWebhooks ? [challenge] : []), adminClosed];
+  const identity = Object.values(ROUTES).filter((route) => route.access === "identity");
+  return [
+    healthz,
+    publicWebhooks ? challenge : webhookClosed,
+    ...identity.map((route) => closed(route.path)),
+  ];
 }
 
 const healthz: Check = {
@@ -40,14 +46,35 @@ const challenge: Check = {
   },
 };
 
-const adminClosed: Check = {
-  name: "GET /_admin/ without an identity",
+/** A webhook that is not public refuses whoever comes without an identity. */
+const webhookClosed: Check = {
+  name: "POST /slack/events without an identity",
   async run(fetch, url) {
-    const { status } = await ask(fetch, `${url}/_admin/`, { redirect: "manual" });
-    if (status < 300) return `status ${status}: the admin pages are open to everyone`;
-    return status === 404 ? "status 404: the admin pages are missing" : undefined;
+    const { status } = await ask(fetch, `${url}/slack/events`, { method: "POST", redirect: "manual" });
+    return isRefusal(status) ? undefined : `status ${status}: the webhook is not closed`;
   },
 };
+
+function closed(path: string): Check {
+  return {
+    name: `GET ${path} without an identity`,
+    async run(fetch, url) {
+      const response = await ask(fetch, `${url}${path}`, { redirect: "manual" });
+      const { status } = response;
+      if (isRefusal(status)) return undefined;
+      if (status < 300) return `status ${status}: it is open to everyone`;
+      // Without an identity gateway the route is closed, and says what is missing.
+      const body: unknown = await response.json().catch(() => undefined);
+      const code = typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
+      return code === "access_not_configured" ? undefined : `status ${status}, expected 302, 401 or 403`;
+    },
+  };
+}
+
+/** Refused by the service, or sent to sign in by the identity gateway. */
+function isRefusal(status: number): boolean {
+  return status === 302 || status === 401 || status === 403;
+}
 
 function ask(fetch: typeof globalThis.fetch, url: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });

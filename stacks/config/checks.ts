@@ -14,6 +14,7 @@ export const serverlessChecks: readonly Check[] = [
   (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),
   address,
   foreignTeamDomain,
+  loopbackTeamDomain,
 ];
 
 /** What must hold between the keys of a host stack. */
@@ -74,6 +75,18 @@ function remoteImage({ docker, image }: Values): ConfigProblem[] {
       key: "steward:image",
       problem: "missing: an engine that is reached by ssh:// runs a built image",
       fix: "push an image to a registry that the engine reaches, then pulumi config set steward:image <name>",
+    },
+  ];
+}
+
+/** A stack that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
+function loopbackTeamDomain({ teamDomain, origin }: Values): ConfigProblem[] {
+  if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
+  return [
+    {
+      key: "steward:teamDomain",
+      problem: "is this machine's own address, which only a rehearsal can use",
+      fix: "pulumi config set steward:teamDomain <team>.cloudflareaccess.com",
     },
   ];
 }

@@ -80,7 +80,9 @@ export function teamDomain() {
 
 /** A server's address. */
 export function serverUrl() {
-  return z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+  return z
+    .url({ protocol: /^https?$/, error: "must be an http or https address" })
+    .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
 }
 
 /** The migrations of the specification's section 9. */

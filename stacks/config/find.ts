@@ -28,6 +28,7 @@ export function findProblems(source: ConfigSource): ConfigProblem[] {
   const target = targetOf(given);
   const problems = [
     ...plainSecrets(given, source),
+    ...hiddenPlain(given, source),
     ...(target === undefined ? [missingTarget(given)] : targetProblems(target, given)),
     ...(target === "serverless" ? apiToken(source) : []),
   ];
@@ -44,8 +45,8 @@ function targetProblems(target: Target, given: Readonly<Record<string, string>>)
   const wrong = fields.flatMap(({ key, result }) =>
     (result.error?.issues ?? []).map((issue) => fieldProblem(key, given[key], issue)),
   );
-  const known = Object.keys(given).filter((key) => key in shape);
-  const unknown = Object.keys(given).filter((key) => !(key in shape));
+  const known = Object.keys(given).filter((key) => Object.hasOwn(shape, key));
+  const unknown = Object.keys(given).filter((key) => !Object.hasOwn(shape, key));
   const between = CHECKS[target]
     .flatMap((check) => check(values))
     // A value that is wrong by itself is reported as such, not as missing too.
@@ -71,7 +72,7 @@ function unknownKey(
 ): ConfigProblem {
   const fix = `pulumi config rm ${NAMESPACE}${key}`;
   const other = target === "host" ? "serverless" : "host";
-  if (key in SCHEMAS[other].shape) {
+  if (Object.hasOwn(SCHEMAS[other].shape, key)) {
     const problem = `belongs to a ${other} stack, and steward:target is ${target}`;
     return { key: NAMESPACE + key, problem, fix };
   }
@@ -95,6 +96,16 @@ function missingTarget({ target }: Readonly<Record<string, string>>): ConfigProb
 function plainSecrets(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
   const plain = Object.keys(given).filter((key) => isSecretKey(key) && !source.isSecret(NAMESPACE + key));
   return plain.map((key) => storedPlain(NAMESPACE + key));
+}
+
+/** Only the keys that hold secrets are carried as secrets; another one would come out as plain text. */
+function hiddenPlain(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
+  const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
+  return hidden.map((key) => ({
+    key: NAMESPACE + key,
+    problem: "is stored as a secret, and would be deployed as plain text",
+    fix: `pulumi config set ${NAMESPACE}${key} <value> without --secret; no secret belongs there`,
+  }));
 }
 
 function storedPlain(key: string): ConfigProblem {

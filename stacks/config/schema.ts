@@ -15,7 +15,7 @@ import {
   teamDomain,
 } from "./fields.ts";
 
-const secret = () => z.string().min(1, "must not be empty");
+const secret = () => z.string().regex(/^\S(?:.*\S)?$/s, "must not be empty, nor begin or end with a space");
 
 /** What the runtime reads as a secret, by the key that holds it. */
 export const SECRET_VARIABLES = {
@@ -70,7 +70,7 @@ export const serverlessSchema = z.strictObject({
   ).default("steward"),
   accountId: matching(/^[0-9a-f]{32}$/, "the account's 32 hexadecimal digits"),
   /** The account's name on workers.dev. Give this or `hostname`. */
-  subdomain: matching(/^[a-z0-9-]{1,63}$/, "the part before .workers.dev").optional(),
+  subdomain: matching(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "the part before .workers.dev").optional(),
   hostname: hostName().optional(),
   sleepAfter: duration().default("10m"),
   /** Give this and `operators`, or neither: then the admin pages stay closed. */
@@ -92,7 +92,9 @@ export const hostSchema = z.strictObject({
   target: z.literal("host"),
   ...common,
   /** Signs in to the admin pages. Default: none, they stay closed. */
-  adminToken: secret().optional(),
+  adminToken: secret()
+    .refine((text) => text.length >= 16, "must have at least 16 characters")
+    .optional(),
   /** The Docker engine. Default: DOCKER_HOST, else this machine's. */
   docker: matching(/^(unix:\/\/\/|ssh:\/\/)\S+$/, "a unix:// or ssh:// address").optional(),
   hostPort: integer(1, 65_535).default(8080),

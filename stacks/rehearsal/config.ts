@@ -9,8 +9,6 @@ export const OPERATOR = "operator@example.com";
 interface CommonConfig {
   settings: RehearsalSettings;
   endpoints: Record<string, string>;
-  /** The real provider's key, where the real model answers. */
-  modelKey: string | undefined;
 }
 
 /** Configuration of the serverless stack against the emulated account. */
@@ -44,11 +42,11 @@ export function hostConfig(options: CommonConfig): ConfigMap {
   };
 }
 
-function commonConfig({ settings, endpoints, modelKey }: CommonConfig): ConfigMap {
+function commonConfig({ settings, endpoints }: CommonConfig): ConfigMap {
   const { secrets } = settings;
   return {
     "steward:endpoints": plain(JSON.stringify(endpoints)),
-    "steward:anthropicApiKey": secret(modelKey ?? secrets.anthropicApiKey),
+    "steward:anthropicApiKey": secret(secrets.anthropicApiKey),
     "steward:slackBotToken": secret(secrets.slackBotToken),
     "steward:slackSigningSecret": secret(secrets.slackSigningSecret),
     "steward:telegramBotToken": secret(secrets.telegramBotToken),

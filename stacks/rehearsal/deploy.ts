@@ -13,10 +13,14 @@ export interface Deployment {
   upMs: number;
 }
 
-/** Previews and updates the stack; the engine's own output goes to `onOutput`. */
-export async function deploy(stack: Stack, onOutput: (text: string) => void): Promise<Deployment> {
-  const previewed = await timed(() => stack.preview({ color: "never" }));
-  const updated = await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput }));
+/** Previews and updates the stack; the engine's own output goes to `onOutput`, and `signal` ends it. */
+export async function deploy(
+  stack: Stack,
+  signal: AbortSignal,
+  onOutput: (text: string) => void,
+): Promise<Deployment> {
+  const previewed = await timed(() => stack.preview({ color: "never", signal }));
+  const updated = await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal }));
   const { outputs, summary } = updated.result;
   return {
     url: String(outputs["url"]?.value),

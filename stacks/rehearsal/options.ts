@@ -1,13 +1,17 @@
 import path from "node:path";
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import type { Target } from "../config/schema.ts";
+
+/** What can be rehearsed. */
+export const TARGETS = ["serverless", "host"] as const satisfies readonly Target[];
 
 /** How the container of the serverless stack runs on this machine. */
 export type SandboxChoice = "auto" | "docker" | "process";
 
 /** What `npm start` was asked for. */
 export interface RehearsalOptions {
-  target: Target;
+  /** `undefined` where none was named. */
+  target: Target | undefined;
   /** Send one message through, then end. */
   once: boolean;
   /** One JSON object as the last line on standard output; progress goes to standard error. */
@@ -19,11 +23,11 @@ export interface RehearsalOptions {
   dir: string;
 }
 
-/** Reads the command line. Unknown words end the process with a suggestion. */
+/** Reads the command line. Throws on unknown words, after a suggestion on standard error. */
 export function readOptions(argv: readonly string[]): RehearsalOptions {
   const command = new Command("npm start --")
     .description("Deploys a stack on this machine, with the real engine and without an account.")
-    .argument("[target]", "serverless or host", "serverless")
+    .addArgument(new Argument("[target]", "what to deploy (default: serverless)").choices(TARGETS))
     .option("--once", "send one message through, print the reply, and end", false)
     .option("--json", "print one JSON object as the last line", false)
     .option("--destroy", "destroy the stack and remove everything that was kept", false)
@@ -34,11 +38,9 @@ export function readOptions(argv: readonly string[]): RehearsalOptions {
     )
     .option("--dir <path>", "where state and the emulated account are kept", ".steward")
     .showHelpAfterError()
+    .exitOverride()
     .parse(argv, { from: "user" });
-  const [target = ""] = command.processedArgs as string[];
-  if (target !== "serverless" && target !== "host") {
-    return command.error(`error: the target is serverless or host, not "${target}"`);
-  }
+  const [target] = command.processedArgs as [Target | undefined];
   const options = command.opts<Omit<RehearsalOptions, "target">>();
   return { ...options, target, dir: path.resolve(options.dir) };
 }

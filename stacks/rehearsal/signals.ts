@@ -1,18 +1,53 @@
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Resolves when this process is asked to end. From the call on nobody else listens to these signals:
- * a library that ends the process at once would leave behind what the rehearsal has started.
+ * Somebody's wish that this process ends. From its making on nobody else listens to these signals: a
+ * library that ends the process at once would leave behind what the rehearsal has started.
  */
-export function stopRequested(): Promise<void> {
-  return new Promise((resolve) => {
-    const listener = (): void => resolve();
-    for (const signal of SIGNALS) {
-      process.removeAllListeners(signal);
-      process.on(signal, listener);
-    }
-    process.on("newListener", (event, added: () => void) => {
-      if (SIGNALS.some((signal) => signal === event)) queueMicrotask(() => process.off(event, added));
+export class Interruption {
+  /** Resolves when the process is asked to end. */
+  readonly requested: Promise<void>;
+  readonly #controller = new AbortController();
+
+  constructor() {
+    this.requested = new Promise((resolve) => {
+      const listener = (): void => {
+        this.#controller.abort();
+        resolve();
+      };
+      for (const signal of SIGNALS) {
+        process.removeAllListeners(signal);
+        process.on(signal, listener);
+      }
+      process.on("newListener", (event, added: () => void) => {
+        if (SIGNALS.some((signal) => signal === event)) queueMicrotask(() => process.off(event, added));
+      });
     });
+  }
+
+  /**
+   * Runs `work` with a signal that tells it to end. What looks at the signal is waited for; an
+   * interrupted work throws "interrupted", whatever it came to.
+   */
+  async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#controller;
+    if (signal.aborted) throw new Error("interrupted");
+    const running = work(signal);
+    const grace = this.requested.then(async () => {
+      await Promise.race([Promise.allSettled([running]), pause(GRACE_MS)]);
+      throw new Error("interrupted");
+    });
+    return Promise.race([running, grace]).catch((error: unknown) => {
+      throw signal.aborted ? new Error("interrupted", { cause: error }) : error;
+    });
+  }
+}
+
+/** An engine that is told to stop finishes the resource under way. */
+const GRACE_MS = 10_000;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
   });
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rm, symlink } from "node:fs/promises";
 import path from "node:path";
@@ -25,6 +26,8 @@ export interface OpenStackOptions {
   /** Providers that the program uses; those without an official plugin are attached. */
   providers: readonly ProviderName[];
   config: ConfigMap;
+  /** Secrets that are somebody's own: handed over on standard input, since arguments are open to every user. */
+  privateConfig: Readonly<Record<string, string>>;
   log: (line: string) => void;
 }
 
@@ -55,6 +58,9 @@ export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
       },
     );
     await stack.setAllConfig(config);
+    for (const [key, value] of Object.entries(options.privateConfig)) {
+      setSecret(engine, { key, value, name, workDir, environment: stack.workspace.envVars });
+    }
     return { stack, close };
   } catch (error) {
     await close();
@@ -66,4 +72,24 @@ export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
 async function linkPackages(workDir: string): Promise<void> {
   const link = path.join(workDir, "node_modules");
   if (!existsSync(link)) await symlink(PACKAGES, link, "dir");
+}
+
+interface SecretSetting {
+  key: string;
+  value: string;
+  name: string;
+  workDir: string;
+  environment: Record<string, string>;
+}
+
+function setSecret(engine: Engine, { key, value, name, workDir, environment }: SecretSetting): void {
+  const args = ["config", "set", "--secret", "--stack", name, "--non-interactive", key];
+  const env = { ...process.env, ...environment };
+  const { status, stderr } = spawnSync(engine.cli, args, {
+    cwd: workDir,
+    env,
+    input: value,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`pulumi config set ${key} failed: ${stderr.trim()}`);
 }

@@ -7,6 +7,7 @@ import { LIMITS } from "../../infra/rehearsal/cloudflare/index.ts";
 import { ensureEngine, type Engine } from "../../infra/rehearsal/engine/index.ts";
 import { startPlatforms, type Platforms } from "../../infra/rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../infra/rehearsal/settings.ts";
+import type { Target } from "../config/schema.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./config.ts";
 import { refuseForeignHostStack } from "./host-guard.ts";
 import type { RehearsalOptions } from "./options.ts";
@@ -27,8 +28,11 @@ export interface World extends OpenStack {
 }
 
 /** Starts the world of this target. What was started ends again when a later step fails. */
-export async function openWorld(options: RehearsalOptions, log: (line: string) => void): Promise<World> {
-  const { target } = options;
+export async function openWorld(
+  target: Target,
+  options: RehearsalOptions,
+  log: (line: string) => void,
+): Promise<World> {
   const dir = path.join(options.dir, target);
   const settings = await readSettings(dir);
   const modelKey = process.env["ANTHROPIC_API_KEY"] || undefined;
@@ -48,7 +52,17 @@ export async function openWorld(options: RehearsalOptions, log: (line: string) =
     providers: Parameters<typeof openStack>[0]["providers"],
   ): Promise<OpenStack["stack"]> => {
     const { passphrase } = settings;
-    const opened = await openStack({ engine, name: "rehearsal", dir, passphrase, providers, config, log });
+    const privateConfig = modelKey === undefined ? {} : { "steward:anthropicApiKey": modelKey };
+    const opened = await openStack({
+      engine,
+      name: "rehearsal",
+      dir,
+      passphrase,
+      providers,
+      config,
+      privateConfig,
+      log,
+    });
     ends.push(() => opened.close());
     return opened.stack;
   };
@@ -61,7 +75,7 @@ export async function openWorld(options: RehearsalOptions, log: (line: string) =
     ends.push(() => cloud.close());
     const { apiUrl, origin, identity } = cloud;
     const { endpoints } = platforms;
-    const config = { settings, endpoints, modelKey, apiUrl, origin, teamOrigin: identity.url };
+    const config = { settings, endpoints, apiUrl, origin, teamOrigin: identity.url };
     const stack = await open(serverlessConfig(config), ["cloudflare", "command"]);
     const signIn = async (audience: string): Promise<Record<string, string>> => ({
       cookie: `CF_Authorization=${await identity.issue({ aud: audience, email: OPERATOR })}`,
@@ -81,7 +95,7 @@ export async function openWorld(options: RehearsalOptions, log: (line: string) =
     const { version } = await requireDocker();
     if (!existsSync(path.join(dir, "state"))) await refuseForeignHostStack();
     const platforms = await platformsAt(await bridgeAddress());
-    const stack = await open(hostConfig({ settings, endpoints: platforms.endpoints, modelKey }), ["command"]);
+    const stack = await open(hostConfig({ settings, endpoints: platforms.endpoints }), ["command"]);
     const signIn = async () => ({ authorization: `Bearer ${settings.secrets.adminToken}` });
     const sandbox = `a container on Docker ${version}`;
     return { stack, close, engine, settings, platforms, sandbox, limits: [], signIn };

@@ -96,9 +96,11 @@ describe("the Worker in workerd", () => {
   }, 120_000);
 
   it("sleeps after a new version took back `never`", async () => {
-    const { postSlack, slack, inState, deploy } = await worker({ SANDBOX_SLEEP_AFTER: "never" });
+    const { postSlack, slack, inState, deploy, state } = await worker({ SANDBOX_SLEEP_AFTER: "never" });
     await postSlack(mention("stay awake"));
     await slack.waitFor(() => true, 60_000);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await state()).toBe("ready");
     await deploy({ SANDBOX_SLEEP_AFTER: "1s" });
     await inState("stopped");
   });

@@ -238,3 +238,44 @@ test("a stack without a target is told so, and what it has in plain", () => {
     "steward:target: missing",
   ]);
 });
+
+describe("what would leak or mislead", () => {
+  test("a secret under a key that is deployed as plain text", () => {
+    const values = { ...SERVERLESS, "steward:endpoints": '{"anthropic":"https://model.example.com"}' };
+    expect(problems(values, [...SECRETS, "steward:endpoints"])).toEqual([
+      "steward:endpoints: is stored as a secret, and would be deployed as plain text",
+    ]);
+  });
+
+  test("a password in a server's address", () => {
+    const values = {
+      ...SERVERLESS,
+      "steward:endpoints": '{"anthropic":"https://user:pw@model.example.com"}',
+    };
+    expect(problems(values)).toEqual(["steward:endpoints: anthropic: must not hold a user name or password"]);
+  });
+
+  test("a key that every object has", () => {
+    expect(problems({ ...SERVERLESS, "steward:toString": "x" })).toEqual(["steward:toString: unknown key"]);
+  });
+
+  test("an identity gateway on this machine without a rehearsal", () => {
+    const values = {
+      ...SERVERLESS,
+      "steward:teamDomain": "http://127.0.0.1:9000",
+      "steward:operators": '["me@example.com"]',
+    };
+    expect(problems(values)).toEqual([
+      "steward:teamDomain: is this machine's own address, which only a rehearsal can use",
+    ]);
+    expect(problems({ ...values, "steward:origin": "http://127.0.0.1:8787" })).toEqual([]);
+  });
+
+  test("secrets of spaces, a name that is no host's, and an administrator's token that can be guessed", () => {
+    const blank = { ...SERVERLESS, "steward:slackBotToken": " ", "steward:slackSigningSecret": "\n" };
+    expect(problems({ ...blank, "steward:subdomain": "-" })).toHaveLength(3);
+    expect(problems({ ...HOST, "steward:adminToken": "1" }, [...SECRETS, "steward:adminToken"])).toEqual([
+      "steward:adminToken: must have at least 16 characters",
+    ]);
+  });
+});

@@ -73,7 +73,8 @@ describe.each([
 
       const destroyed = await rehearse("--destroy", ...words);
       expect(destroyed.code, destroyed.stderr).toBe(0);
-      expect(existsSync(path.join(dir, "serverless"))).toBe(false);
+      expect(destroyed.report).toEqual({ ok: true });
+      expect(existsSync(dir)).toBe(false);
       expect(await leftRunning(dir)).toEqual([]);
     },
     600_000,
@@ -118,6 +119,18 @@ describe("npm start, asked wrongly", () => {
     await rm(dir, { recursive: true });
   });
 
+  it("ends with code 1 and says so where it is interrupted before the reply", async () => {
+    const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+    const running = startRehearsal("--once", "--json", "--sandbox", "process", "--dir", dir);
+    await running.says("Updating the stack");
+    running.child.kill("SIGTERM");
+    const { code, report } = await running.ended;
+    expect(code).toBe(1);
+    expect(report).toEqual({ ok: false, cause: "interrupted" });
+    expect(await leftRunning(dir)).toEqual([]);
+    await rm(dir, { recursive: true });
+  }, 120_000);
+
   it("refuses an unknown option with a suggestion", async () => {
     const { code, stderr } = await rehearse("--onc");
     expect(code).toBe(1);
@@ -125,8 +138,9 @@ describe("npm start, asked wrongly", () => {
   });
 
   it("refuses a target that does not exist", async () => {
-    const { code, stderr } = await rehearse("servreless");
+    const { code, stderr, report } = await rehearse("servreless", "--json");
     expect(code).toBe(1);
-    expect(stderr).toContain('the target is serverless or host, not "servreless"');
+    expect(stderr).toContain("Allowed choices are serverless, host");
+    expect(report.ok).toBe(false);
   });
 });

@@ -24,6 +24,9 @@ async function service(answers: Record<string, RequestListener> = {}): Promise<s
       response.setHeader("content-type", "application/json").end(JSON.stringify({ challenge }));
     },
     "/_admin/": (_request, response) => response.writeHead(403).end(),
+    "/debug/processes": (_request, response) => response.writeHead(302, { location: "/login" }).end(),
+    "/debug/container-config": (_request, response) =>
+      response.writeHead(500).end('{"code":"access_not_configured"}'),
     ...answers,
   };
   const server = createServer((request, response) => routes[request.url ?? ""]?.(request, response));
@@ -56,6 +59,8 @@ describe("the readiness probe", () => {
         "ok   GET /healthz",
         "ok   POST /slack/events with a url_verification",
         "ok   GET /_admin/ without an identity",
+        "ok   GET /debug/processes without an identity",
+        "ok   GET /debug/container-config without an identity",
       ]);
     },
     RUN_MS,
@@ -94,7 +99,17 @@ describe("the readiness probe", () => {
     [
       "lets everyone into the admin pages",
       { "/_admin/": (_request, response) => response.end("welcome") },
-      "GET /_admin/ without an identity: status 200: the admin pages are open to everyone",
+      "GET /_admin/ without an identity: status 200: it is open to everyone",
+    ],
+    [
+      "is broken behind its admin pages",
+      { "/_admin/": (_request, response) => response.writeHead(502).end() },
+      "GET /_admin/ without an identity: status 502, expected 302, 401 or 403",
+    ],
+    [
+      "lets everyone look into the container",
+      { "/debug/processes": (_request, response) => response.end("{}") },
+      "GET /debug/processes without an identity: status 200: it is open to everyone",
     ],
   ])(
     "fails for a service that %s, and says so",
@@ -104,6 +119,18 @@ describe("the readiness probe", () => {
 
       expect(result.code).toBe(1);
       expect(result.stderr).toBe(`${url} does not answer as it should:\n  ${reason}\n`);
+    },
+    RUN_MS,
+  );
+
+  test(
+    "expects a private webhook to be closed",
+    async () => {
+      const variant = { PROBE_PUBLIC_WEBHOOKS: "false" };
+      const open = await service({ "/slack/events": (_request, response) => response.end() });
+      expect((await probe(open, variant)).stderr).toContain("status 200: the webhook is not closed");
+      const shut = await service({ "/slack/events": (_request, response) => response.writeHead(401).end() });
+      expect((await probe(shut, variant)).code).toBe(0);
     },
     RUN_MS,
   );
