@@ -1,5 +1,6 @@
 import { readFileSync, renameSync } from "node:fs";
 import * as z from "zod";
+import { StewardError } from "../../contract/errors.ts";
 
 const requestSchema = z.looseObject({
   id: z.string().min(1),
@@ -31,15 +32,24 @@ export interface SetAside {
 /** A store's content; `undefined` where there is no file; the problem where the file is not a store. */
 export type StoreReading<T> = { ok: true; value: T | undefined } | { ok: false; problem: string };
 
-/** Reads a store. A problem's text quotes nothing of the file. */
+const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
+
+/**
+ * Reads a store. A problem's text quotes nothing of the file.
+ *
+ * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ */
 export function readStore<T>(path: string, schema: z.ZodType<T>): StoreReading<T> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      return { ok: true, value: undefined };
-    throw error;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") return { ok: true, value: undefined };
+    if (!DENIED.has(code)) throw error;
+    throw new StewardError("data_directory_unwritable", `${path} cannot be read (${String(code)}).`, {
+      cause: error,
+    });
   }
   let value: unknown;
   try {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { newPairingCode } from "../../../runtime/gateway/pairing/code.ts";
 import { steward } from "../support/cli.ts";
 import { pairingStore, storeFile } from "../support/pairing.ts";
-import { startNode, temporaryDirectory } from "../support/processes.ts";
+import { eventually, startNode, temporaryDirectory } from "../support/processes.ts";
 
 const HOUR = 3_600_000;
 
@@ -136,28 +136,51 @@ test.each([
   expect(store.pending()).toHaveLength(1);
 });
 
-test("processes that request and approve at once lose nothing", async () => {
-  const home = await temporaryDirectory();
+/** A process that asks for and approves ids of its name, one after the other, up to `count` of them. */
+function approver(home: string, name: string, count: number) {
   const module = new URL("../../../runtime/gateway/pairing/store.ts", import.meta.url).href;
   const program = `
     const { PairingStore } = await import(${JSON.stringify(module)});
     const store = new PairingStore({ home: process.env.HOME_UNDER_TEST, channel: "slack", clock: Date.now,
       onSetAside: (report) => { throw new Error(JSON.stringify(report)); } });
-    for (let n = 0; n < 40; n += 1) {
+    for (let n = 0; n < ${count}; n += 1) {
       const id = process.env.NAME + n;
       let request;
       while (!(request = store.request(id))) await new Promise((resolve) => setTimeout(resolve, 1));
       if (store.approve(request.code)?.id !== id) throw new Error("not approved: " + id);
+      console.log(id);
     }`;
+  return startNode(["--input-type=module", "-e", program], { NAME: name, HOME_UNDER_TEST: home });
+}
+
+test("processes that request and approve at once lose nothing", async () => {
+  const home = await temporaryDirectory();
   const names = ["A", "B", "C", "D"];
-  const runs = names.map((NAME) =>
-    startNode(["--input-type=module", "-e", program], { NAME, HOME_UNDER_TEST: home }),
-  );
+  const runs = names.map((name) => approver(home, name, 40));
 
   for (const run of runs) expect({ code: await run.exited, stderr: run.stderr() }).toMatchObject({ code: 0 });
   const wanted = names.flatMap((name) => Array.from({ length: 40 }, (_, n) => `${name}${n}`));
   expect((await storeFile(home, "slack-allowFrom.json")).allowFrom.toSorted()).toEqual(wanted.toSorted());
   expect(await storeFile(home, "slack-pairing.json")).toEqual({ version: 1, requests: [] });
+});
+
+test("a process killed at any moment leaves no lock, whole files, and all that it had approved", async () => {
+  const home = await temporaryDirectory();
+  const { store, reports } = pairingStore(home);
+  const done: string[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    const run = approver(home, `R${round}-`, 1_000_000);
+    await eventually(() => run.stdout() !== "");
+    await new Promise((resolve) => setTimeout(resolve, 7 * round));
+    run.kill("SIGKILL");
+    await run.exited;
+    done.push(...run.stdout().split("\n").slice(0, -1));
+    for (const { code } of store.pending()) expect(store.reject(code)).toBeDefined();
+  }
+
+  expect(store.approved()).toEqual(expect.arrayContaining(done));
+  expect(done.length).toBeGreaterThan(12);
+  expect(reports).toEqual([]);
 });
 
 test("two command lines at once: different codes are both approved, the same one once", async () => {
