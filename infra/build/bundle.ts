@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
 import packageJson from "../../package.json" with { type: "json" };
+import { AGENT } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "./cache.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -23,7 +24,8 @@ export interface Bundle {
   hash: string;
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`.
+   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`,
+   * and the command line `gateway/cli/main.js`, which `bin/steward` calls.
    * Its hash is over the image's recipe too, so it can name an image.
    */
   container: { dir: string; hash: string };
@@ -42,6 +44,9 @@ const COMMON = {
   logLevel: "silent",
 } satisfies BuildOptions;
 
+/** What the image has on its PATH: people and the chat's own words call the command line by this name. */
+const COMMAND = '#!/usr/bin/env node\nimport "../gateway/cli/main.js";\n';
+
 const WORKER: BuildOptions = {
   ...COMMON,
   entryPoints: { index: "runtime/platform/cloudflare/worker.ts" },
@@ -53,7 +58,12 @@ const WORKER: BuildOptions = {
 
 const CONTAINER: BuildOptions = {
   ...COMMON,
-  entryPoints: ["runtime/supervisor/main.ts", "runtime/gateway/main.ts", "runtime/platform/node/host.ts"],
+  entryPoints: [
+    "runtime/supervisor/main.ts",
+    "runtime/gateway/main.ts",
+    "runtime/gateway/cli/main.ts",
+    "runtime/platform/node/host.ts",
+  ],
   outbase: "runtime",
   outdir: "dist/container",
   platform: "node",
@@ -73,6 +83,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   ]);
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
+  container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
   const workerHash = contentHash(worker);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
   const workerDir = await store(path.join(outdir, `worker-${workerHash}`), worker);
@@ -123,7 +134,7 @@ function store(dir: string, files: Files): Promise<string> {
     await publish(dir, async (draft) => {
       for (const [name, content] of files) {
         await mkdir(path.dirname(path.join(draft, name)), { recursive: true });
-        await writeFile(path.join(draft, name), content);
+        await writeFile(path.join(draft, name), content, { mode: name.startsWith("bin/") ? 0o755 : 0o644 });
       }
     });
     return dir;

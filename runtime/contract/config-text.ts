@@ -46,6 +46,8 @@ export function resolveSecret(secret: Secret, environment: Environment): string 
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
 }
 
-function isReference(value: object): value is { env: string } {
+/** Whether a value of a config is a reference to a variable. */
+export function isReference(value: unknown): value is { env: string } {
+  if (typeof value !== "object" || value === null) return false;
   return "env" in value && typeof value.env === "string" && Object.keys(value).length === 1;
 }

@@ -6,13 +6,18 @@ const secret = z.union([
   z.strictObject({ env: z.string().regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable") }),
 ]);
 
+/**
+ * Who may write a direct message: the listed user ids and whoever the operator approves by a pairing
+ * code, the listed ones alone, everyone, or nobody.
+ */
+const dmPolicy = z.enum(["pairing", "allowlist", "open", "disabled"]).default("pairing");
+
 const slack = z
   .strictObject({
     enabled: z.boolean().default(true),
     botToken: secret,
     signingSecret: secret,
-    /** Who may write a direct message: nobody, the listed user ids, or everyone. */
-    dmPolicy: z.enum(["disabled", "allowlist", "open"]).default("allowlist"),
+    dmPolicy,
     allowFrom: z.array(z.string().min(1)).default([]),
     /** Characters of one message before it is split. */
     textChunkLimit: z.int().min(200).max(12_000).default(4_000),

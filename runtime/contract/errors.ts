@@ -205,6 +205,24 @@ export const ERRORS = {
     cause: "The request carries no valid control token.",
     fix: "Only the edge speaks to this port.",
   },
+  config_missing: {
+    status: 404,
+    title: "There is no config file yet",
+    cause: "The data directory holds no config file.",
+    fix: "Start the gateway once: it writes the file from its environment.",
+  },
+  config_path_not_found: {
+    status: 404,
+    title: "Config path not found",
+    cause: "The config has no value at this path.",
+    fix: "See `steward config get channels` for what is there.",
+  },
+  pairing_code_unknown: {
+    status: 404,
+    title: "No pending pairing request found",
+    cause: "No request with this code is pending: it was settled, or it is older than an hour.",
+    fix: "See `steward pairing list` for the codes; after an hour the sender writes again for a new one.",
+  },
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",

@@ -17,6 +17,10 @@ import { ensureDirectory } from "../process/files.ts";
 import { gatewayApp } from "./http/app.ts";
 import { createAnthropicModel } from "./models/anthropic.ts";
 import { UsageStore } from "./models/usage.ts";
+import { PairingDesk } from "./pairing/desk.ts";
+import { ApprovalNotices } from "./pairing/notices.ts";
+import { pairingStores } from "./pairing/stores.ts";
+import { WaitingSenders } from "./pairing/waiting.ts";
 import { Sessions } from "./sessions/store.ts";
 import { openStore } from "./store.ts";
 
@@ -70,16 +74,24 @@ export async function startGateway({ environment, clock, write }: GatewayOptions
   const sessions = new Sessions(database);
   const usage = new UsageStore(database);
   const records = new DeliveryRecords(database);
+  const waiting = new WaitingSenders(database);
+  const stores = pairingStores({
+    home: settings.home,
+    clock,
+    onSetAside: (report) => log.error("a store could not be read and was set aside", { ...report }),
+  });
 
   // 5. Channels and agent. Neither sends a request.
-  const channels = createChannels({ config, environment, clock, log });
+  const channels = createChannels({ config, environment, pairing: stores, clock, log });
   const model = createAnthropicModel({
     apiKey: environment["ANTHROPIC_API_KEY"] ?? "",
     baseUrl: environment["ANTHROPIC_BASE_URL"] ?? "",
     clock,
   });
   const agent = new Agent({ config, model, sessions, usage, clock, log });
-  const deliveries = new Deliveries({ channels, agent, records, clock, log });
+  const pairing = new PairingDesk({ stores, waiting, log });
+  const deliveries = new Deliveries({ channels, agent, pairing, records, clock, log });
+  const notices = new ApprovalNotices({ channels, stores, waiting, clock, log });
 
   // 6. HTTP server.
   const since = new Date(clock()).toISOString();
@@ -99,12 +111,13 @@ export async function startGateway({ environment, clock, write }: GatewayOptions
   });
 
   // 7. Ready.
+  notices.start();
   log.info("gateway ready", { port: server.port, version: VERSION, model: agent.modelId });
   return {
     port: server.port,
     close: async () => {
       log.info("gateway stopping", { active: deliveries.active });
-      await deliveries.drain(DRAIN_MS);
+      await Promise.all([deliveries.drain(DRAIN_MS), notices.stop(DRAIN_MS)]);
       await server.close(CLOSE_MS);
       database.close();
     },

@@ -33,6 +33,13 @@ const MIGRATIONS = [
      output_tokens INTEGER NOT NULL,
      PRIMARY KEY (day, model)
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE waiting_senders (
+     platform TEXT NOT NULL,
+     sender TEXT NOT NULL,
+     chat TEXT NOT NULL,
+     thread TEXT,
+     PRIMARY KEY (platform, sender)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /**

@@ -8,10 +8,10 @@ export interface ReplyTarget {
 }
 
 /** Whether a sender may be answered, and why: every decision can be looked up in the log. */
-export interface AccessDecision {
-  allowed: boolean;
-  reason: string;
-}
+export type AccessDecision =
+  | { allowed: true; reason: string }
+  /** `answer`: nothing is said; the sender is told how it can be allowed; it is offered a pairing code. */
+  | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
 /** What an event asks for. */
 export type Inbound =
@@ -19,6 +19,8 @@ export type Inbound =
   | { kind: "ignored"; note: string }
   /** The sender may not be answered, and is told how that can change. The model does not see it. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
+  /** The sender is unknown, and may ask to be let in. The model does not see the message. */
+  | { kind: "unpaired"; sender: string; target: ReplyTarget; note: string }
   /** A person's message. `conversation` names the transcript that it belongs to. */
   | { kind: "message"; conversation: string; sender: string; text: string; target: ReplyTarget };
 
@@ -30,8 +32,8 @@ export interface Channel {
   readonly platform: Platform;
 
   /**
-   * Reads one event. Pure: no request goes out, so that an event that needs no reply costs nothing,
-   * and the same event read again (a retry) reads the same.
+   * Reads one event. Nothing goes out and nothing is stored, so that an event that needs no reply costs
+   * nothing, and the same event read again (a retry) reads the same while the sender's standing does.
    */
   receive(payload: Record<string, unknown>): Inbound;
 

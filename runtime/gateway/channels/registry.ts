@@ -4,6 +4,8 @@ import type { ChannelHealth, Platform } from "../../contract/control.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
+import type { PairingStores } from "../pairing/stores.ts";
+import { directMessageAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
 import { createSlackSender } from "./slack/outbound.ts";
@@ -19,6 +21,7 @@ export interface Channels {
 export interface ChannelsOptions {
   config: Config;
   environment: Environment;
+  pairing: PairingStores;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -28,7 +31,7 @@ export interface ChannelsOptions {
 const UNSERVED = ["telegram", "discord"] as const;
 
 /** Makes the configured channels. No request goes out: a platform out of reach does not stop the start. */
-export function createChannels({ config, environment, clock, log }: ChannelsOptions): Channels {
+export function createChannels({ config, environment, pairing, clock, log }: ChannelsOptions): Channels {
   const served = new Map<Platform, Channel>();
   const others: ChannelHealth[] = [];
   const { slack } = config.channels;
@@ -38,7 +41,8 @@ export function createChannels({ config, environment, clock, log }: ChannelsOpti
       apiUrl: environment["SLACK_API_URL"] ?? "",
       clock,
     });
-    served.set("slack", createSlackChannel({ config: slack, send, log }));
+    const access = directMessageAccess(slack, pairing("slack"));
+    served.set("slack", createSlackChannel({ config: slack, access, send, log }));
   } else if (slack) {
     others.push({ platform: "slack", state: "disabled" });
   }

@@ -4,6 +4,7 @@ import type { Agent } from "../agent/agent.ts";
 import type { Channel, Inbound } from "../channels/channel.ts";
 import type { Channels } from "../channels/registry.ts";
 import { RetryableError } from "../failure.ts";
+import type { PairingDesk } from "../pairing/desk.ts";
 import { Lanes } from "./lanes.ts";
 import type { DeliveryRecords } from "./records.ts";
 
@@ -11,6 +12,7 @@ import type { DeliveryRecords } from "./records.ts";
 export interface DeliveriesOptions {
   channels: Channels;
   agent: Agent;
+  pairing: PairingDesk;
   records: DeliveryRecords;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -87,12 +89,10 @@ export class Deliveries {
     channel: Channel,
     inbound: Exclude<Inbound, { kind: "ignored" }>,
   ): Promise<DeliveryOutcome> {
-    const { agent, records, clock, log } = this.#options;
+    const { records, clock, log } = this.#options;
     const started = clock();
-    const text =
-      inbound.kind === "refused"
-        ? inbound.text
-        : await agent.answer({ ...inbound, delivery: delivery.id }, this.#stop.signal);
+    const text = await this.#text(delivery, inbound);
+    if (text === undefined) return { outcome: "ignored", note: "as many as allowed wait for approval" };
     const parts = channel.split(text);
     let { sent } = records.progress(delivery);
     for (const part of parts.slice(sent)) {
@@ -103,5 +103,21 @@ export class Deliveries {
     const { id, platform } = delivery;
     log.info("event answered", { id, platform, kind: inbound.kind, ms: clock() - started });
     return { outcome: "answered" };
+  }
+
+  /** What is said; `undefined` where a stranger gets no answer. */
+  async #text(
+    { id, platform }: Delivery,
+    inbound: Exclude<Inbound, { kind: "ignored" }>,
+  ): Promise<string | undefined> {
+    const { agent, pairing } = this.#options;
+    switch (inbound.kind) {
+      case "refused":
+        return inbound.text;
+      case "unpaired":
+        return pairing.ask({ platform, sender: inbound.sender, target: inbound.target });
+      case "message":
+        return agent.answer({ ...inbound, delivery: id }, this.#stop.signal);
+    }
   }
 }

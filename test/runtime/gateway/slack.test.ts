@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config.ts";
+import { directMessageAccess } from "../../../runtime/gateway/channels/access.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { readSlackText } from "../../../runtime/gateway/channels/slack/text.ts";
 import { delivery, directMessage } from "../support/gateway.ts";
 
-function slackConfig(extra: object = {}) {
+/** Who may write under these keys of the channel; U3 is the one who was approved. */
+function access(extra: object = {}) {
   const checked = checkConfig({ channels: { slack: { botToken: "x", signingSecret: "y", ...extra } } });
   if (!checked.ok || checked.config.channels.slack === undefined) throw new Error("not a config");
-  return checked.config.channels.slack;
+  return directMessageAccess(checked.config.channels.slack, { approved: () => ["U3"] });
 }
 
-const open = slackConfig({ dmPolicy: "open", allowFrom: ["*"] });
+const open = access({ dmPolicy: "open", allowFrom: ["*"] });
 const mention = (event: object) => readSlackEvent(delivery("Ev1", { ...event }).payload, open);
-const direct = (event: object, config = open) =>
-  readSlackEvent(directMessage("Ev1", { ...event }).payload, config);
+const direct = (event: object, who = open) => readSlackEvent(directMessage("Ev1", { ...event }).payload, who);
 
 test("a mention starts a thread, or stays in the one it came from", () => {
   expect(mention({ text: "<@UBOT> what is <@U2> doing?" })).toEqual({
@@ -46,6 +47,17 @@ test.each([
   expect(direct(event)).toEqual({ kind: "ignored", note });
 });
 
+test("in a channel nobody's standing in direct messages is asked for", () => {
+  const asked: string[] = [];
+  const event = readSlackEvent(delivery("Ev1").payload, (user) => {
+    asked.push(user);
+    return { allowed: false, reason: "unknown", answer: "pair" };
+  });
+
+  expect(event).toMatchObject({ kind: "message", sender: "U1" });
+  expect(asked).toEqual([]);
+});
+
 test("a body of an unknown form is left alone", () => {
   expect(readSlackEvent({ type: "app_rate_limited" }, open)).toMatchObject({ kind: "ignored" });
 });
@@ -56,13 +68,18 @@ test("files that came along are named", () => {
   });
 });
 
-test("direct messages follow the policy, and whoever is not named is refused", () => {
-  expect(direct({}, slackConfig({ allowFrom: ["U1"] }))).toMatchObject({ kind: "message" });
-  expect(direct({}, slackConfig())).toMatchObject({ kind: "refused", note: "the sender is not on the list" });
-  expect(direct({}, slackConfig({ dmPolicy: "disabled", allowFrom: ["U1"] }))).toEqual({
-    kind: "ignored",
-    note: "direct messages are disabled",
-  });
+test.each([
+  ["pairing, nobody known", {}, "U1", "unpaired"],
+  ["pairing, approved", {}, "U3", "message"],
+  ["pairing, on the list", { allowFrom: ["U1"] }, "U1", "message"],
+  ["allowlist, on the list", { dmPolicy: "allowlist", allowFrom: ["U1"] }, "U1", "message"],
+  ["allowlist, not on the list", { dmPolicy: "allowlist" }, "U1", "refused"],
+  ["allowlist, only approved", { dmPolicy: "allowlist" }, "U3", "refused"],
+  ["open", { dmPolicy: "open", allowFrom: ["*"] }, "U1", "message"],
+  ["disabled, on the list", { dmPolicy: "disabled", allowFrom: ["U1"] }, "U1", "ignored"],
+  ["disabled, approved", { dmPolicy: "disabled" }, "U3", "ignored"],
+])("a direct message under %s", (_, keys, user, kind) => {
+  expect(direct({ user }, access(keys))).toMatchObject({ kind });
 });
 
 test("Slack's escapes and references are written out", () => {

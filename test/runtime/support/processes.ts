@@ -42,9 +42,13 @@ export interface RuntimeProcess {
 
 /** Starts `runtime/<entry>`. */
 export function startRuntime(entry: string, environment: Record<string, string>): RuntimeProcess {
-  const file = fileURLToPath(new URL(`../../../runtime/${entry}`, import.meta.url));
+  return startNode([fileURLToPath(new URL(`../../../runtime/${entry}`, import.meta.url))], environment);
+}
+
+/** Starts Node with arguments and nothing of this process's environment but the PATH. */
+export function startNode(args: readonly string[], environment: Record<string, string>): RuntimeProcess {
   const env = { PATH: process.env["PATH"] ?? "", ...environment };
-  const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));

@@ -1,10 +1,7 @@
 import * as z from "zod";
-import type { Config } from "../../../contract/config.ts";
+import { unknownSenderText, type DirectMessageAccess } from "../access.ts";
 import type { Inbound, ReplyTarget } from "../channel.ts";
-import { directMessageAccess, unknownSenderText } from "./access.ts";
 import { readSlackText } from "./text.ts";
-
-type SlackConfig = NonNullable<Config["channels"]["slack"]>;
 
 /**
  * The parts of an Events API body that are read; Slack adds others freely.
@@ -34,8 +31,12 @@ type Body = z.infer<typeof bodySchema>;
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
 const MESSAGE_SUBTYPES = new Set([undefined, "file_share", "thread_broadcast"]);
 
-/** Reads one event: a direct message or a mention is a message, everything else is left with its reason. */
-export function readSlackEvent(payload: Record<string, unknown>, config: SlackConfig): Inbound {
+/**
+ * Reads one event: a direct message or a mention is a message, everything else is left with its
+ * reason. `access` decides on direct messages alone: who may mention the bot in a channel is the
+ * workspace's decision, and what was granted in a direct message grants nothing there.
+ */
+export function readSlackEvent(payload: Record<string, unknown>, access: DirectMessageAccess): Inbound {
   const parsed = bodySchema.safeParse(payload);
   if (!parsed.success) return ignored("not an event of a known form");
   const body = parsed.data;
@@ -54,9 +55,13 @@ export function readSlackEvent(payload: Record<string, unknown>, config: SlackCo
   if (text === "") return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : (event.thread_ts ?? ts));
   if (direct) {
-    const { allowed, reason } = directMessageAccess(user, config);
-    if (!allowed && config.dmPolicy === "disabled") return ignored(reason);
-    if (!allowed) return { kind: "refused", target, text: unknownSenderText(user), note: reason };
+    const decision = access(user);
+    if (!decision.allowed) {
+      const { answer, reason: note } = decision;
+      if (answer === "ignore") return ignored(note);
+      if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
+      return { kind: "refused", target, text: unknownSenderText("slack", user), note };
+    }
   }
   const conversation = ["slack", body.team_id, channel].filter(Boolean).join(":");
   return { kind: "message", conversation, sender: user, text, target };

@@ -1,0 +1,8 @@
+import type { Platform } from "../../contract/control.ts";
+
+/** How people call the platforms. */
+export const PLATFORM_TITLES: Record<Platform, string> = {
+  slack: "Slack",
+  telegram: "Telegram",
+  discord: "Discord",
+};

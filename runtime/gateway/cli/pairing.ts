@@ -1,0 +1,55 @@
+import { Argument, type Command } from "commander";
+import { platformSchema, type Platform } from "../../contract/control.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { PairingRequest } from "../pairing/files.ts";
+import type { CommandContext, JsonOption } from "./context.ts";
+import { table } from "./output.ts";
+
+/** `steward pairing list|approve|reject`. They work on the stores, so the gateway may be down. */
+export function addPairingCommands(program: Command, { stores, output }: CommandContext): void {
+  const channel = (): Argument =>
+    new Argument("<channel>", "the chat platform").choices(platformSchema.options);
+  const pairing = program.command("pairing").description("who asks to write to the bot");
+
+  pairing
+    .command("list")
+    .description("the requests that wait for approval")
+    .addArgument(channel())
+    .option("--json", "as JSON")
+    .action((channel: Platform, { json }: JsonOption) => {
+      const requests = stores(channel).pending();
+      output.answer(json, { channel, requests }, requestsText(channel, requests));
+    });
+
+  const settle = (verb: "approve" | "reject", done: "approved" | "rejected", description: string): void => {
+    pairing
+      .command(verb)
+      .description(description)
+      .addArgument(channel())
+      .argument("<code>", "the code that the sender was given, in either case")
+      .option("--json", "as JSON")
+      .action((channel: Platform, code: string, { json }: JsonOption) => {
+        const request = stores(channel)[verb](code);
+        if (request === undefined)
+          throw new StewardError(
+            "pairing_code_unknown",
+            `No pending pairing request found for code: ${code}`,
+          );
+        const title = done.charAt(0).toUpperCase() + done.slice(1);
+        output.answer(json, { channel, [done]: request.id }, `${title} ${channel} sender ${request.id}.`);
+      });
+  };
+  settle("approve", "approved", "let the sender of a code write to the bot");
+  settle("reject", "rejected", "drop the request of a code");
+}
+
+function requestsText(channel: Platform, requests: readonly PairingRequest[]): string {
+  if (requests.length === 0) return `No pending ${channel} pairing requests.`;
+  const rows = requests.map(({ code, id, meta, createdAt }) => [
+    code,
+    id,
+    meta?.["username"] ?? meta?.["firstName"] ?? "",
+    createdAt,
+  ]);
+  return table(["Code", "Sender", "Name", "Requested"], rows);
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { platformSchema, type Platform } from "../../contract/control.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Channels } from "../channels/registry.ts";
+import { RetryableError } from "../failure.ts";
+import type { PairingStores } from "./stores.ts";
+import type { WaitingSender, WaitingSenders } from "./waiting.ts";
+
+const LOOK_EVERY_MS = 1_000;
+const FIRST_WAIT_MS = 5_000;
+/** The waits double: the last attempt is about 40 minutes behind the first. */
+const MOST_ATTEMPTS = 10;
+
+const APPROVED_TEXT =
+  "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.";
+
+/** What the notices are sent with. */
+export interface ApprovalNoticesOptions {
+  channels: Channels;
+  stores: PairingStores;
+  waiting: WaitingSenders;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * Tells senders that they were approved. The approval comes from another process, by way of the
+ * store; it is looked for every second while somebody waits. A sender counts as told once the
+ * platform took the message: a crash right behind that repeats it.
+ */
+export class ApprovalNotices {
+  readonly #options: ApprovalNoticesOptions;
+  /** Attempts that failed, by platform and sender. */
+  readonly #failed = new Map<string, { attempts: number; notBefore: number }>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: ApprovalNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at once, then every second. */
+  start(): void {
+    this.#looking = this.#look().finally(() => {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS);
+    });
+  }
+
+  /** Ends the looking; a notice that is on its way may go out within `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    clearTimeout(this.#timer);
+    const late = new AbortController();
+    const bound = sleep(graceMs, undefined, { signal: late.signal }).catch(() => undefined);
+    this.#stopped = true;
+    await Promise.race([this.#looking, bound]);
+    late.abort();
+  }
+
+  // Side by side: a platform that does not answer holds up no other.
+  async #look(): Promise<void> {
+    await Promise.all(platformSchema.options.map((platform) => this.#lookOn(platform)));
+  }
+
+  async #lookOn(platform: Platform): Promise<void> {
+    const { stores, waiting, log } = this.#options;
+    try {
+      const senders = waiting.on(platform);
+      if (senders.length === 0) return;
+      // In this order: an approval writes the second list first, so none is missed in between.
+      const pending = new Set(
+        stores(platform)
+          .pending()
+          .map(({ id }) => id),
+      );
+      const approved = new Set(stores(platform).approved());
+      for (const sender of senders) {
+        if (approved.has(sender.sender)) await this.#tell(sender);
+        else if (!pending.has(sender.sender)) waiting.remove(sender);
+      }
+    } catch (error) {
+      log.error("approvals could not be looked up", { platform, error: String(error) });
+    }
+  }
+
+  async #tell(waitingSender: WaitingSender): Promise<void> {
+    const { channels, waiting, clock, log } = this.#options;
+    const { platform, sender, target } = waitingSender;
+    const channel = channels.get(platform);
+    const key = `${platform} ${sender}`;
+    const failed = this.#failed.get(key) ?? { attempts: 0, notBefore: 0 };
+    if (channel === undefined || this.#stopped || clock() < failed.notBefore) return;
+    try {
+      await channel.send(target, APPROVED_TEXT);
+      log.info("a sender was told of its approval", { platform, sender });
+    } catch (error) {
+      const attempts = failed.attempts + 1;
+      if (attempts < MOST_ATTEMPTS) {
+        const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
+        const wait = Math.max(asked, FIRST_WAIT_MS * 2 ** failed.attempts);
+        this.#failed.set(key, { attempts, notBefore: clock() + wait });
+        return;
+      }
+      log.error("a sender could not be told of its approval", { platform, sender, error: String(error) });
+    }
+    this.#failed.delete(key);
+    waiting.remove(waitingSender);
+  }
+}

@@ -1,0 +1,142 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type * as z from "zod";
+import type { Platform } from "../../contract/control.ts";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { withLock } from "../../process/lock.ts";
+import { newPairingCode } from "./code.ts";
+import {
+  approvedSchema,
+  readStore,
+  requestsSchema,
+  setAside,
+  type PairingRequest,
+  type SetAside,
+} from "./files.ts";
+
+/** A code that was forgotten must not open the door later. */
+const LIFE_MS = 3_600_000;
+/** Strangers cannot fill the store, and the operator's list stays readable. */
+const MOST_PENDING = 3;
+
+/** What a pairing store works with. */
+export interface PairingStoreOptions {
+  /** The data directory; the stores are in its `credentials/`. */
+  home: string;
+  channel: Platform;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  /** Told of a store that could not be read and was set aside. */
+  onSetAside(report: SetAside): void;
+}
+
+/**
+ * Who waits for approval on a channel, and who has it. Gateway and command line use it side by side:
+ * every change reads, changes and replaces the files under one lock; a reader needs none, since a
+ * file is replaced as a whole. A file that cannot be read is set aside and counts as empty, so nobody
+ * is let in by mistake.
+ */
+export class PairingStore {
+  readonly #options: PairingStoreOptions;
+  readonly #directory: string;
+  readonly #requestsPath: string;
+  readonly #approvedPath: string;
+
+  constructor(options: PairingStoreOptions) {
+    this.#options = options;
+    this.#directory = join(options.home, "credentials");
+    this.#requestsPath = join(this.#directory, `${options.channel}-pairing.json`);
+    this.#approvedPath = join(this.#directory, `${options.channel}-allowFrom.json`);
+  }
+
+  /** Requests that can be approved, oldest first. */
+  pending(): PairingRequest[] {
+    return this.#alive(this.#read(this.#requestsPath, requestsSchema)?.requests ?? []);
+  }
+
+  /** Ids of the approved senders. */
+  approved(): string[] {
+    return this.#read(this.#approvedPath, approvedSchema)?.allowFrom ?? [];
+  }
+
+  /**
+   * Notes that a sender asks to be let in. One that asks again keeps its code and its hour.
+   *
+   * @returns its request; `undefined` where as many as allowed are pending already.
+   */
+  request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
+    return this.#change(() => {
+      const now = new Date(this.#options.clock()).toISOString();
+      const pending = this.pending();
+      const known = pending.find((request) => request.id === id);
+      if (known === undefined && pending.length >= MOST_PENDING) return undefined;
+      const request: PairingRequest = known
+        ? { ...known, lastSeenAt: now, meta: { ...known.meta, ...meta } }
+        : { id, code: newPairingCode(), createdAt: now, lastSeenAt: now, meta };
+      this.#writeRequests(
+        known ? pending.map((one) => (one === known ? request : one)) : [...pending, request],
+      );
+      return request;
+    });
+  }
+
+  /** Approves the sender of a code, in whatever case it was typed. `undefined`: no such code is pending. */
+  approve(code: string): PairingRequest | undefined {
+    return this.#settle(code, ({ id }) => {
+      const allowFrom = [...new Set([...this.approved(), id])];
+      this.#write(this.#approvedPath, { version: 1, allowFrom });
+    });
+  }
+
+  /** Drops the request of a code. `undefined`: no such code is pending. */
+  reject(code: string): PairingRequest | undefined {
+    return this.#settle(code, () => undefined);
+  }
+
+  // What follows from the request is written first: a crash in between leaves it pending, to be settled again.
+  #settle(code: string, carryOut: (request: PairingRequest) => void): PairingRequest | undefined {
+    if (!existsSync(this.#requestsPath)) return undefined;
+    return this.#change(() => {
+      const pending = this.pending();
+      const wanted = code.trim().toUpperCase();
+      const request = pending.find((one) => one.code === wanted);
+      if (request === undefined) return undefined;
+      carryOut(request);
+      this.#writeRequests(pending.filter((one) => one !== request));
+      return request;
+    });
+  }
+
+  #alive(requests: readonly PairingRequest[]): PairingRequest[] {
+    const now = this.#options.clock();
+    return requests.filter(({ createdAt }) => now - Date.parse(createdAt) < LIFE_MS);
+  }
+
+  #read<T>(path: string, schema: z.ZodType<T>): T | undefined {
+    const reading = readStore(path, schema);
+    return reading.ok ? reading.value : this.#setAside(path, schema);
+  }
+
+  // Read once more under a lock of its own: another process may have set it aside and written a new one.
+  #setAside<T>(path: string, schema: z.ZodType<T>): T | undefined {
+    return withLock(`${path}.lock`, () => {
+      const reading = readStore(path, schema);
+      if (reading.ok) return reading.value;
+      this.#options.onSetAside(setAside(path, reading.problem, this.#options.clock()));
+      return undefined;
+    });
+  }
+
+  #writeRequests(requests: PairingRequest[]): void {
+    this.#write(this.#requestsPath, { version: 1, requests });
+  }
+
+  #write(path: string, value: object): void {
+    writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  #change<T>(work: () => T): T {
+    ensureDirectory(this.#directory);
+    return withLock(join(this.#directory, `${this.#options.channel}.lock`), work);
+  }
+}

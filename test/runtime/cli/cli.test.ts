@@ -1,0 +1,227 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { steward } from "../support/cli.ts";
+import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
+import { pairingStore } from "../support/pairing.ts";
+import { SECRETS, temporaryDirectory } from "../support/processes.ts";
+
+/** A data directory with a config, and a command line over it; no gateway. */
+async function commandLine() {
+  const home = await temporaryDirectory();
+  await writeConfig(home);
+  const run = (...args: string[]) => steward({ ...SECRETS, STEWARD_HOME: home }, ...args);
+  return { home, run, path: join(home, "steward.json") };
+}
+
+const INTERNAL = /\bat .*:\d+:\d+|TypeError|undefined/;
+
+test("pairing list: none, a table, JSON", async () => {
+  const { home, run } = await commandLine();
+  expect(await run("pairing", "list", "telegram")).toEqual({
+    code: 0,
+    stdout: "No pending telegram pairing requests.\n",
+    stderr: "",
+  });
+  expect(await readdir(home)).toEqual(["steward.json"]);
+
+  const request = pairingStore(home).store.request("U1", { username: "ada\u001b[31m" });
+  const { stdout } = await run("pairing", "list", "slack");
+  const [head, row, ...rest] = stdout.trimEnd().split("\n");
+  expect(head?.split(/ {2,}/)).toEqual(["Code", "Sender", "Name", "Requested"]);
+  expect(row?.split(/ {2,}/)).toEqual([request?.code, "U1", "ada[31m", request?.createdAt]);
+  expect(rest).toEqual([]);
+
+  const asJson = await run("pairing", "list", "slack", "--json");
+  expect(JSON.parse(asJson.stdout)).toEqual({ channel: "slack", requests: [request] });
+});
+
+test("pairing approve and reject: the texts, JSON, and a code that is not pending", async () => {
+  const { home, run } = await commandLine();
+  const { store } = pairingStore(home);
+
+  const one = await run("pairing", "approve", "slack", store.request("U1")?.code ?? "", "--json");
+  expect(JSON.parse(one.stdout)).toEqual({ channel: "slack", approved: "U1" });
+  const two = await run("pairing", "reject", "slack", store.request("U2")?.code ?? "", "--json");
+  expect(JSON.parse(two.stdout)).toEqual({ channel: "slack", rejected: "U2" });
+
+  const unknown = await run("pairing", "approve", "slack", "ABCDEFGH");
+  expect(unknown).toMatchObject({ code: 1, stdout: "" });
+  expect(unknown.stderr.split("\n")[0]).toBe("No pending pairing request found for code: ABCDEFGH");
+  const asJson = await run("pairing", "reject", "slack", "ABCDEFGH", "--json");
+  expect(asJson.code).toBe(1);
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: "pairing_code_unknown" } });
+  expect(store.approved()).toEqual(["U1"]);
+});
+
+test("a corrupt store is reported beside the answer", async () => {
+  const { home, run } = await commandLine();
+  await mkdir(join(home, "credentials"));
+  await writeFile(join(home, "credentials", "slack-pairing.json"), "[]");
+
+  const { code, stdout, stderr } = await run("pairing", "list", "slack");
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "No pending slack pairing requests.\n" });
+  expect(stderr).toContain("slack-pairing.json could not be read");
+  expect(stderr).toContain("set aside as");
+});
+
+test("config get: short and long paths, defaults, resolved secrets", async () => {
+  const { run } = await commandLine();
+
+  for (const path of ["slack.botToken", "channels.slack.botToken"]) {
+    expect(await run("config", "get", path)).toMatchObject({
+      code: 0,
+      stdout: `${SECRETS.SLACK_BOT_TOKEN}\n`,
+    });
+  }
+  expect(await run("config", "get", "slack.dmPolicy")).toMatchObject({ stdout: "pairing\n" });
+  expect(await run("config", "get", "sessions.historyLimit")).toMatchObject({ stdout: "60\n" });
+  expect(await run("config", "get", "slack.dmPolicy", "--json")).toMatchObject({ stdout: '"pairing"\n' });
+  const whole = await run("config", "get", "channels.slack");
+  expect(JSON.parse(whole.stdout)).toMatchObject({ botToken: { env: "SLACK_BOT_TOKEN" } });
+});
+
+test.each([
+  "x",
+  "slack.nothing",
+  "telegram.botToken",
+  "slack.dmPolicy.length",
+  "constructor",
+  "__proto__",
+  "",
+])("config get %j: no such path", async (path) => {
+  const { run } = await commandLine();
+
+  const { code, stdout, stderr } = await run("config", "get", path);
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr.split("\n")[0]).toBe(`Config path not found: ${path}`);
+});
+
+test("an invalid config fails get and validate alike, with the whole report", async () => {
+  const { home, run, path } = await commandLine();
+  await writeConfig(home, { dm: {} }, { extra: 1 });
+
+  for (const args of [["get", "slack.dmPolicy"], ["validate"]]) {
+    const { code, stdout, stderr } = await run("config", ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`Invalid config at ${path}:\n- channels.slack: Unrecognized key: "dm"\n`);
+    expect(stderr).toContain('- (root): Unrecognized key: "extra"\nFix: ');
+  }
+  const { code, stdout } = await run("config", "validate", "--json");
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    path,
+    valid: false,
+    problems: [{ path: "channels.slack" }, {}],
+  });
+});
+
+test("config validate: a valid file, and none", async () => {
+  const { run, path } = await commandLine();
+  expect(await run("config", "validate")).toEqual({
+    code: 0,
+    stdout: `Config is valid: ${path}\n`,
+    stderr: "",
+  });
+  const valid = await run("config", "validate", "--json");
+  expect(JSON.parse(valid.stdout)).toEqual({ path, valid: true, problems: [] });
+
+  const none = await steward({ STEWARD_HOME: await temporaryDirectory() }, "config", "validate");
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no config file at") });
+});
+
+test("status: with the gateway up, without its token, and down", async () => {
+  const { environment, url, home } = await surroundings();
+  const down = await steward(environment, "status", "--json");
+  expect(down.code).toBe(0);
+  expect(JSON.parse(down.stdout)).toMatchObject({ gateway: { url, ready: false }, config: { valid: false } });
+
+  await startGateway(environment);
+  pairingStore(home).store.request("U1");
+  const up = await steward(environment, "status");
+  expect(up).toMatchObject({ code: 0, stderr: "" });
+  expect(up.stdout).toContain(`Gateway: ready at ${url}`);
+  expect(up.stdout).toContain("Channel: slack ready");
+  expect(up.stdout).toContain("Pairing: slack 1 pending, 0 approved");
+
+  const stranger = await steward({ ...environment, STEWARD_CONTROL_TOKEN: "" }, "status", "--json");
+  const report = JSON.parse(stranger.stdout);
+  expect(report).toMatchObject({ gateway: { ready: true }, config: { valid: true } });
+  expect(report).not.toHaveProperty("details");
+});
+
+test.each([
+  [["paring"], "Did you mean pairing?"],
+  [["pairing", "aprove", "slack", "X"], "Did you mean approve?"],
+  [["pairing", "list", "slack", "--jsn"], "Did you mean --json?"],
+  [["config", "gett", "x"], "Did you mean get?"],
+  [["pairing", "list", "slak"], "Allowed choices are slack, telegram, discord."],
+  [["status", "now"], "too many arguments"],
+  [["pairing", "approve", "slack"], "missing required argument 'code'"],
+])("%j is refused with a hint", async (args, hint) => {
+  const { run } = await commandLine();
+
+  const { code, stdout, stderr } = await run(...args);
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(hint);
+});
+
+test.each([
+  "steward",
+  "steward pairing",
+  "steward pairing list",
+  "steward pairing approve",
+  "steward pairing reject",
+  "steward config",
+  "steward config get",
+  "steward config validate",
+  "steward status",
+])("help of %s", async (line) => {
+  const { run } = await commandLine();
+
+  const { code, stdout } = await run(...line.split(" ").slice(1), "--help");
+
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Usage: ${line}`);
+});
+
+test("generated lines end with a clear error or an answer, and store nothing", async () => {
+  const { home, run } = await commandLine();
+  const words = [
+    "pairing",
+    "list",
+    "approve",
+    "slack",
+    "config",
+    "get",
+    "--json",
+    "-x",
+    "--",
+    "",
+    "..",
+    "ä",
+    "validate",
+    "'; ls",
+  ];
+  let seed = 11;
+  const next = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+
+  for (let line = 0; line < 30; line += 1) {
+    const args = Array.from({ length: 1 + next(5) }, () => words[next(words.length)] ?? "");
+    const { code, stderr } = await run(...args);
+    expect([0, 1], args.join(" ")).toContain(code);
+    expect(stderr, args.join(" ")).not.toMatch(INTERNAL);
+    expect(stderr !== "", args.join(" ")).toBe(code === 1);
+  }
+  expect(await readdir(home)).toEqual(["steward.json"]);
+});
+
+test("wrong variables are told as the gateway tells them", async () => {
+  const { code, stderr } = await steward({ STEWARD_HOME: "data" }, "status");
+
+  expect(code).toBe(1);
+  expect(stderr).toContain('STEWARD_HOME: "data" is not an absolute path');
+});

@@ -1,0 +1,198 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { newPairingCode } from "../../../runtime/gateway/pairing/code.ts";
+import { steward } from "../support/cli.ts";
+import { pairingStore, storeFile } from "../support/pairing.ts";
+import { eventually, startNode, temporaryDirectory } from "../support/processes.ts";
+
+const HOUR = 3_600_000;
+
+test("codes are 8 letters without I, L and O, and every other letter occurs", () => {
+  const codes = Array.from({ length: 2_000 }, newPairingCode);
+
+  for (const code of codes) expect(code).toMatch(/^[A-HJKMNP-Z]{8}$/);
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(new Set(codes.join("")).size).toBe(23);
+});
+
+test("both files have the documented form and are this user's alone", async () => {
+  const home = await temporaryDirectory();
+  const { store, time } = pairingStore(home, Date.parse("2026-11-20T10:00:00.000Z"));
+  const first = store.request("U1", { username: "ada", firstName: "Ada" });
+  time.now += 5_000;
+  store.request("U1");
+
+  expect(await storeFile(home, "slack-pairing.json")).toEqual({
+    version: 1,
+    requests: [
+      {
+        id: "U1",
+        code: first?.code,
+        createdAt: "2026-11-20T10:00:00.000Z",
+        lastSeenAt: "2026-11-20T10:00:05.000Z",
+        meta: { username: "ada", firstName: "Ada" },
+      },
+    ],
+  });
+  store.approve(first?.code ?? "");
+  expect(await storeFile(home, "slack-pairing.json")).toEqual({ version: 1, requests: [] });
+  expect(await storeFile(home, "slack-allowFrom.json")).toEqual({ version: 1, allowFrom: ["U1"] });
+  for (const name of ["slack-pairing.json", "slack-allowFrom.json"]) {
+    expect((await stat(join(home, "credentials", name))).mode & 0o777).toBe(0o600);
+  }
+  expect((await stat(join(home, "credentials"))).mode & 0o777).toBe(0o700);
+  expect((await readdir(join(home, "credentials"))).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});
+
+test("a code lives an hour from its creation, however often its sender asks", async () => {
+  const { store, time } = pairingStore(await temporaryDirectory());
+  const first = store.request("U1");
+  time.now += HOUR - 1;
+  expect(store.request("U1")?.code).toBe(first?.code);
+  time.now += 1;
+
+  expect(store.approve(first?.code ?? "")).toBeUndefined();
+  expect(store.pending()).toEqual([]);
+  expect(store.request("U1")?.code).not.toBe(first?.code);
+});
+
+test("a fourth sender gets a place once one is free again", async () => {
+  const { store, time } = pairingStore(await temporaryDirectory());
+  store.request("U1");
+  time.now += HOUR / 2;
+  const second = store.request("U2");
+  store.request("U3");
+  expect(store.request("U4")).toBeUndefined();
+  expect(store.request("U1")).toBeDefined();
+
+  store.reject(second?.code ?? "");
+  expect(store.request("U4")).toBeDefined();
+  expect(store.request("U5")).toBeUndefined();
+  time.now += HOUR / 2;
+  expect(store.request("U5")).toBeDefined();
+});
+
+test("any order of requests, approvals and waits agrees with a simple model", async () => {
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * below);
+  };
+  const { store, time } = pairingStore(await temporaryDirectory());
+  let model: { id: string; code: string; until: number }[] = [];
+  const approved = new Set<string>();
+  for (let step = 0; step < 400; step += 1) {
+    const id = `U${random(6)}`;
+    const action = random(6);
+    const known = model.find((one) => one.id === id);
+    let got: string | undefined;
+    let wanted: string | undefined;
+    if (action < 3) {
+      got = store.request(id)?.code;
+      // A new code cannot be foreseen, only whether there is one.
+      wanted = known?.code ?? (model.length < 3 ? got : undefined);
+      if (!known && got !== undefined) model.push({ id, code: got, until: time.now + HOUR });
+    } else if (action < 5) {
+      const code = known?.code ?? newPairingCode();
+      const typed = random(2) === 0 ? code.toLowerCase() : code;
+      got = (action === 3 ? store.approve(typed) : store.reject(typed))?.id;
+      wanted = known?.id;
+      if (known && action === 3) approved.add(id);
+      model = model.filter((one) => one !== known);
+    } else {
+      time.now += random(HOUR);
+      model = model.filter(({ until }) => until > time.now);
+    }
+    expect(got, `step ${step}`).toBe(wanted);
+    expect(model.length).toBeLessThanOrEqual(3);
+    expect(store.pending().map(({ code }) => code)).toEqual(model.map(({ code }) => code));
+    expect(new Set(store.approved())).toEqual(approved);
+  }
+  expect(approved.size).toBe(6);
+});
+
+test.each([
+  ["no JSON", "{"],
+  ["half a file", '{"version":1,"requests":[{"id":"U1","co'],
+  ["empty", ""],
+  ["another version", '{"version":2,"requests":[],"allowFrom":[]}'],
+  ["another form", '{"version":1,"requests":{},"allowFrom":{}}'],
+  ["a wrong entry", '{"version":1,"requests":[{"id":1}],"allowFrom":[1]}'],
+])("a store that is %s is set aside whole, told, and counts as empty", async (_, text) => {
+  const home = await temporaryDirectory();
+  const directory = join(home, "credentials");
+  await mkdir(directory);
+  for (const name of ["slack-pairing.json", "slack-allowFrom.json"]) {
+    await writeFile(join(directory, name), text);
+  }
+  const { store, reports } = pairingStore(home);
+
+  expect(store.approved()).toEqual([]);
+  expect(store.request("U1")).toBeDefined();
+
+  expect(reports).toHaveLength(2);
+  for (const { movedTo } of reports) expect(await readFile(movedTo, "utf8")).toBe(text);
+  expect(store.pending()).toHaveLength(1);
+});
+
+/** A process that asks for and approves ids of its name, one after the other, up to `count` of them. */
+function approver(home: string, name: string, count: number) {
+  const module = new URL("../../../runtime/gateway/pairing/store.ts", import.meta.url).href;
+  const program = `
+    const { PairingStore } = await import(${JSON.stringify(module)});
+    const store = new PairingStore({ home: process.env.HOME_UNDER_TEST, channel: "slack", clock: Date.now,
+      onSetAside: (report) => { throw new Error(JSON.stringify(report)); } });
+    for (let n = 0; n < ${count}; n += 1) {
+      const id = process.env.NAME + n;
+      let request;
+      while (!(request = store.request(id))) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (store.approve(request.code)?.id !== id) throw new Error("not approved: " + id);
+      console.log(id);
+    }`;
+  return startNode(["--input-type=module", "-e", program], { NAME: name, HOME_UNDER_TEST: home });
+}
+
+test("processes that request and approve at once lose nothing", async () => {
+  const home = await temporaryDirectory();
+  const names = ["A", "B", "C", "D"];
+  const runs = names.map((name) => approver(home, name, 40));
+
+  for (const run of runs) expect({ code: await run.exited, stderr: run.stderr() }).toMatchObject({ code: 0 });
+  const wanted = names.flatMap((name) => Array.from({ length: 40 }, (_, n) => `${name}${n}`));
+  expect((await storeFile(home, "slack-allowFrom.json")).allowFrom.toSorted()).toEqual(wanted.toSorted());
+  expect(await storeFile(home, "slack-pairing.json")).toEqual({ version: 1, requests: [] });
+});
+
+test("a process killed at any moment leaves no lock, whole files, and all that it had approved", async () => {
+  const home = await temporaryDirectory();
+  const { store, reports } = pairingStore(home);
+  const done: string[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    const run = approver(home, `R${round}-`, 1_000_000);
+    await eventually(() => run.stdout() !== "");
+    await new Promise((resolve) => setTimeout(resolve, 7 * round));
+    run.kill("SIGKILL");
+    await run.exited;
+    done.push(...run.stdout().split("\n").slice(0, -1));
+    for (const { code } of store.pending()) expect(store.reject(code)).toBeDefined();
+  }
+
+  expect(store.approved()).toEqual(expect.arrayContaining(done));
+  expect(done.length).toBeGreaterThan(12);
+  expect(reports).toEqual([]);
+});
+
+test("two command lines at once: different codes are both approved, the same one once", async () => {
+  const home = await temporaryDirectory();
+  const { store } = pairingStore(home);
+  const codes = ["U1", "U2", "U3"].map((id) => store.request(id)?.code ?? "");
+  const [one = "", two = "", three = ""] = codes;
+  const approve = (code: string) => steward({ STEWARD_HOME: home }, "pairing", "approve", "slack", code);
+
+  const results = await Promise.all([one, two, three, three].map(approve));
+
+  expect(results.map(({ code }) => code).toSorted()).toEqual([0, 0, 0, 1]);
+  expect(store.approved().toSorted()).toEqual(["U1", "U2", "U3"]);
+  expect(store.pending()).toEqual([]);
+});
