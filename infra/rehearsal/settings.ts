@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import * as z from "zod";
+import { freePorts } from "./ports.ts";
 
 const SERVERS = ["api", "front", "identity", "slack", "telegram", "discord", "model"] as const;
 
@@ -38,12 +38,13 @@ export async function readSettings(dir: string): Promise<RehearsalSettings> {
 }
 
 async function createSettings(): Promise<RehearsalSettings> {
+  const ports = await freePorts(SERVERS.length);
   const hex = (bytes: number): string => randomBytes(bytes).toString("hex");
   return {
     accountId: hex(16),
     apiToken: hex(20),
     passphrase: hex(16),
-    ports: await freePorts(),
+    ports: schema.shape.ports.parse(Object.fromEntries(SERVERS.map((name, index) => [name, ports[index]]))),
     // In the forms of the real ones, so that everything that looks at a form is rehearsed too.
     secrets: {
       slackBotToken: `xoxb-rehearsal-${hex(12)}`,
@@ -57,20 +58,4 @@ async function createSettings(): Promise<RehearsalSettings> {
       adminToken: hex(16),
     },
   };
-}
-
-// All are held open together, so that no two servers are given the same one.
-async function freePorts(): Promise<RehearsalSettings["ports"]> {
-  const holders = await Promise.all(
-    SERVERS.map(
-      (name) =>
-        new Promise<[(typeof SERVERS)[number], ReturnType<typeof createServer>]>((resolve, reject) => {
-          const server = createServer().once("error", reject);
-          server.listen(0, "127.0.0.1", () => resolve([name, server]));
-        }),
-    ),
-  );
-  const ports = holders.map(([name, server]) => [name, (server.address() as AddressInfo).port]);
-  await Promise.all(holders.map(([, server]) => new Promise((resolve) => server.close(resolve))));
-  return schema.shape.ports.parse(Object.fromEntries(ports));
 }

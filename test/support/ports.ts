@@ -1,13 +1,10 @@
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
+import { freePorts } from "../../infra/rehearsal/ports.ts";
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
+  const [port = 0] = await freePorts(1);
+  return port;
 }
 
 /** Whether something listens on a port of this machine. */

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { PORTS } from "../../../../runtime/contract/names.ts";
 import { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "../forward.ts";
+import { freePorts } from "../../ports.ts";
 import type { Log } from "../runner.ts";
 import { ContainerProcess } from "./process.ts";
 
@@ -104,7 +105,7 @@ export class ProcessHost {
     const [namespaceId = "", objectId = ""] = name.split("/");
     if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
-    const [gateway, supervisor] = await freePorts();
+    const [gateway = 0, supervisor = 0] = await freePorts(2);
     const dir = join(supervise.dir, objectId);
     const process = new ContainerProcess({
       command: supervise.command,
@@ -176,15 +177,6 @@ export class ProcessHost {
     this.#lines.push(line);
     if (this.#lines.length > LOG_LINES) this.#lines.shift();
   }
-}
-
-/** Two ports that were free a moment ago: the process that takes them binds them right away. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createTcpServer(), createTcpServer()] as const;
-  await Promise.all(servers.map((server) => once(server.listen(0, "127.0.0.1"), "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return [ports[0] ?? 0, ports[1] ?? 0];
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
