@@ -181,12 +181,6 @@ export const ERRORS = {
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
   },
-  rate_limited: {
-    status: 429,
-    title: "Too many requests",
-    cause: "This route has a rate limit.",
-    fix: "Wait for the time in Retry-After.",
-  },
   not_found: {
     status: 404,
     title: "Not found",

@@ -19,7 +19,7 @@ export function home(sandbox: Sandbox): Handler {
       if (browser) return context.html(homePage(status));
       return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
     }
-    const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
+    const waking = status.state !== "stopped" || (await sandbox.wake());
     const shown = status.state === "stopped" && waking ? { ...status, state: "starting" as const } : status;
     const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
     if (browser) {

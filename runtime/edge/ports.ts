@@ -28,9 +28,6 @@ export interface Ledger {
   counts(): Promise<LedgerCounts>;
 }
 
-/** Who asks for the sandbox to run. A visitor's wish is granted only now and then. */
-export type Waker = "event" | "operator" | "visitor";
-
 /** The two HTTP servers inside the container. */
 export type SandboxPort = "gateway" | "supervisor";
 
@@ -46,8 +43,8 @@ export interface PortRequest {
 export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
-  /** Starts the container in the background where it is stopped. False: not granted. */
-  wake(by: Waker): Promise<boolean>;
+  /** A visitor's wish that a stopped container starts, in the background. False: not granted this time. */
+  wake(): Promise<boolean>;
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
 }

@@ -94,8 +94,8 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     },
     sandbox: {
       status: async () => ({ state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status }),
-      wake: async (by) => {
-        wakes.push(by);
+      wake: async () => {
+        wakes.push("visitor");
         return grantsWake;
       },
       request: async (port, request) => {

@@ -14,7 +14,6 @@ import type {
   PortRequest,
   Sandbox as SandboxPorts,
   SandboxPort,
-  Waker,
 } from "../../edge/ports.ts";
 import { ContainerLife } from "./container-life.ts";
 import { durableSql } from "./durable-sql.ts";
@@ -81,7 +80,6 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
   async admit(event: Delivery): Promise<Admission> {
     const duplicate = !this.#store.record(event);
-    this.#wakeAt(this.#clock() + GUARD_MS);
     this.#use();
     const { state } = await this.#life.status();
     this.ctx.waitUntil(this.#dispatch());
@@ -106,10 +104,10 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   }
 
   /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
-  async wake(by: Waker): Promise<boolean> {
+  async wake(): Promise<boolean> {
     // A container on its way down still runs, and its supervisor says that it is stopped.
     if ((await this.#life.status()).state !== "stopped") return true;
-    if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
+    if (!this.#notes.grantVisitor(this.#clock())) return false;
     this.#use();
     this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
     return true;

@@ -22,7 +22,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
     ledger: { admit: (event) => object().admit(event), counts: () => object().counts() },
     sandbox: {
       status: () => object().status(),
-      wake: (by) => object().wake(by),
+      wake: () => object().wake(),
       request: (port, request) => object().request(port, request),
     },
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),

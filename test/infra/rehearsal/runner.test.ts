@@ -84,6 +84,7 @@ test("a version that does not start is refused and the former one goes on", asyn
   await expect(release(client, workerId, "this is not JavaScript")).rejects.toThrow(/10021/);
   expect(await (await ask(runner, "/")).text()).toBe("version one");
   const { deployments } = (await client.workers.scripts.deployments.list(SCRIPT, { account_id: ACCOUNT }))
+    // The client types this page by its paging helper; read here is the raw answer, whose result holds the list.
     .result as unknown as { deployments: { versions: { version_id: string }[] }[] };
   expect(deployments[0]?.versions[0]?.version_id).toBe(versionId);
 });
