@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile } from "esbuild";
 import packageJson from "../../package.json" with { type: "json" };
+import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "./cache.ts";
 
@@ -84,6 +85,8 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
+  container.set("warm.mjs", await readFile(path.join(import.meta.dirname, "warm.mjs")));
+  container.set(JSON_SCHEMA_FILE, Buffer.from(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
   const workerHash = contentHash(worker);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
   const workerDir = await store(path.join(outdir, `worker-${workerHash}`), worker);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ROUTES } from "../../runtime/contract/routes.ts";
+import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 
 /** One question to the deployed service. */
 export interface Check {
@@ -14,11 +14,14 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 /** What every deployment has to answer before it counts. */
 export function readinessChecks(publicWebhooks: boolean): Check[] {
-  const identity = Object.values(ROUTES).filter((route) => route.access === "identity");
+  const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
+  const webhooks = routes("webhook").map(({ path }) => path);
   return [
     healthz,
-    publicWebhooks ? challenge : webhookClosed,
-    ...identity.map((route) => closed(route.path)),
+    ...(publicWebhooks
+      ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
+      : webhooks.map(webhookClosed)),
+    ...routes("identity").map(({ path }) => closed(path)),
   ];
 }
 
@@ -46,14 +49,31 @@ const challenge: Check = {
   },
 };
 
+/** A public webhook is there for everyone, and takes nothing that the platform did not send. */
+function unsigned(path: string): Check {
+  return {
+    name: `POST ${path} without a signature`,
+    async run(fetch, url) {
+      const headers = { "content-type": "application/json" };
+      const init = { method: "POST", headers, body: "{}", redirect: "manual" } as const;
+      const response = await ask(fetch, `${url}${path}`, init);
+      if ((await codeOf(response)) === "webhooks_private") return "the webhook is not public";
+      const { status } = response;
+      return [401, 403, 503].includes(status) ? undefined : `status ${status}, expected a refusal`;
+    },
+  };
+}
+
 /** A webhook that is not public refuses whoever comes without an identity. */
-const webhookClosed: Check = {
-  name: "POST /slack/events without an identity",
-  async run(fetch, url) {
-    const { status } = await ask(fetch, `${url}/slack/events`, { method: "POST", redirect: "manual" });
-    return isRefusal(status) ? undefined : `status ${status}: the webhook is not closed`;
-  },
-};
+function webhookClosed(path: string): Check {
+  return {
+    name: `POST ${path} without an identity`,
+    async run(fetch, url) {
+      const { status } = await ask(fetch, `${url}${path}`, { method: "POST", redirect: "manual" });
+      return isRefusal(status) ? undefined : `status ${status}: the webhook is not closed`;
+    },
+  };
+}
 
 function closed(path: string): Check {
   return {
@@ -64,11 +84,16 @@ function closed(path: string): Check {
       if (isRefusal(status)) return undefined;
       if (status < 300) return `status ${status}: it is open to everyone`;
       // Without an identity gateway the route is closed, and says what is missing.
-      const body: unknown = await response.json().catch(() => undefined);
-      const code = typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
+      const code = await codeOf(response);
       return code === "access_not_configured" ? undefined : `status ${status}, expected 302, 401 or 403`;
     },
   };
+}
+
+/** The code of a problem document, if it is one. */
+async function codeOf(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
 }
 
 /** Refused by the service, or sent to sign in by the identity gateway. */

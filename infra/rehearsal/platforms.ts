@@ -1,15 +1,15 @@
-import { startDiscord } from "./standins/discord.ts";
+import { startDiscord, type DiscordStandIn } from "./standins/discord.ts";
 import { startModel } from "./standins/model.ts";
 import type { Listening } from "./standins/serve.ts";
 import { startSlack, type SlackStandIn } from "./standins/slack.ts";
-import { startTelegram } from "./standins/telegram.ts";
+import { startTelegram, type TelegramStandIn } from "./standins/telegram.ts";
 import type { RehearsalSettings } from "./settings.ts";
 
 /** The chat platforms and the model of a rehearsal, each a stand-in and labelled as such. */
 export interface Platforms {
   slack: SlackStandIn;
-  telegram: Listening;
-  discord: Listening;
+  telegram: TelegramStandIn;
+  discord: DiscordStandIn;
   /** `undefined` where the real model answers. */
   model: Listening | undefined;
   /** The form that the stack's `steward:endpoints` takes. */
@@ -42,7 +42,12 @@ export async function startPlatforms({
   try {
     const { slackBotToken, slackSigningSecret, telegramBotToken, discordBotToken } = secrets;
     const slackSecrets = { botToken: slackBotToken, signingSecret: slackSigningSecret };
-    const discordSecrets = { botToken: discordBotToken, applicationId: secrets.discordApplicationId };
+    const discordKey = { privateKey: secrets.discordPrivateKey, publicKey: secrets.discordPublicKey };
+    const discordSecrets = {
+      botToken: discordBotToken,
+      applicationId: secrets.discordApplicationId,
+      key: discordKey,
+    };
     const slack = await at(startSlack({ hostname, port: ports.slack, ...slackSecrets }));
     const telegram = await at(startTelegram({ hostname, port: ports.telegram, botToken: telegramBotToken }));
     const discord = await at(startDiscord({ hostname, port: ports.discord, ...discordSecrets }));
@@ -52,7 +57,7 @@ export async function startPlatforms({
     const endpoints = {
       slack: slack.apiUrl,
       telegram: telegram.url,
-      discord: `${discord.url}/api/v10`,
+      discord: discord.apiUrl,
       ...(model && { anthropic: model.url }),
     };
     return { slack, telegram, discord, model, endpoints, close };

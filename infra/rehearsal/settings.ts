@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
+import { createDiscordKey } from "./standins/discord-key.ts";
 import { freePorts } from "./ports.ts";
 
 const SERVERS = ["api", "front", "identity", "slack", "telegram", "discord", "model"] as const;
@@ -18,6 +19,7 @@ const schema = z.strictObject({
     telegramWebhookSecret: z.string(),
     discordBotToken: z.string(),
     discordPublicKey: z.string(),
+    discordPrivateKey: z.string(),
     discordApplicationId: z.string(),
     anthropicApiKey: z.string(),
     adminToken: z.string(),
@@ -30,7 +32,11 @@ export type RehearsalSettings = z.infer<typeof schema>;
 /** The settings of the rehearsal in this directory, made on its first run. The file holds keys of stand-ins only. */
 export async function readSettings(dir: string): Promise<RehearsalSettings> {
   const file = path.join(dir, "rehearsal.json");
-  if (existsSync(file)) return schema.parse(JSON.parse(readFileSync(file, "utf8")));
+  if (existsSync(file)) {
+    const kept = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+    if (kept.success) return kept.data;
+    throw new Error(`${file} is of another version: delete its directory, with what was rehearsed in it`);
+  }
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const settings = await createSettings();
   writeFileSync(file, `${JSON.stringify(settings, undefined, 2)}\n`, { mode: 0o600 });
@@ -39,6 +45,7 @@ export async function readSettings(dir: string): Promise<RehearsalSettings> {
 
 async function createSettings(): Promise<RehearsalSettings> {
   const ports = await freePorts(SERVERS.length);
+  const discordKey = createDiscordKey();
   const hex = (bytes: number): string => randomBytes(bytes).toString("hex");
   return {
     accountId: hex(16),
@@ -52,7 +59,8 @@ async function createSettings(): Promise<RehearsalSettings> {
       telegramBotToken: `1234567890:${hex(18).slice(0, 35)}`,
       telegramWebhookSecret: hex(16),
       discordBotToken: `rehearsal.${hex(20)}`,
-      discordPublicKey: hex(32),
+      discordPublicKey: discordKey.publicKey,
+      discordPrivateKey: discordKey.privateKey,
       discordApplicationId: "1000000000000000001",
       anthropicApiKey: `sk-ant-rehearsal-${hex(16)}`,
       adminToken: hex(16),

@@ -1,11 +1,7 @@
-import * as z from "zod";
+import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
 
-/**
- * The variable that carries the control token into the container. Edge, supervisor and gateway
- * share it; each start of the container has its own.
- */
-export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
+export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
 /** The supervisor's control API, on its port, with the control token as a Bearer. */
 export const CONTROL_ROUTES = {
@@ -71,48 +67,27 @@ export interface ContainerConfig {
   problems: { path: string; message: string }[];
 }
 
-/** The platforms that send events. */
-export const platformSchema = z.enum(["slack", "telegram", "discord"]);
-
-/** A chat platform. */
-export type Platform = z.infer<typeof platformSchema>;
-
-/**
- * One verified event of a platform, as the ledger keeps it and the gateway receives it.
- * `id` is the platform's own event id; `conversation` names what must stay in order;
- * `payload` is the platform's body as it came.
- */
-export const deliverySchema = z.strictObject({
-  id: z.string().min(1).max(256),
-  platform: platformSchema,
-  conversation: z.string().min(1).max(256),
-  /** Milliseconds since the epoch. */
-  receivedAt: z.number(),
-  payload: z.record(z.string(), z.unknown()),
-});
-
-/** See {@link deliverySchema}. */
-export type Delivery = z.infer<typeof deliverySchema>;
-
-/**
- * How a delivery ended well. `answered`: a reply is out (perhaps a clear error text);
- * `ignored`: nothing to say (a bot's own message, an edit); `repeated`: it was answered before.
- *
- * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where
- * known) is tried again, 400 is not.
- */
-export interface DeliveryOutcome {
-  outcome: "answered" | "ignored" | "repeated";
-  /** Why, for `ignored`. */
-  note?: string;
-}
-
-/** How a chat platform stands: `unserved` is configured, but this version has no adapter for it. */
+/** How a chat platform stands. */
 export interface ChannelHealth {
   platform: Platform;
-  state: "ready" | "failing" | "disabled" | "unserved";
+  state: "ready" | "failing" | "disabled";
   /** Why it is not ready. */
   reason?: Reason;
+  /** ISO 8601: when an event of it was last taken up. */
+  lastEventAt?: string;
+  /** Telegram's polling: when its API last answered, ISO 8601. */
+  polledAt?: string;
+}
+
+/** How a model stands. */
+export interface ModelHealth {
+  /** `<provider>/<model id>` */
+  id: string;
+  /** `unknown`: not asked yet. `cooling`: left alone until `until` after it failed. */
+  state: "unknown" | "ready" | "cooling" | "failing";
+  reason?: Reason;
+  /** ISO 8601 */
+  until?: string;
 }
 
 /** Tokens and requests of one model on one day (UTC). */
@@ -125,14 +100,29 @@ export interface ModelUsage {
   outputTokens: number;
 }
 
+/** How the schedules stand. */
+export interface SchedulesHealth {
+  count: number;
+  /** ISO 8601: when the next one is due. The sandbox wakes for it. */
+  nextAt?: string;
+  /** Runs that were due while the gateway was down and were not made up for, last seven days. */
+  missed: number;
+}
+
 /** Answer of the gateway's `/status`. */
 export interface GatewayStatus {
   version: string;
   /** ISO 8601: when it became ready. */
   since: string;
+  /** The model that is asked first, and why it failed last, where it did. */
   model: { id: string; reason?: Reason };
+  /** In the order in which they are asked. */
+  models: ModelHealth[];
   channels: ChannelHealth[];
   counts: { conversations: number; messages: number; answered: number; active: number };
+  schedules: SchedulesHealth;
+  /** A changed config file that could not be taken over: the gateway runs on with the one before. */
+  config: { loadedAt: string; problem?: Reason };
   /** The last seven days on which a model was asked. */
   usage: ModelUsage[];
 }

@@ -1,42 +1,8 @@
 import * as z from "zod";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
+import { VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
-/** Who reads a variable: the edge, the container's gateway, or both. */
-type Reader = "edge" | "gateway" | "both";
-
-interface Variable {
-  readonly reader: Reader;
-  readonly secret: boolean;
-}
-
-/** The variables that a stack writes and the runtime reads. */
-export const VARIABLES = {
-  ANTHROPIC_API_KEY: { reader: "gateway", secret: true },
-  ANTHROPIC_BASE_URL: { reader: "gateway", secret: false },
-  TELEGRAM_BOT_TOKEN: { reader: "gateway", secret: true },
-  TELEGRAM_WEBHOOK_SECRET: { reader: "edge", secret: true },
-  TELEGRAM_API_ROOT: { reader: "gateway", secret: false },
-  TELEGRAM_DM_POLICY: { reader: "gateway", secret: false },
-  SLACK_BOT_TOKEN: { reader: "gateway", secret: true },
-  SLACK_SIGNING_SECRET: { reader: "both", secret: true },
-  SLACK_API_URL: { reader: "gateway", secret: false },
-  DISCORD_APPLICATION_ID: { reader: "gateway", secret: false },
-  DISCORD_PUBLIC_KEY: { reader: "edge", secret: false },
-  DISCORD_BOT_TOKEN: { reader: "gateway", secret: true },
-  DISCORD_API_URL: { reader: "gateway", secret: false },
-  EDGE_ACCESS_TEAM_DOMAIN: { reader: "edge", secret: false },
-  EDGE_ACCESS_AUD: { reader: "edge", secret: false },
-  SANDBOX_SLEEP_AFTER: { reader: "edge", secret: false },
-  PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
-  ADMIN_TOKEN: { reader: "edge", secret: true },
-  LOG_LEVEL: { reader: "both", secret: false },
-} as const satisfies Record<string, Variable>;
-
-/** The name of a variable. */
-export type VariableName = keyof typeof VARIABLES;
-
-/** An environment as a process or a Worker receives it. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export { VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 /** The part of an environment that goes into the container. Empty values are left out. */
 export function gatewayEnvironment(environment: Environment): Record<string, string> {
@@ -58,6 +24,10 @@ const optional = z
 
 const edgeSchema = z.object({
   SLACK_SIGNING_SECRET: optional,
+  TELEGRAM_WEBHOOK_SECRET: optional,
+  DISCORD_PUBLIC_KEY: optional.refine((text) => text === undefined || /^[0-9a-f]{64}$/i.test(text), {
+    message: "the value is not 64 hexadecimal digits",
+  }),
   EDGE_ACCESS_TEAM_DOMAIN: optional,
   EDGE_ACCESS_AUD: optional,
   SANDBOX_SLEEP_AFTER: optional.transform((text, context) => {
@@ -76,6 +46,9 @@ const edgeSchema = z.object({
 /** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */
 export interface EdgeSettings {
   slackSigningSecret?: string;
+  telegramWebhookSecret?: string;
+  /** 64 hexadecimal digits. */
+  discordPublicKey?: string;
   teamDomain?: string;
   audience?: string;
   sleepAfterMs: number;
@@ -96,6 +69,8 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
     ok: true,
     settings: {
       ...(value.SLACK_SIGNING_SECRET && { slackSigningSecret: value.SLACK_SIGNING_SECRET }),
+      ...(value.TELEGRAM_WEBHOOK_SECRET && { telegramWebhookSecret: value.TELEGRAM_WEBHOOK_SECRET }),
+      ...(value.DISCORD_PUBLIC_KEY && { discordPublicKey: value.DISCORD_PUBLIC_KEY }),
       ...(value.EDGE_ACCESS_TEAM_DOMAIN && { teamDomain: value.EDGE_ACCESS_TEAM_DOMAIN }),
       ...(value.EDGE_ACCESS_AUD && { audience: value.EDGE_ACCESS_AUD }),
       sleepAfterMs: value.SANDBOX_SLEEP_AFTER,

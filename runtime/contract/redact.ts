@@ -1,15 +1,16 @@
-import { VARIABLES, type Environment, type VariableName } from "./environment.ts";
-import { CONTROL_TOKEN_VARIABLE } from "./control.ts";
+import { CONTROL_TOKEN_VARIABLE, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 const MASK = "[redacted]";
 /** Shorter values occur in ordinary text by chance; no real token is that short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
-/** Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, JWT, Bearer. */
+/** Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, Discord's interactions, JWT, Bearer. */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
   /\bsk-[\w-]{16,}/g,
   /\b\d{6,12}:[\w-]{30,}/g,
+  // "interaction:" in base64.
+  /\baW50ZXJhY3Rpb246[\w=-]+/g,
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=\bBearer\s)[\w.~+/-]{8,}=*/gi,
 ];

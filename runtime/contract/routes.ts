@@ -17,7 +17,13 @@ export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
   ready: { method: "GET", path: "/readyz", access: "public" },
+  /** The page holds nothing: what it may see is settled on its socket. */
+  chat: { method: "GET", path: "/chat", access: "public" },
+  /** A WebSocket, see chat.ts: the device proves itself on it. */
+  chatSocket: { method: "GET", path: "/chat/socket", access: "public" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
+  telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
+  discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },

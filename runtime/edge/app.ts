@@ -5,8 +5,12 @@ import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { refuseCrossSite, requireIdentity, requirePublicOrIdentity, type AccessVariables } from "./access.ts";
+import { discordInteractions } from "./admission/discord-route.ts";
 import { slackEvents } from "./admission/slack-route.ts";
-import { debugContainerConfig, debugProcesses, listProcesses } from "./debug-routes.ts";
+import { telegramUpdates } from "./admission/telegram-route.ts";
+import { webhook } from "./admission/webhook.ts";
+import { chat, chatSocket } from "./chat-route.ts";
+import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { adminPage } from "./pages/admin.ts";
@@ -36,21 +40,32 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.ready.path, readiness(sandbox));
   app.get(ROUTES.home.path, home(sandbox));
 
-  app.use(ROUTES.slackEvents.path, requirePublicOrIdentity(settings.publicWebhooks, identify));
-  app.post(
-    ROUTES.slackEvents.path,
-    slackEvents({ signingSecret: settings.slackSigningSecret, ledger, sandbox, clock }),
-  );
+  app.get(ROUTES.chat.path, chat());
+  app.get(ROUTES.chatSocket.path, chatSocket());
+
+  const webhooks = {
+    [ROUTES.slackEvents.path]: { read: slackEvents({ signingSecret: settings.slackSigningSecret, clock }) },
+    [ROUTES.telegramWebhook.path]: {
+      read: telegramUpdates({ secret: settings.telegramWebhookSecret, clock }),
+    },
+    [ROUTES.discordInteractions.path]: discordInteractions({ publicKey: settings.discordPublicKey, clock }),
+  };
+  for (const [path, options] of Object.entries(webhooks)) {
+    app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));
+    app.post(path, webhook({ ...options, ledger, sandbox }));
+  }
 
   app.use("/_admin/*", identified);
   app.get(ROUTES.admin.path, async (context) => {
-    const [status, counts, { processes }] = await Promise.all([
+    const [status, counts, { processes }, details] = await Promise.all([
       sandbox.status(),
       ledger.counts(),
       listProcesses(sandbox, false),
+      gatewayDetails(sandbox),
     ]);
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(adminPage({ identity: context.get("identity"), status, counts, processes }));
+    const identity = context.get("identity");
+    return context.html(adminPage({ identity, status, counts, processes, details }));
   });
 
   app.use("/debug/*", refuseCrossSite(), identified);

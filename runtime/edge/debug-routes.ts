@@ -1,5 +1,11 @@
 import type { Handler } from "hono";
-import { CONTROL_ROUTES, type ContainerConfig, type ProcessList } from "../contract/control.ts";
+import {
+  CONTROL_ROUTES,
+  GATEWAY_ROUTES,
+  type ContainerConfig,
+  type GatewayStatus,
+  type ProcessList,
+} from "../contract/control.ts";
 import { sendProblem } from "./problems.ts";
 import type { Sandbox } from "./ports.ts";
 
@@ -13,6 +19,14 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   });
   if (!response.ok) return { processes: [] };
   return (await response.json()) as ProcessList;
+}
+
+/** What the gateway tells of itself; `undefined` while it is not ready. */
+export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
+  const { state } = await sandbox.status();
+  if (state !== "ready") return undefined;
+  const response = await sandbox.request("gateway", { method: "GET", path: GATEWAY_ROUTES.status });
+  return response.ok ? ((await response.json()) as GatewayStatus) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */

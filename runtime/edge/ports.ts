@@ -1,4 +1,5 @@
-import type { Delivery, SandboxStatus } from "../contract/control.ts";
+import type { SandboxStatus } from "../contract/control.ts";
+import type { Delivery } from "../contract/delivery.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;

@@ -25,6 +25,18 @@ export class RetryableError extends StewardError {
 }
 
 /**
+ * What another attempt would not mend: `reply_refused` where the platform takes nothing for this chat
+ * (the person blocked the bot, the bot was removed), `edit_refused` where it does not let this message
+ * be edited any more.
+ */
+export class RefusedError extends StewardError {
+  constructor(code: "reply_refused" | "edit_refused", detail: string, options?: ErrorOptions) {
+    super(code, detail, options);
+    this.name = "RefusedError";
+  }
+}
+
+/**
  * Milliseconds that a Retry-After header asks to wait (RFC 9110 section 10.2.3: seconds or a date),
  * `undefined` where it says nothing usable.
  */

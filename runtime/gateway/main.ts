@@ -11,6 +11,7 @@ try {
     clock: Date.now,
     write: (line) => process.stdout.write(line),
   });
+  process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(process.env, async () => {
     await gateway.close();
     process.exit(0);

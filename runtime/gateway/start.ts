@@ -1,33 +1,38 @@
-import { join } from "node:path";
-import type { GatewayStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
+import type { Log, LogLevel } from "../contract/log.ts";
 import { VERSION } from "../contract/names.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { createLog } from "../process/log.ts";
 import { readProcessSettings } from "../process/settings.ts";
-import { Agent } from "./agent/agent.ts";
-import { createChannels } from "./channels/registry.ts";
+import { Commands } from "./commands/commands.ts";
 import { loadConfig } from "./config/load.ts";
+import { ConfigReload } from "./config/reload.ts";
 import { unusedCredentials } from "./config/render.ts";
+import { KnownSecrets } from "./config/secrets.ts";
+import type { InTurn } from "./deliveries/conversations.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
-import { DeliveryRecords } from "./deliveries/records.ts";
-import { ensureDirectory } from "../process/files.ts";
+import { Replies } from "./deliveries/replies.ts";
 import { gatewayApp } from "./http/app.ts";
-import { createAnthropicModel } from "./models/anthropic.ts";
-import { UsageStore } from "./models/usage.ts";
+import { completions } from "./http/completions.ts";
+import { hooks } from "./http/hooks.ts";
+import { ModelProbe } from "./models/probe.ts";
+import type { ModelTimeout } from "./models/streamed.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
-import { pairingStores } from "./pairing/stores.ts";
-import { WaitingSenders } from "./pairing/waiting.ts";
-import { Sessions } from "./sessions/store.ts";
-import { openStore } from "./store.ts";
+import { createParts, type Parts } from "./parts.ts";
+import { createSay } from "./schedules/say.ts";
+import { Schedules } from "./schedules/schedules.ts";
+import { gatewayStatus } from "./status.ts";
+import { openStores } from "./stores.ts";
+import { WebChat } from "./webchat/chat.ts";
+import { ChatHistory } from "./webchat/history.ts";
+import { ChatSockets } from "./webchat/sockets.ts";
 
 /** Less than the 10 s that a container engine waits by default before it kills. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
-const USAGE_DAYS = 7;
 
 /** What the gateway is started with. */
 export interface GatewayOptions {
@@ -36,11 +41,15 @@ export interface GatewayOptions {
   clock(): number;
   /** Receives one log line, its line feed included. */
   write(line: string): void;
+  /** How long a model may take; tests shorten it. */
+  modelTimeout?: ModelTimeout;
 }
 
 /** A gateway that is ready. */
 export interface Gateway {
   port: number;
+  /** Reads the config file and takes it over, or tells in the status why not. */
+  reload(): Promise<void>;
   /** Takes nothing new, lets running deliveries end within a bound, closes the store. */
   close(): Promise<void>;
 }
@@ -50,7 +59,12 @@ export interface Gateway {
  *
  * @throws StewardError with the cause and the fix: the process should print it and exit with code 1.
  */
-export async function startGateway({ environment, clock, write }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({
+  environment,
+  clock,
+  write,
+  modelTimeout,
+}: GatewayOptions): Promise<Gateway> {
   // 1. Environment. A leftover of older versions that would change who may write to the bot.
   if (environment["TELEGRAM_DM_POLICY"]) throw new StewardError("dm_policy_set");
   const settings = readProcessSettings(environment);
@@ -59,9 +73,13 @@ export async function startGateway({ environment, clock, write }: GatewayOptions
   ensureDirectory(settings.home);
 
   // 3. Config, and the log at its level.
-  const { config, secrets, fresh } = loadConfig(settings.configPath, environment);
-  const redact = createRedactor(environment, secrets);
-  const log = createLog({ name: "gateway", level: settings.logLevel ?? config.logging.level, redact, write });
+  const { config, secrets, fresh } = await loadConfig(settings.configPath, environment);
+  const known = new KnownSecrets(environment);
+  known.add(secrets);
+  const { redact } = known;
+  const logAt = (level: LogLevel): Log =>
+    createLog({ name: "gateway", level: settings.logLevel ?? level, redact, write });
+  const log = logAt(config.logging.level);
   if (fresh) log.info("config written from the environment", { path: settings.configPath });
   const unused = unusedCredentials(environment, Object.keys(config.channels));
   if (unused.length > 0) {
@@ -69,57 +87,108 @@ export async function startGateway({ environment, clock, write }: GatewayOptions
   }
   if (settings.controlToken === undefined) log.warn("no control token: every delivery is refused");
 
-  // 4. Store.
-  const database = openStore(join(settings.home, "state.db"));
-  const sessions = new Sessions(database);
-  const usage = new UsageStore(database);
-  const records = new DeliveryRecords(database);
-  const waiting = new WaitingSenders(database);
-  const stores = pairingStores({
-    home: settings.home,
-    clock,
-    onSetAside: (report) => log.error("a store could not be read and was set aside", { ...report }),
-  });
+  // 4. Stores.
+  const stores = openStores({ home: settings.home, clock, log });
+  const { sessions, usage, records, waiting } = stores;
 
   // 5. Channels and agent. Neither sends a request.
-  const channels = createChannels({ config, environment, pairing: stores, clock, log });
-  const model = createAnthropicModel({
-    apiKey: environment["ANTHROPIC_API_KEY"] ?? "",
-    baseUrl: environment["ANTHROPIC_BASE_URL"] ?? "",
+  const shared = {
+    environment,
+    home: settings.home,
+    stores,
+    redact,
     clock,
-  });
-  const agent = new Agent({ config, model, sessions, usage, clock, log });
-  const pairing = new PairingDesk({ stores, waiting, log });
-  const deliveries = new Deliveries({ channels, agent, pairing, records, clock, log });
-  const notices = new ApprovalNotices({ channels, stores, waiting, clock, log });
+    log,
+    ...(modelTimeout && { modelTimeout }),
+  };
+  let current = createParts(config, shared);
+  const parts = (): Parts => current;
 
-  // 6. HTTP server.
-  const since = new Date(clock()).toISOString();
-  const status = (): GatewayStatus => ({
-    version: VERSION,
-    since,
-    model: { id: agent.modelId, ...(agent.failure && { reason: agent.failure }) },
-    channels: channels.health(),
-    counts: { ...sessions.counts(), answered: records.answered, active: deliveries.active },
-    usage: usage.recent(USAGE_DAYS),
+  // 6. What brings messages in and replies out.
+  const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
+  const commands = new Commands({ parts, sessions, usage, clock });
+  const deliveries = new Deliveries({ parts, pairing, commands, sessions, records, clock, log });
+  const inTurn: InTurn = (conversation, work) => deliveries.inTurn(conversation, work);
+  const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
+  const replies = new Replies({ records, clock, log });
+  const schedules = new Schedules({
+    store: stores.schedules,
+    say: createSay({ parts, records, replies, inTurn, clock }),
+    clock,
+    setTimer,
+    log,
   });
-  const app = gatewayApp({ controlToken: settings.controlToken, deliveries, status, log });
+  const history = new ChatHistory(stores.database);
+  const chat = new WebChat({ agent: () => parts().agent, commands, sessions, history, clock, log });
+  const { controlToken } = settings;
+  const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
+  const probe = new ModelProbe({ parts, environment, redact, fetch, clock, log });
+
+  // 7. A config that changes while the gateway runs. What is under way ends with the parts it began with.
+  const reload = new ConfigReload({
+    path: settings.configPath,
+    environment,
+    redact,
+    clock,
+    log,
+    onConfig: (changed) => {
+      known.add(changed.secrets);
+      const former = current;
+      current = createParts(changed.config, shared);
+      logAt(changed.config.logging.level);
+      void former.close();
+      schedules.sync(changed.config);
+    },
+  });
+
+  // 8. HTTP server.
+  const since = new Date(clock()).toISOString();
+  const stop = new AbortController();
+  const token = { config: () => parts().config, environment };
+  const app = gatewayApp({
+    controlToken,
+    deliveries,
+    status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
+    completions: completions({ ...token, parts, clock, log }),
+    hooks: hooks({ ...token, parts, inTurn, signal: stop.signal }),
+    log,
+  });
   const server = await listen({
     fetch: (request) => app.fetch(request),
     hostname: settings.bind,
     port: settings.gatewayPort,
+    onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 7. Ready.
+  // 9. Ready.
   notices.start();
-  log.info("gateway ready", { port: server.port, version: VERSION, model: agent.modelId });
+  schedules.start(config);
+  probe.start();
+  reload.start();
+  log.info("gateway ready", { port: server.port, version: VERSION, model: parts().models.primary });
   return {
     port: server.port,
+    reload: () => reload.look({ force: true }),
     close: async () => {
       log.info("gateway stopping", { active: deliveries.active });
-      await Promise.all([deliveries.drain(DRAIN_MS), notices.stop(DRAIN_MS)]);
+      probe.stop();
+      await Promise.all([
+        deliveries.drain(DRAIN_MS),
+        chat.drain(DRAIN_MS),
+        notices.stop(DRAIN_MS),
+        schedules.stop(DRAIN_MS),
+        reload.stop(),
+      ]);
+      sockets.close();
+      stop.abort();
       await server.close(CLOSE_MS);
-      database.close();
+      await parts().close();
+      stores.database.close();
     },
   };
+}
+
+function setTimer(work: () => void, ms: number): () => void {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
 }

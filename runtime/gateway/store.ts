@@ -1,7 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
-
-/** On a host another process has the same file open; a writer waits for it this long. */
-const BUSY_TIMEOUT_MS = 5_000;
+import type { DatabaseSync } from "node:sqlite";
+import { openDatabase, type DatabaseSetAside } from "../process/database.ts";
 
 /** One entry a schema version; an entry that was released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -40,19 +38,119 @@ const MIGRATIONS = [
      thread TEXT,
      PRIMARY KEY (platform, sender)
    ) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE deliveries ADD COLUMN owner TEXT;
+   ALTER TABLE deliveries ADD COLUMN chat TEXT;
+   ALTER TABLE deliveries ADD COLUMN thread TEXT;
+   ALTER TABLE deliveries ADD COLUMN draft TEXT;
+   ALTER TABLE deliveries ADD COLUMN said TEXT;`,
+  `ALTER TABLE messages ADD COLUMN name TEXT;
+   ALTER TABLE messages ADD COLUMN context TEXT;
+   ALTER TABLE messages ADD COLUMN question TEXT;
+   CREATE TABLE sessions (
+     conversation TEXT PRIMARY KEY,
+     begins_after INTEGER NOT NULL DEFAULT 0,
+     messages INTEGER NOT NULL DEFAULT 0,
+     updated_at INTEGER,
+     model TEXT,
+     summary TEXT,
+     summary_to INTEGER NOT NULL DEFAULT 0,
+     token_ratio REAL
+   ) STRICT;
+   CREATE INDEX sessions_by_update ON sessions (updated_at);
+   CREATE TABLE session_totals (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     conversations INTEGER NOT NULL,
+     messages INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO sessions (conversation, messages, updated_at)
+     SELECT conversation, count(*), max(at) FROM messages GROUP BY conversation;
+   INSERT INTO session_totals SELECT 1, (SELECT count(*) FROM sessions), (SELECT count(*) FROM messages);
+   CREATE TRIGGER sessions_counted AFTER INSERT ON sessions BEGIN
+     UPDATE session_totals SET conversations = conversations + 1;
+   END;
+   CREATE TRIGGER messages_counted AFTER INSERT ON messages BEGIN
+     INSERT INTO sessions (conversation, messages, updated_at) VALUES (new.conversation, 1, new.at)
+       ON CONFLICT (conversation) DO UPDATE SET messages = messages + 1, updated_at = excluded.updated_at;
+     UPDATE session_totals SET messages = messages + 1;
+   END;
+   CREATE TABLE session_context (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     conversation TEXT NOT NULL,
+     delivery TEXT NOT NULL,
+     name TEXT NOT NULL,
+     text TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     UNIQUE (conversation, delivery)
+   ) STRICT;
+   CREATE INDEX session_context_by_conversation ON session_context (conversation, seq);
+   CREATE TABLE steps (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     conversation TEXT NOT NULL,
+     delivery TEXT NOT NULL,
+     text TEXT NOT NULL,
+     at INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX steps_by_delivery ON steps (conversation, delivery, seq);
+   CREATE INDEX steps_by_age ON steps (at);
+   CREATE TABLE tool_calls (
+     step INTEGER NOT NULL REFERENCES steps (seq) ON DELETE CASCADE,
+     position INTEGER NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT NOT NULL,
+     input TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('waiting', 'begun', 'done', 'failed')),
+     output TEXT,
+     PRIMARY KEY (step, position)
+   ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE schedules (
+     id TEXT PRIMARY KEY,
+     source TEXT NOT NULL CHECK (source IN ('config', 'chat', 'cli')),
+     spec TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     next_at INTEGER,
+     last_at INTEGER,
+     last_outcome TEXT
+   ) STRICT;
+   CREATE INDEX schedules_due ON schedules (next_at) WHERE next_at IS NOT NULL;
+   CREATE TABLE schedule_runs (
+     schedule TEXT NOT NULL,
+     due_at INTEGER NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'failed', 'missed')),
+     count INTEGER NOT NULL,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     at INTEGER NOT NULL,
+     next_at INTEGER,
+     note TEXT,
+     PRIMARY KEY (schedule, due_at)
+   ) STRICT;
+   CREATE INDEX schedule_runs_pending ON schedule_runs (next_at) WHERE state = 'pending';`,
+  `CREATE TABLE delivery_totals (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     answered INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO delivery_totals SELECT 1, count(*) FROM deliveries WHERE answered = 1;
+   CREATE TRIGGER deliveries_counted AFTER INSERT ON deliveries WHEN new.answered = 1 BEGIN
+     UPDATE delivery_totals SET answered = answered + 1;
+   END;
+   CREATE TRIGGER deliveries_answered AFTER UPDATE OF answered ON deliveries
+     WHEN new.answered <> old.answered BEGIN
+     UPDATE delivery_totals SET answered = answered + new.answered - old.answered;
+   END;
+   CREATE TRIGGER deliveries_forgotten AFTER DELETE ON deliveries WHEN old.answered = 1 BEGIN
+     UPDATE delivery_totals SET answered = answered - 1;
+   END;
+   CREATE INDEX schedule_runs_by_age ON schedule_runs (at);
+   CREATE INDEX schedule_runs_missed ON schedule_runs (at, count) WHERE state = 'missed';`,
 ];
 
 /**
- * Opens the gateway's database and brings its schema up to date.
- *
- * Write-ahead log with full synchronisation: what was committed survives a crash and a power cut,
- * which the record of answered deliveries needs.
+ * Opens the gateway's database and brings its schema up to date. What was committed survives a crash
+ * and a power cut, which the record of answered deliveries needs; see {@link openDatabase}.
  *
  * @throws Error where the file was written by a later version.
  */
-export function openStore(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
+  const database = openDatabase(path, onSetAside);
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   if (version > MIGRATIONS.length) {
     database.close();

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { StewardError } from "../contract/errors.ts";
 
 const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
@@ -16,19 +16,25 @@ export function ensureDirectory(path: string): void {
  * Writes a file so that a reader sees the old content or the new one, never a half, and so that the
  * new one survives a power cut. Readable by this user alone.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ * @throws StewardError `data_directory_unwritable` where the rights do not suffice,
+ * `disk_full` where there is no room.
  */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   guard(path, () => {
-    const file = openSync(temporary, "w", 0o600);
     try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
+      const file = openSync(temporary, "w", 0o600);
+      try {
+        writeFileSync(file, text);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(temporary, path);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
     }
-    renameSync(temporary, path);
   });
 }
 
@@ -37,6 +43,9 @@ function guard(path: string, action: () => void): void {
     action();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOSPC" || code === "EDQUOT") {
+      throw new StewardError("disk_full", `${path} cannot be written: the disk is full.`, { cause: error });
+    }
     if (!DENIED.has(code)) throw error;
     throw new StewardError("data_directory_unwritable", `${path} cannot be written (${code}).`, {
       cause: error,

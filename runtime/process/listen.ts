@@ -1,6 +1,9 @@
-import { createServer } from "node:http";
-import { createAdaptorServer } from "@hono/node-server";
-import { StewardError } from "../contract/errors.ts";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import { PROBLEM_TYPE, type Problem } from "../contract/problem.ts";
+import { createServer } from "./http.ts";
+import { closeServer, openServer } from "./server.ts";
 
 /** A server that listens. */
 export interface Listening {
@@ -15,6 +18,21 @@ export interface ListenOptions {
   hostname: string;
   /** 0 takes any free port. */
   port: number;
+  /** Takes over the connection of a request that asks for another protocol. Without it such a request is answered as a plain one. */
+  onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
+/** Answers an upgrade request with a problem document and ends its connection. */
+export function refuseUpgrade(socket: Duplex, problem: Problem): void {
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} Refused`,
+    "connection: close",
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(problem.status === 503 || problem.status === 429 ? ["retry-after: 5"] : []),
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /**
@@ -22,30 +40,23 @@ export interface ListenOptions {
  *
  * @throws StewardError `port_in_use` where another process holds the port.
  */
-export async function listen({ fetch, hostname, port }: ListenOptions): Promise<Listening> {
-  const server = createAdaptorServer({ fetch, createServer, overrideGlobalObjects: false });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
-      const detail = `Port ${port} on ${hostname} is already in use by another process.`;
-      reject(taken ? new StewardError("port_in_use", detail, { cause: error }) : error);
+export async function listen({ fetch, hostname, port, onUpgrade }: ListenOptions): Promise<Listening> {
+  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }));
+  // The server itself forgets these connections, and they would keep it from closing.
+  const upgraded = new Set<Duplex>();
+  if (onUpgrade !== undefined) {
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      upgraded.add(socket);
+      socket.on("close", () => upgraded.delete(socket)).on("error", () => socket.destroy());
+      onUpgrade(request, socket, head).catch(() => socket.destroy());
     });
-    server.listen(port, hostname, resolve);
-  });
-  const address = server.address();
+  }
   return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    close: (graceMs) =>
-      new Promise((resolve) => {
-        const cut = setTimeout(
-          () => "closeAllConnections" in server && server.closeAllConnections(),
-          graceMs,
-        );
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-        if ("closeIdleConnections" in server) server.closeIdleConnections();
-      }),
+    port: await openServer(server, hostname, port),
+    close: async (graceMs) => {
+      const cut = setTimeout(() => upgraded.forEach((socket) => socket.destroy()), graceMs);
+      await closeServer(server, graceMs);
+      clearTimeout(cut);
+    },
   };
 }

@@ -1,10 +1,9 @@
 import { isIP } from "node:net";
 import { isAbsolute, join } from "node:path";
-import { CONTROL_TOKEN_VARIABLE } from "../contract/control.ts";
-import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { LOG_LEVELS, type LogLevel } from "../contract/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
+import { CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
 /** Where a process of the container listens and keeps its data. */
 export interface ProcessSettings {

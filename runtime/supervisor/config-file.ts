@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { statSync } from "node:fs";
-import { readConfigText } from "../contract/config-text.ts";
 import type { ContainerConfig } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { redactValue, type Redactor } from "../contract/redact.ts";
@@ -22,6 +21,8 @@ export async function showConfig(
     const message = code === "ENOENT" ? "The file does not exist" : `The file cannot be read (${code})`;
     return { config: null, path, valid: false, problems: [{ path: "", message }] };
   }
+  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  const { readConfigText } = await import("../contract/config/text.ts");
   const { value, result } = readConfigText(text, environment);
   const problems = result.ok
     ? []

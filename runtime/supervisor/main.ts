@@ -1,16 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createRedactor } from "../contract/redact.ts";
 import { fatalReport } from "../process/fatal.ts";
 import { createLog } from "../process/log.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { onStopRequest } from "../process/stop.ts";
+import { createControl } from "./control.ts";
+import { serveControl } from "./control-server.ts";
+import { gatewayCommand } from "./gateway-command.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
-/** Beside this file in the sources and in the bundle: same folders, same extension. */
-const GATEWAY = new URL(`../gateway/main${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
 const redact = createRedactor(process.env);
 const write = (line: string): void => void process.stdout.write(line);
@@ -21,9 +20,9 @@ try {
   const log = createLog({ name: "supervisor", level: settings.logLevel ?? "info", redact, write });
   if (settings.controlToken === undefined) log.warn("no control token: the control API refuses everyone");
 
-  // 2. Gateway. First, since everything waits for it; the control API's modules load while it starts.
+  // 2. Gateway. First, since everything waits for it.
   const supervisor = createSupervisor({
-    command: [process.execPath, fileURLToPath(GATEWAY)],
+    command: gatewayCommand(),
     environment: process.env,
     home: settings.home,
     gatewayPort: settings.gatewayPort,
@@ -35,19 +34,13 @@ try {
   supervisor.start();
 
   // 3. Control API.
-  const [{ controlApp }, { listen }] = await Promise.all([
-    import("./control.ts"),
-    import("../process/listen.ts"),
-  ]);
-  const app = controlApp(supervisor, controlToken, log);
-  const server = await listen({
-    fetch: (request) => app.fetch(request),
-    hostname: settings.bind,
-    port: settings.supervisorPort,
-  }).catch(async (error: unknown) => {
-    await supervisor.stop();
-    throw error;
-  });
+  const control = createControl(supervisor, controlToken, log);
+  const server = await serveControl(control, settings.bind, settings.supervisorPort).catch(
+    async (error: unknown) => {
+      await supervisor.stop();
+      throw error;
+    },
+  );
   log.info("control API ready", { port: server.port });
   onStopRequest(process.env, async () => {
     await supervisor.stop();

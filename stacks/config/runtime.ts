@@ -23,6 +23,7 @@ export function runtimeVariables(values: Values): RuntimeVariables {
     TELEGRAM_API_ROOT: endpoints.telegram,
     DISCORD_API_URL: endpoints.discord,
     ANTHROPIC_BASE_URL: endpoints.anthropic,
+    OPENAI_BASE_URL: endpoints.openai,
     ...(values.target === "serverless" && {
       SANDBOX_SLEEP_AFTER: values.sleepAfter,
       EDGE_ACCESS_TEAM_DOMAIN: values.teamDomain,

@@ -20,6 +20,7 @@ const secret = () => z.string().regex(/^\S(?:.*\S)?$/s, "must not be empty, nor 
 /** What the runtime reads as a secret, by the key that holds it. */
 export const SECRET_VARIABLES = {
   anthropicApiKey: "ANTHROPIC_API_KEY",
+  openaiApiKey: "OPENAI_API_KEY",
   slackBotToken: "SLACK_BOT_TOKEN",
   slackSigningSecret: "SLACK_SIGNING_SECRET",
   telegramBotToken: "TELEGRAM_BOT_TOKEN",
@@ -34,6 +35,8 @@ export type SecretKey = keyof typeof SECRET_VARIABLES;
 const common = {
   /** Model provider key. Required. */
   anthropicApiKey: secret(),
+  /** Key of a second model provider, OpenAI's or one that speaks its protocol. */
+  openaiApiKey: secret().optional(),
   slackBotToken: secret().optional(),
   slackSigningSecret: secret().optional(),
   telegramBotToken: secret().optional(),
@@ -53,8 +56,9 @@ const common = {
       telegram: serverUrl().optional(),
       discord: serverUrl().optional(),
       anthropic: serverUrl().optional(),
+      openai: serverUrl().optional(),
     }),
-    "an object with slack, telegram, discord or anthropic",
+    "an object with slack, telegram, discord, anthropic or openai",
   ).prefault("{}"),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),

@@ -1,5 +1,7 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
-import type { Delivery, SandboxStatus } from "../../runtime/contract/control.ts";
+import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
+import type { Delivery } from "../../runtime/contract/delivery.ts";
+import { reason } from "../../runtime/contract/errors.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
 import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
@@ -7,6 +9,7 @@ import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
+export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
 /** The tests' present. */
 export const NOW = 1_795_000_000_000;
 
@@ -62,11 +65,35 @@ interface EdgeFixture {
   status?: Partial<SandboxStatus>;
   publicWebhooks?: boolean;
   signingSecret?: string | null;
+  discordPublicKey?: string;
+  telegramSecret?: string | null;
   teamDomain?: string | null;
   audience?: string | null;
   grantsWake?: boolean;
   jwk?: object;
 }
+
+const CONTAINER_CONFIG = {
+  config: { channels: {} },
+  path: "/root/.steward/steward.json",
+  valid: true,
+  problems: [],
+};
+const PROCESSES = {
+  processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
+};
+/** A gateway whose Slack token has expired. */
+const GATEWAY_STATUS: GatewayStatus = {
+  version: "0.1.0",
+  since: new Date(NOW).toISOString(),
+  model: { id: "anthropic/claude-sonnet-4-5" },
+  models: [{ id: "anthropic/claude-sonnet-4-5", state: "ready" }],
+  channels: [{ platform: "slack", state: "failing", reason: reason("slack_token_expired") }],
+  counts: { conversations: 1, messages: 2, answered: 1, active: 0 },
+  schedules: { count: 1, nextAt: "2026-11-22T08:00:00.000Z", missed: 0 },
+  config: { loadedAt: new Date(NOW).toISOString() },
+  usage: [],
+};
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
@@ -79,11 +106,14 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const logged: string[] = [];
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
   const signingSecret = orUndefined(fixture.signingSecret, SIGNING_SECRET);
+  const telegramSecret = orUndefined(fixture.telegramSecret, TELEGRAM_SECRET);
   const app = createEdge({
     settings: {
       publicWebhooks,
       sleepAfterMs: 600_000,
       ...(signingSecret && { slackSigningSecret: signingSecret }),
+      ...(fixture.discordPublicKey && { discordPublicKey: fixture.discordPublicKey }),
+      ...(telegramSecret && { telegramWebhookSecret: telegramSecret }),
     },
     ledger: {
       admit: async (event) => {
@@ -100,15 +130,8 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       request: async (port, request) => {
         requests.push({ port, request });
-        return Response.json(
-          request.path.startsWith("/config")
-            ? { config: { channels: {} }, path: "/root/.steward/steward.json", valid: true, problems: [] }
-            : {
-                processes: [
-                  { name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null },
-                ],
-              },
-        );
+        if (port === "gateway") return Response.json(GATEWAY_STATUS);
+        return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
     },
     identify: accessIdentity({

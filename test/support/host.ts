@@ -98,8 +98,16 @@ export async function startHost({ build = "source", environment = {}, config }: 
     throw error;
   });
 
+  /** The process id of the gateway that is ready. */
+  const gatewayPid = async () => {
+    const response = await fetch(`http://127.0.0.1:${gatewayPort}/readyz`);
+    return ((await response.json()) as { pid: number }).pid;
+  };
+
   return {
     url,
+    home,
+    gatewayPid,
     slack,
     gatewayPort,
     secrets: SECRETS,

@@ -1,45 +1,213 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
+import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
+
+/** A message that is out. */
+export interface DiscordMessage {
+  id: string;
+  /** The channel, or the interaction's token that it went out by. */
+  place: string;
+  content: string;
+  flags: number;
+  /** It fills a deferred answer. */
+  original: boolean;
+  /** How often it was edited. */
+  edits: number;
+}
+
+/** One request that came in. */
+export interface DiscordCall {
+  method: string;
+  path: string;
+  body: Record<string, unknown>;
+  authorization: string | undefined;
+  userAgent: string | undefined;
+}
+
+/** An answer that a test sets. */
+export interface DiscordFault {
+  status: number;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+/** Discord's side. */
+export interface DiscordStandIn extends Listening {
+  /** What `DISCORD_API_URL` has to be. */
+  apiUrl: string;
+  publicKey: string;
+  calls: readonly DiscordCall[];
+  messages: readonly DiscordMessage[];
+  /** The answers to come, in order; after the last of them the usual ones again. */
+  next(...faults: DiscordFault[]): void;
+  /** An interaction was deferred: from now on its token is taken, until `expire`. */
+  defer(token: string, flags?: number): void;
+  expire(token: string): void;
+  /** What is shown as being answered. */
+  pending(): readonly string[];
+  /** Sends a signed interaction as Discord does, and does what the answer says. */
+  interact(endpoint: string, payload: Record<string, unknown>): Promise<Response>;
+}
 
 /** Options of {@link startDiscord}. */
 export interface DiscordOptions extends ListenOptions {
   botToken: string;
   applicationId: string;
+  /** Default: a new one. */
+  key?: DiscordKey;
 }
 
+const LONGEST = 2_000;
+/** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
+const UNKNOWN_WEBHOOK = { message: "Unknown Webhook", code: 10015 };
+const UNKNOWN_MESSAGE = { message: "Unknown Message", code: 10008 };
+const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
+
 /**
- * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the
- * current user and application, its commands, and messages to a channel.
- * Not modelled: interactions from Discord's side, permissions, limits, every other resource.
+ * Stands in for Discord's API, version 10 (https://docs.discord.com/developers/reference): the current user
+ * and application, its commands, messages to a channel, and interactions with their answers
+ * (https://docs.discord.com/developers/interactions/receiving-and-responding).
+ * Not modelled: permissions, rate limits beyond the answers that a test sets, every other resource.
  */
-export async function startDiscord(options: DiscordOptions): Promise<Listening> {
-  const app = new Hono();
-  const sent: string[] = [];
+export async function startDiscord(options: DiscordOptions): Promise<DiscordStandIn> {
+  const key = options.key ?? createDiscordKey();
+  const calls: DiscordCall[] = [];
+  const messages: DiscordMessage[] = [];
+  const faults: DiscordFault[] = [];
+  const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
   let commands: unknown[] = [];
+  const app = new Hono();
+  const api = app.basePath("/api/v10");
   const application = { id: options.applicationId, name: "steward", interactions_endpoint_url: null };
+
   app.get("/", (context) =>
-    context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${sent.length}`),
+    context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${messages.length}`),
   );
-  app.use("/api/v10/*", async (context, next) => {
-    if (context.req.header("authorization") !== `Bot ${options.botToken}`) {
+  api.use("*", async (context, next) => {
+    const { method, path } = context.req;
+    const text = await context.req.text();
+    calls.push({
+      method,
+      path: path.replace("/api/v10", ""),
+      body: text === "" ? {} : JSON.parse(text),
+      authorization: context.req.header("authorization"),
+      userAgent: context.req.header("user-agent"),
+    });
+    const fault = faults.shift();
+    if (fault !== undefined) return Response.json(fault.body ?? {}, fault);
+    const byTicket = path.startsWith("/api/v10/webhooks/");
+    if (!byTicket && context.req.header("authorization") !== `Bot ${options.botToken}`) {
       return context.json({ message: "401: Unauthorized", code: 0 }, 401);
     }
-    await next();
-    return undefined;
+    return next();
   });
-  app.get("/api/v10/users/@me", (context) =>
+  api.get("/users/@me", (context) =>
     context.json({ id: options.applicationId, username: "steward", bot: true }),
   );
-  app.get("/api/v10/applications/@me", (context) => context.json(application));
-  app.put("/api/v10/applications/:id/commands", async (context) => {
+  api.get("/applications/@me", (context) => context.json(application));
+  api.put("/applications/:id/commands", async (context) => {
     commands = await context.req.json();
     return context.json(commands);
   });
-  app.post("/api/v10/channels/:id/messages", async (context) => {
-    const { content = "" } = await context.req.json<{ content?: string }>();
-    sent.push(content);
-    return context.json({ id: String(sent.length), channel_id: context.req.param("id"), content });
+
+  const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
+    const content = String(body["content"]);
+    const message = { id: String(9_000 + messages.length), place, content, flags, original, edits: 0 };
+    messages.push(message);
+    return message;
+  };
+  const wrong = (context: Context, body: Record<string, unknown>): Response | undefined => {
+    const content = body["content"];
+    if (typeof content !== "string" || content === "") {
+      return context.json({ message: "Cannot send an empty message", code: 50006 }, 400);
+    }
+    if (content.length <= LONGEST) return undefined;
+    const problem = { code: "BASE_TYPE_MAX_LENGTH", message: "Must be 2000 or fewer in length." };
+    const errors = { content: { _errors: [problem] } };
+    return context.json({ message: "Invalid Form Body", code: 50035, errors }, 400);
+  };
+  const edit = (message: DiscordMessage | undefined, context: Context, body: Record<string, unknown>) => {
+    if (message === undefined) return context.json(UNKNOWN_MESSAGE, 404);
+    message.content = String(body["content"]);
+    message.edits += 1;
+    return context.json(message);
+  };
+  const body = (context: Context) => context.req.json<Record<string, unknown>>();
+
+  api.post("/channels/:channel/messages", async (context) => {
+    const sent = await body(context);
+    return wrong(context, sent) ?? context.json(add(context.req.param("channel"), sent, false));
+  });
+  api.patch("/channels/:channel/messages/:id", async (context) =>
+    edit(
+      messages.find(({ id }) => id === context.req.param("id")),
+      context,
+      await body(context),
+    ),
+  );
+  api.use("/webhooks/:application/:token/*", async (context, next) => {
+    const ticket = tickets.get(context.req.param("token"));
+    const known = context.req.param("application") === options.applicationId;
+    if (ticket === undefined || !known) return context.json(UNKNOWN_WEBHOOK, 404);
+    if (ticket.state === "expired") return context.json(INVALID_TOKEN, 401);
+    return next();
+  });
+  const ofToken = (token: string, id: string) =>
+    messages.find((one) => one.place === token && (id === "@original" ? one.original : one.id === id));
+  api.patch("/webhooks/:application/:token/messages/:id", async (context) => {
+    const { token, id } = context.req.param();
+    const ticket = tickets.get(token);
+    const sent = await body(context);
+    const refused = wrong(context, sent);
+    if (refused !== undefined || ticket === undefined) return refused ?? context.json(UNKNOWN_WEBHOOK, 404);
+    const found = ofToken(token, id);
+    if (found !== undefined || id !== "@original" || ticket.state !== "deferred") {
+      return edit(found, context, sent);
+    }
+    ticket.state = "answered";
+    return context.json(add(token, sent, true, ticket.flags));
+  });
+  api.delete("/webhooks/:application/:token/messages/:id", (context) => {
+    const { token, id } = context.req.param();
+    const ticket = tickets.get(token);
+    if (id === "@original" && ticket !== undefined) ticket.state = "answered";
+    const found = ofToken(token, id);
+    if (found !== undefined) messages.splice(messages.indexOf(found), 1);
+    return context.body(null, 204);
+  });
+  api.post("/webhooks/:application/:token", async (context) => {
+    const sent = await body(context);
+    return (
+      wrong(context, sent) ??
+      context.json(add(context.req.param("token"), sent, false, Number(sent["flags"] ?? 0)))
+    );
   });
   app.notFound((context) => context.json({ message: "404: Not Found", code: 0 }, 404));
-  return listen(app, options);
+
+  const listening = await listen(app, options);
+  const defer = (token: string, flags = 0): void => void tickets.set(token, { state: "deferred", flags });
+  return {
+    ...listening,
+    apiUrl: `${listening.url}/api/v10`,
+    publicKey: key.publicKey,
+    calls,
+    messages,
+    next: (...more) => void faults.push(...more),
+    defer,
+    expire: (token) => void tickets.set(token, { state: "expired", flags: 0 }),
+    pending: () => [...tickets].filter(([, { state }]) => state === "deferred").map(([token]) => token),
+    async interact(endpoint, payload) {
+      const text = JSON.stringify(payload);
+      const init = { method: "POST", body: text, headers: signInteraction(key, text) };
+      const response = await fetch(endpoint, init);
+      const answer = response.ok ? ((await response.clone().json()) as InteractionAnswer) : undefined;
+      if (answer?.type === 5) defer(String(payload["token"]), answer.data?.flags);
+      return response;
+    },
+  };
+}
+
+interface InteractionAnswer {
+  type: number;
+  data?: { flags?: number };
 }

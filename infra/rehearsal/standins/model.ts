@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import * as z from "zod";
@@ -14,10 +15,15 @@ const requestSchema = z.looseObject({
   messages: z.array(z.looseObject({ role: z.enum(["user", "assistant"]), content })).min(1),
 });
 
+/** The one model that the list names. */
+const LISTED = "claude-sonnet-4-5";
+
 /** Options of {@link startModel}. */
 export interface ModelOptions extends ListenOptions {
   /** The only key that is accepted. */
   apiKey: string;
+  /** Milliseconds before an answer begins. Default none. */
+  delayMs?(): number;
 }
 
 /** What the stand-in answers to a text: the reply names its author, so nobody takes it for a model's. */
@@ -27,22 +33,30 @@ export function standInReply(text: string): string {
 
 /**
  * Stands in for Anthropic's Messages API, streaming (https://platform.claude.com/docs/en/build-with-claude/streaming)
- * and whole, with its answers for a wrong key (401) and an invalid request (400).
+ * and whole, with its answers for a wrong key (401) and an invalid request (400), and for its models API
+ * (https://docs.claude.com/en/api/models), where every id is a model that it has.
  * Not modelled: tools, images, caching, limits, real token counts (a token is four characters here).
  */
 export async function startModel(options: ModelOptions): Promise<Listening> {
   const app = new Hono();
   app.get("/", (context) => context.text("Stand-in for the model provider (rehearsal only)."));
+  app.use("/v1/*", async (context, next) => {
+    if (context.req.header("x-api-key") === options.apiKey) return next();
+    return context.json(failure("authentication_error", "invalid x-api-key"), 401);
+  });
+  app.get("/v1/models", (context) =>
+    context.json({ data: [modelInfo(LISTED)], has_more: false, first_id: LISTED, last_id: LISTED }),
+  );
+  app.get("/v1/models/:id", (context) => context.json(modelInfo(context.req.param("id"))));
   app.post("/v1/messages", async (context) => {
-    if (context.req.header("x-api-key") !== options.apiKey) {
-      return context.json(failure("authentication_error", "invalid x-api-key"), 401);
-    }
     const parsed = requestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success)
       return context.json(failure("invalid_request_error", z.prettifyError(parsed.error)), 400);
     const { model, messages, stream } = parsed.data;
+    const delayMs = options.delayMs?.() ?? 0;
+    if (delayMs > 0) await sleep(delayMs);
     const last = messages.findLast((message) => message.role === "user");
-    const reply = standInReply(textOf(last?.content ?? ""));
+    const reply = standInReply(words(textOf(last?.content ?? "")));
     const usage = { input_tokens: tokens(JSON.stringify(messages)), output_tokens: tokens(reply) };
     const message = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model };
     if (stream !== true) {
@@ -77,12 +91,21 @@ export async function startModel(options: ModelOptions): Promise<Listening> {
   return listen(app, options);
 }
 
+function modelInfo(id: string): object {
+  return { type: "model", id, display_name: `${id} (stand-in)`, created_at: "2026-01-01T00:00:00Z" };
+}
+
 function failure(type: string, message: string): object {
   return { type: "error", error: { type, message } };
 }
 
 function textOf(value: z.infer<typeof content>): string {
   return typeof value === "string" ? value : value.map(({ text = "" }) => text).join("\n");
+}
+
+/** Without the speaker's name that the gateway puts before the words of a group. */
+function words(text: string): string {
+  return text.replace(/^\[[^\]\n]+\]: /gm, "");
 }
 
 function tokens(text: string): number {

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Hono } from "hono";
 import { slackPage, type SlackMessage } from "./slack-page.ts";
+import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
 /** A request as Slack would send it. */
@@ -31,14 +32,17 @@ export interface SlackOptions extends ListenOptions {
 const WORKSPACE = { team: "Rehearsal", team_id: "T0REHEARSAL", user: "steward", user_id: "U0STEWARD" };
 
 /** A mention of the bot in a channel, as Slack tells of it: https://docs.slack.dev/reference/events/app_mention */
-export function mention(text: string, id: string = crypto.randomUUID()): object {
+export function mention(
+  text: string,
+  { id = crypto.randomUUID(), chat = "C0REHEARSAL" }: { id?: string; chat?: string } = {},
+): object {
   const ts = (Date.now() / 1_000).toFixed(6);
   const event = {
     type: "app_mention",
     user: "U0PERSON",
     text: `<@${WORKSPACE.user_id}> ${text}`,
     ts,
-    channel: "C0REHEARSAL",
+    channel: chat,
   };
   const authorizations = [{ team_id: WORKSPACE.team_id, user_id: WORKSPACE.user_id, is_bot: true }];
   return { type: "event_callback", event_id: `Ev${id}`, team_id: WORKSPACE.team_id, authorizations, event };
@@ -51,8 +55,7 @@ export function mention(text: string, id: string = crypto.randomUUID()): object 
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
-  const waiting = new Set<() => void>();
-  const changed = (): void => waiting.forEach((look) => look());
+  const waiting = new Waiting("Slack", messages);
   const sign = (value: unknown): SignedEvent => signed(options.signingSecret, JSON.stringify(value));
   let eventsUrl = "";
 
@@ -79,7 +82,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     if (!text) return context.json({ ok: false, error: "no_text" });
     const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
     messages.push({ channel, text, ts, ...(threadTs && { threadTs }) });
-    changed();
+    waiting.changed();
     return context.json({
       ok: true,
       channel,
@@ -92,7 +95,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     const message = messages.find((candidate) => candidate.ts === ts);
     if (!message || !text) return context.json({ ok: false, error: "message_not_found" });
     message.text = text;
-    changed();
+    waiting.changed();
     return context.json({ ok: true, channel: message.channel, ts, text });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
@@ -106,25 +109,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     connect: (url) => {
       eventsUrl = url;
     },
-    waitFor: (fits, timeoutMs) =>
-      new Promise((resolve, reject) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          waiting.delete(look);
-        };
-        const look = (): void => {
-          const found = messages.find(fits);
-          if (found === undefined) return;
-          end();
-          resolve(found);
-        };
-        const timer = setTimeout(() => {
-          end();
-          reject(new Error(`no message reached the Slack stand-in within ${timeoutMs} ms`));
-        }, timeoutMs);
-        waiting.add(look);
-        look();
-      }),
+    waitFor: (fits, timeoutMs) => waiting.for(fits, timeoutMs),
   };
 }
 

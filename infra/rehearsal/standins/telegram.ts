@@ -1,5 +1,54 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
+import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
+import { readHtml } from "./telegram-html.ts";
+import { telegramPage, type TelegramMessage } from "./telegram-page.ts";
+import { Updates, type Update } from "./telegram-updates.ts";
+
+/** The longest message, counted without its tags: https://core.telegram.org/bots/api#sendmessage */
+const MAX_CHARS = 4_096;
+const USERNAME = "steward_rehearsal_bot";
+
+/** People and places of the stand-in. */
+export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
+export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };
+export const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
+
+/** A call of the bot. */
+interface TelegramCall {
+  method: string;
+  parameters: Record<string, unknown>;
+}
+
+/** An error as the Bot API answers it; `hang` never answers. */
+export type TelegramFault =
+  | "hang"
+  | {
+      status: number;
+      description: string;
+      parameters?: { retry_after?: number; migrate_to_chat_id?: number };
+    };
+
+/** Telegram's side of the rehearsal. */
+export interface TelegramStandIn extends Listening {
+  /** Its name, without the `@`. */
+  username: string;
+  calls: readonly TelegramCall[];
+  messages(): readonly TelegramMessage[];
+  /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
+  waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
+  /** A person's message: Ada's in her private chat, unless `extra` says otherwise. */
+  say(text: string, extra?: Record<string, unknown>): Update;
+  /** Any update. */
+  update(content: Record<string, unknown>): Update;
+  /** The next calls of a method are answered with these faults, in order. */
+  fail(method: string, ...faults: TelegramFault[]): void;
+  /** Every message to this chat is refused from now on, as if the person had blocked the bot. */
+  block(chat: number): void;
+  /** Puts a file behind a file id. */
+  addFile(id: string, content: Uint8Array): void;
+  updates: Updates;
+}
 
 /** Options of {@link startTelegram}. */
 export interface TelegramOptions extends ListenOptions {
@@ -7,42 +56,176 @@ export interface TelegramOptions extends ListenOptions {
 }
 
 /**
- * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `setWebhook`,
- * `deleteWebhook`, `getWebhookInfo`, `getUpdates` (always empty) and `sendMessage`.
- * Not modelled: every other method, chats, limits, delivery of updates.
+ * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
+ * offsets, long polls and conflicts, the webhook's methods and its deliveries, `sendMessage` and
+ * `editMessageText` with HTML and their documented errors, `sendChatAction`, `getFile` and the files.
+ * Not modelled: every other method, rate limits of its own, the times between a webhook's attempts.
  */
-export async function startTelegram(options: TelegramOptions): Promise<Listening> {
+export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
+  const updates = new Updates();
+  const calls: TelegramCall[] = [];
+  const messages: TelegramMessage[] = [];
+  const faults = new Map<string, TelegramFault[]>();
+  const blocked = new Set<string>();
+  const files = new Map<string, Uint8Array>();
+  const waiting = new Waiting("Telegram", messages);
+  let lastMessageId = 0;
+  const nextMessageId = (): number => (lastMessageId += 1);
+  const botId = Number(options.botToken.split(":")[0]);
+
+  const say = (text: string, extra: Record<string, unknown> = {}): Update => {
+    const date = Math.floor(Date.now() / 1_000);
+    const plain = { message_id: nextMessageId(), date, from: PERSON, chat: PRIVATE, text };
+    return updates.add({ message: { ...plain, ...extra } });
+  };
+
+  const write = (parameters: Record<string, unknown>, known?: TelegramMessage): TelegramMessage | Refusal => {
+    const chat = String(parameters["chat_id"] ?? "");
+    if (!/^-?\d+$|^@\w+$/.test(chat)) return refused(400, "Bad Request: chat not found");
+    if (blocked.has(chat)) return refused(403, "Forbidden: bot was blocked by the user");
+    const source = String(parameters["text"] ?? "");
+    const mode = parameters["parse_mode"];
+    if (mode !== undefined && mode !== "HTML") return refused(400, "Bad Request: unsupported parse_mode");
+    const read = mode === "HTML" ? readHtml(source) : { ok: true as const, text: source };
+    if (!read.ok) return refused(400, read.description);
+    if (read.text.trim() === "") return refused(400, "Bad Request: message text is empty");
+    if (read.text.length > MAX_CHARS) {
+      return refused(400, `Bad Request: ${known ? "MESSAGE_TOO_LONG" : "message is too long"}`);
+    }
+    if (known !== undefined) {
+      if (known.source === source) {
+        const same = "specified new message content and reply markup are exactly the same";
+        return refused(400, `Bad Request: message is not modified: ${same}`);
+      }
+      known.edits.push(known.text);
+      return Object.assign(known, { text: read.text, source });
+    }
+    const thread = parameters["message_thread_id"];
+    const sent = { id: nextMessageId(), chat, text: read.text, source, edits: [] };
+    messages.push({ ...sent, ...(typeof thread === "number" && { thread }) });
+    return sent;
+  };
+
+  const methods: Record<string, Method> = {
+    getMe: () => ({ id: botId, is_bot: true, first_name: "steward", username: USERNAME }),
+    setWebhook: ({ url = "", secret_token: secret = "", drop_pending_updates: drop }) => {
+      if (!/^https?:\/\//.test(String(url))) return refused(400, "Bad Request: bad webhook: invalid URL");
+      if (!/^[\w-]{0,256}$/.test(String(secret))) {
+        return refused(400, "Bad Request: secret token contains unallowed characters");
+      }
+      updates.setWebhook({ url: String(url), secret: String(secret) }, drop === true);
+      return true;
+    },
+    deleteWebhook: ({ drop_pending_updates: drop }) => {
+      updates.setWebhook(undefined, drop === true);
+      return true;
+    },
+    getWebhookInfo: () => ({
+      url: updates.webhook?.url ?? "",
+      has_custom_certificate: false,
+      pending_update_count: updates.pending.length,
+      ...(updates.lastError !== undefined && { last_error_message: updates.lastError }),
+    }),
+    getUpdates: async ({ offset, limit = 100, timeout = 0 }, signal) => {
+      const from = typeof offset === "number" ? offset : undefined;
+      const found = await updates.get(from, Number(limit), Number(timeout) * 1_000, signal);
+      return "conflict" in found ? refused(409, found.conflict) : found;
+    },
+    sendMessage: (parameters) => {
+      const sent = write(parameters);
+      if ("status" in sent) return sent;
+      waiting.changed();
+      return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), text: sent.text };
+    },
+    editMessageText: (parameters) => {
+      const known = messages.find(
+        ({ id, chat }) => id === parameters["message_id"] && chat === String(parameters["chat_id"]),
+      );
+      if (known === undefined) return refused(400, "Bad Request: message to edit not found");
+      const sent = write(parameters, known);
+      if ("status" in sent) return sent;
+      waiting.changed();
+      return { message_id: sent.id, text: sent.text };
+    },
+    sendChatAction: () => true,
+    getFile: ({ file_id: id }) => {
+      const file = files.get(String(id));
+      if (file === undefined) return refused(400, "Bad Request: invalid file_id");
+      return {
+        file_id: id,
+        file_unique_id: id,
+        file_size: file.byteLength,
+        file_path: `files/${String(id)}`,
+      };
+    },
+  };
+
   const app = new Hono();
-  let webhook = "";
-  const sent: { chat_id: string; text: string }[] = [];
-  app.get("/", (context) =>
-    context.text(`Stand-in for Telegram (rehearsal only). Messages sent: ${sent.length}`),
-  );
+  app.get("/", (context) => context.html(telegramPage(messages)));
+  app.post("/say", async (context) => {
+    const { text, chat } = await context.req.parseBody();
+    if (chat === "group") say(...mention(String(text)));
+    else say(String(text));
+    return context.redirect("/", 303);
+  });
+  app.get("/file/:bot/:folder/:name", (context) => {
+    const { bot, name } = context.req.param();
+    const file = files.get(name);
+    if (bot !== `bot${options.botToken}` || file === undefined) return context.text("Not Found", 404);
+    return context.body(Uint8Array.from(file));
+  });
   app.all("/:bot/:method", async (context) => {
     if (context.req.param("bot") !== `bot${options.botToken}`) {
-      return context.json({ ok: false, error_code: 401, description: "Unauthorized" }, 401);
+      return answerError(context, refused(401, "Unauthorized"));
     }
-    const body = (await context.req.json().catch(() => ({}))) as Record<string, string>;
-    const answer = (result: unknown): Response => context.json({ ok: true, result });
-    switch (context.req.param("method")) {
-      case "getMe":
-        return answer({ id: 1, is_bot: true, first_name: "steward", username: "steward_rehearsal_bot" });
-      case "setWebhook":
-        webhook = body["url"] ?? "";
-        return answer(true);
-      case "deleteWebhook":
-        webhook = "";
-        return answer(true);
-      case "getWebhookInfo":
-        return answer({ url: webhook, has_custom_certificate: false, pending_update_count: 0 });
-      case "getUpdates":
-        return answer([]);
-      case "sendMessage":
-        sent.push({ chat_id: body["chat_id"] ?? "", text: body["text"] ?? "" });
-        return answer({ message_id: sent.length, date: Math.floor(Date.now() / 1_000), text: body["text"] });
-      default:
-        return context.json({ ok: false, error_code: 404, description: "Not Found" }, 404);
-    }
+    const name = context.req.param("method");
+    const parameters = (await context.req.json().catch(() => ({}))) as Record<string, unknown>;
+    calls.push({ method: name, parameters });
+    const fault = faults.get(name)?.shift();
+    if (fault === "hang") return new Promise<Response>(() => {});
+    if (fault !== undefined) return answerError(context, fault);
+    const method = methods[name];
+    if (method === undefined) return answerError(context, refused(404, "Not Found"));
+    const result = await method(parameters, context.req.raw.signal);
+    if (isRefusal(result)) return answerError(context, result);
+    return context.json({ ok: true, result });
   });
-  return listen(app, options);
+
+  const listening = await listen(app, options);
+  return {
+    ...listening,
+    username: USERNAME,
+    calls,
+    updates,
+    messages: () => messages,
+    say,
+    update: (content) => updates.add(content),
+    fail: (method, ...more) => void faults.set(method, [...(faults.get(method) ?? []), ...more]),
+    block: (chat) => void blocked.add(String(chat)),
+    addFile: (id, content) => void files.set(id, content),
+    waitFor: (fits, timeoutMs) => waiting.for(fits, timeoutMs),
+  };
+}
+
+/** A message in the group that mentions the bot, for {@link TelegramStandIn.say}. */
+export function mention(text: string): [text: string, extra: Record<string, unknown>] {
+  const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
+  return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
+}
+
+type Refusal = Exclude<TelegramFault, "hang">;
+type Method = (parameters: Record<string, unknown>, signal: AbortSignal) => unknown;
+
+function refused(status: number, description: string): Refusal {
+  return { status, description };
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  return typeof value === "object" && value !== null && "status" in value && "description" in value;
+}
+
+/** https://core.telegram.org/bots/api#making-requests */
+function answerError(context: Context, { status, description, parameters }: Refusal): Response {
+  const body = { ok: false, error_code: status, description, ...(parameters && { parameters }) };
+  return context.json(body, status as 400);
 }

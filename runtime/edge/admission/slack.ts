@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Delivery } from "../../contract/control.ts";
+import type { Delivery } from "../../contract/delivery.ts";
 
 /** Slack's own limit against replays, https://docs.slack.dev/authentication/verifying-requests-from-slack */
 const SKEW_SECONDS = 300;

@@ -1,4 +1,5 @@
-import { GATEWAY_ROUTES, type Delivery, type DeliveryOutcome } from "../../contract/control.ts";
+import { GATEWAY_ROUTES } from "../../contract/control.ts";
+import { type Delivery, type DeliveryOutcome } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
 import type { Sandbox } from "../ports.ts";
 import type { AttemptResult } from "./dispatcher.ts";
@@ -27,13 +28,15 @@ export async function deliverTo(
     const { outcome, note } = (await response.json()) as DeliveryOutcome;
     return { kind: "settled", note: note ?? outcome };
   }
-  const note = await problemNote(response);
+  const { code = "", detail = "" } = await readProblem(response);
+  const note = `${response.status} ${code} ${detail}`.trim();
   if (response.status === 400 || response.status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(response.headers.get("retry-after"), now);
-  return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }) };
+  const absent = response.status === 503 && code === "gateway_unavailable";
+  return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
 
-async function problemNote(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  return `${response.status} ${body.code ?? ""} ${body.detail ?? ""}`.trim();
+async function readProblem(response: Response): Promise<Partial<Problem>> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return typeof body === "object" && body !== null ? body : {};
 }

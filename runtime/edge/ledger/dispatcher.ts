@@ -1,5 +1,5 @@
 import type { Log } from "../../contract/log.ts";
-import type { Delivery } from "../../contract/control.ts";
+import type { Delivery } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
 import type { DueEntry, LedgerStore } from "./store.ts";
 
@@ -7,15 +7,22 @@ const DEAD_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
+/** The longest wait for a gateway that was not there: people should not wait long once it is back. */
+const LONGEST_ABSENT_MS = 15_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 /** A store that is locked or full is asked again after this time. */
 const STORE_RETRY_MS = 5_000;
+/** An event at which the gateway is gone more often than this is perhaps what ends it. */
+const ABSENT_ATTEMPTS = 30;
 
-/** How one attempt ended. `afterMs` is the wait that the other side asked for. */
+/**
+ * How one attempt ended. `afterMs` is the wait that the other side asked for. `absent`: no gateway was
+ * there to answer, which says nothing against the event.
+ */
 export type AttemptResult =
   | { kind: "settled"; note: string }
-  | { kind: "retry"; note: string; afterMs?: number }
+  | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
 /** What the dispatcher works with. */
@@ -29,7 +36,7 @@ export interface DispatcherOptions {
   /** A number from 0 up to 1. */
   random(): number;
   log: Log;
-  /** Conversations that are served side by side. */
+  /** Deliveries under way at the same time. Followers take half of the places at most. */
   concurrency: number;
 }
 
@@ -39,7 +46,10 @@ export function retryDelay(attempt: number, random: number): number {
   return Math.round(full * (0.5 + random / 2));
 }
 
-/** Carries recorded events to the gateway: a conversation in order, conversations side by side. */
+/**
+ * Carries recorded events to the gateway: conversations side by side, a conversation in order. What
+ * comes while an answer is made is handed over too, so that the gateway can take it into account.
+ */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
@@ -88,18 +98,12 @@ export class Dispatcher {
     const { store, concurrency, wakeAt } = this.#options;
     if (this.#orphans) store.release([...this.#active.keys()]);
     this.#orphans = false;
-    const room = concurrency - this.#active.size;
-    const entries = room > 0 ? store.take(now, room) : [];
-    for (const entry of entries) {
-      const attempt = this.#attempt(entry).finally(() => {
-        this.#active.delete(entry.key);
-        this.run();
-      });
-      this.#active.set(entry.key, attempt);
-    }
+    const { size } = this.#active;
+    const entries = size < concurrency ? store.take(now, concurrency - size, concurrency / 2 - size) : [];
+    for (const entry of entries) this.#active.set(entry.key, this.#attempt(entry));
     // One clock for both questions: what is due now and was not taken waits for a delivery under way.
-    const next = store.nextDue();
-    if (next !== undefined && next > now) wakeAt(next);
+    const next = store.nextDue(now);
+    if (next !== undefined) wakeAt(next);
   }
 
   /** Resolves when no delivery is under way. */
@@ -117,7 +121,10 @@ export class Dispatcher {
     const result = await deliver(delivery).catch((error: unknown): AttemptResult => ({
       kind: "retry",
       note: error instanceof Error ? error.message : "unknown error",
+      absent: true,
     }));
+    // All in one go: nobody sees an entry that came back, and is under way still.
+    this.#active.delete(key);
     try {
       this.#conclude({ key, attempt, delivery }, result);
     } catch (error) {
@@ -125,6 +132,7 @@ export class Dispatcher {
       this.#orphans = true;
       log.error("a delivery's end cannot be recorded", { key, error: String(error) });
     }
+    this.run();
   }
 
   #conclude({ key, attempt, delivery }: DueEntry, result: AttemptResult): void {
@@ -140,7 +148,10 @@ export class Dispatcher {
       log.error("event given up", { key, attempt, note: result.note });
       return;
     }
-    const wait = Math.max(result.afterMs ?? 0, retryDelay(attempt, random()));
+    const delay = retryDelay(attempt, random());
+    const capped = result.absent === true && attempt <= ABSENT_ATTEMPTS;
+    const most = capped ? Math.min(delay, LONGEST_ABSENT_MS) : delay;
+    const wait = Math.max(result.afterMs ?? 0, most);
     store.postpone(key, now + wait, result.note);
     log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
   }

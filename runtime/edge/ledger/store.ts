@@ -1,6 +1,7 @@
-import { deliverySchema, type Delivery } from "../../contract/control.ts";
+import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import type { LedgerCounts } from "../ports.ts";
 import type { Row, Sql } from "./sql.ts";
+import { Turns, WINDOW, type Turn } from "./turns.ts";
 
 /** The life of an entry; `answered` and `dead` are settled. */
 export type EntryState = "received" | "delivering" | "answered" | "dead";
@@ -10,12 +11,9 @@ export interface DueEntry {
   key: string;
   /** Deliveries begun, this one included. */
   attempt: number;
+  /** With `after`, where it follows another one that is under way. */
   delivery: Delivery;
 }
-
-/** No earlier entry of the same conversation is open: this one is next in order. */
-const IS_HEAD = `NOT EXISTS (SELECT 1 FROM ledger AS earlier WHERE earlier.settled_at IS NULL
-  AND earlier.conversation = entry.conversation AND earlier.seq < entry.seq)`;
 
 // The partial index keeps every look-up as small as the open work, however many settled rows there are.
 const SCHEMA = [
@@ -32,116 +30,170 @@ const SCHEMA = [
      note TEXT
    )`,
   `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
-  `CREATE INDEX IF NOT EXISTS ledger_settled ON ledger (settled_at) WHERE settled_at IS NOT NULL`,
+  // With its state, so that what is settled is counted without reading the events themselves.
+  `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
+  "DROP INDEX IF EXISTS ledger_settled",
 ];
+
+const UNREADABLE = "the entry cannot be read by this version";
 
 /** The ledger's table: every verified event from its arrival until it is settled. */
 export class LedgerStore {
   readonly #sql: Sql;
+  readonly #turns: Turns;
 
-  /** Creates the table where it is missing and takes up what a crash left behind. */
+  /** Creates the tables where they are missing and takes up what a crash left behind. */
   constructor(sql: Sql) {
     this.#sql = sql;
     for (const statement of SCHEMA) sql.all(statement);
-    sql.all("UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'");
+    this.#turns = new Turns(sql);
+    sql.transaction(() => {
+      sql.all("UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'");
+      this.#turns.rebuild();
+    });
   }
 
   /** Stores an event. Returns false where its id is known: the platform sent it again. */
   record(delivery: Delivery): boolean {
-    const key = `${delivery.platform}:${delivery.id}`;
+    const conversation = `${delivery.platform}:${delivery.conversation}`;
     return this.#sql.transaction(() => {
       const inserted = this.#sql.all(
         `INSERT INTO ledger (key, conversation, delivery, received_at, next_at) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (key) DO NOTHING RETURNING seq`,
-        key,
-        `${delivery.platform}:${delivery.conversation}`,
+        `${delivery.platform}:${delivery.id}`,
+        conversation,
         JSON.stringify(delivery),
         delivery.receivedAt,
         delivery.receivedAt,
       );
+      if (inserted.length > 0) this.#turns.update(conversation);
       return inserted.length > 0;
     });
   }
 
   /**
-   * Marks up to `limit` due entries as delivering and returns them: of each conversation only the
-   * oldest open one, so that a conversation stays in order. An entry that this version cannot read
-   * is settled as dead, so that it holds up nobody.
+   * Marks due entries as delivering and returns them, each behind those before it in its conversation,
+   * all of which are under way: up to `limit`, those that lead their conversation first, and no
+   * follower once there are `followerLimit`. An entry that this version cannot read is settled as dead,
+   * so that it holds up nobody.
    */
-  take(now: number, limit: number): DueEntry[] {
-    const rows = this.#sql.transaction(() =>
-      this.#sql
-        .all(
-          `SELECT seq FROM ledger AS entry
-           WHERE settled_at IS NULL AND state = 'received' AND next_at <= ? AND ${IS_HEAD}
-           ORDER BY seq LIMIT ?`,
-          now,
-          limit,
-        )
-        .flatMap(({ seq = null }) =>
-          this.#sql.all(
-            `UPDATE ledger SET state = 'delivering', attempts = attempts + 1 WHERE seq = ?
-             RETURNING key, attempts, delivery`,
-            seq,
-          ),
-        ),
-    );
-    return rows.flatMap((row) => {
-      const entry = dueEntry(row);
-      if (entry !== undefined) return [entry];
-      this.settle(String(row["key"]), "dead", now, "the entry cannot be read by this version");
-      return [];
+  take(now: number, limit: number, followerLimit = limit): DueEntry[] {
+    return this.#sql.transaction(() => {
+      const taken: DueEntry[] = [];
+      const takeAll = (follows: boolean, most: number): void => {
+        for (;;) {
+          // One of each conversation a round, so that a burst in one chat leaves room for the others.
+          const turns = this.#turns.due(now, follows, most - taken.length);
+          if (turns.length === 0) return;
+          for (const turn of turns) taken.push(...this.#begin(turn, now));
+        }
+      };
+      takeAll(false, limit);
+      takeAll(true, Math.min(limit, followerLimit));
+      return taken;
     });
+  }
+
+  #begin({ conversation, seq }: Turn, now: number): DueEntry[] {
+    const [row = {}] = this.#sql.all(
+      `UPDATE ledger SET state = 'delivering', attempts = attempts + 1 WHERE seq = ?
+       RETURNING key, attempts, delivery`,
+      seq,
+    );
+    const entry = dueEntry(row, this.#before(conversation, seq));
+    if (entry === undefined) this.#end(String(row["key"]), "dead", now, UNREADABLE);
+    this.#turns.update(conversation);
+    return entry === undefined ? [] : [entry];
+  }
+
+  /** The key of the open entry directly before one. */
+  #before(conversation: string, seq: number): string | undefined {
+    const [row] = this.#sql.all(
+      `SELECT key FROM ledger WHERE conversation = ? AND settled_at IS NULL AND seq < ?
+       ORDER BY seq DESC LIMIT 1`,
+      conversation,
+      seq,
+    );
+    return row === undefined ? undefined : String(row["key"]);
   }
 
   /** Puts back what is marked as delivering although nobody delivers it. `active` are the keys under way. */
   release(active: readonly string[]): void {
-    this.#sql.all(
+    this.#updateAll(
       `UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'
-       AND key NOT IN (SELECT value FROM json_each(?))`,
+       AND key NOT IN (SELECT value FROM json_each(?)) RETURNING conversation`,
       JSON.stringify(active),
     );
   }
 
   /** Gives up what was received before `before` and is not being delivered. Returns how many. */
   expire(before: number, now: number): number {
-    const expired = this.#sql.all(
+    return this.#updateAll(
       `UPDATE ledger SET state = 'dead', settled_at = ?, note = coalesce(note, 'never delivered')
-       WHERE settled_at IS NULL AND state = 'received' AND received_at < ? RETURNING seq`,
+       WHERE settled_at IS NULL AND state = 'received' AND received_at < ? RETURNING conversation`,
       now,
       before,
     );
-    return expired.length;
+  }
+
+  #updateAll(statement: string, ...values: (string | number)[]): number {
+    return this.#sql.transaction(() => {
+      const changed = this.#sql.all(statement, ...values).map((row) => String(row["conversation"]));
+      for (const conversation of new Set(changed)) this.#turns.update(conversation);
+      return changed.length;
+    });
   }
 
   /** Ends an entry. `note` tells how, in words that hold no secret. */
   settle(key: string, state: "answered" | "dead", now: number, note: string): void {
-    this.#sql.all(
-      "UPDATE ledger SET state = ?, settled_at = ?, note = ? WHERE key = ?",
+    this.#sql.transaction(() => this.#turns.update(this.#end(key, state, now, note)));
+  }
+
+  /** Returns the entry's conversation. */
+  #end(key: string, state: "answered" | "dead", now: number, note: string): string {
+    const [row] = this.#sql.all(
+      "UPDATE ledger SET state = ?, settled_at = ?, note = ? WHERE key = ? RETURNING conversation",
       state,
       now,
       note,
       key,
     );
+    return String(row?.["conversation"]);
   }
 
-  /** Puts an entry back, due at `nextAt`. */
+  /**
+   * Puts an entry back, due at `nextAt`; it holds up all behind it. Those of them that came back as
+   * well, before it or after it, wait for it and not for a time of their own: they failed with it.
+   */
   postpone(key: string, nextAt: number, note: string): void {
-    this.#sql.all(
-      "UPDATE ledger SET state = 'received', next_at = ?, note = ? WHERE key = ? AND settled_at IS NULL",
-      nextAt,
-      note,
-      key,
-    );
+    this.#sql.transaction(() => {
+      const [row] = this.#sql.all(
+        `UPDATE ledger SET state = 'received', next_at = ?, note = ? WHERE key = ? AND settled_at IS NULL
+         RETURNING conversation`,
+        nextAt,
+        note,
+        key,
+      );
+      if (row === undefined) return;
+      const conversation = String(row["conversation"]);
+      this.#turns.update(conversation);
+      this.#sql.all(
+        `UPDATE ledger SET attempts = 0, next_at = received_at WHERE seq IN (
+           SELECT seq FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ?)
+         AND seq > ? AND state = 'received'`,
+        conversation,
+        WINDOW,
+        this.#turns.of(conversation) ?? 0,
+      );
+    });
   }
 
-  /** When the next entry whose turn it is falls due, `undefined` where none waits. */
-  nextDue(): number | undefined {
-    const [row] = this.#sql.all(
-      `SELECT min(next_at) AS at FROM ledger AS entry
-       WHERE settled_at IS NULL AND state = 'received' AND ${IS_HEAD}`,
-    );
-    return typeof row?.["at"] === "number" ? row["at"] : undefined;
+  /**
+   * When the next entry whose turn it is falls due, of those that do so later than `after`;
+   * `undefined` where none waits.
+   */
+  nextDue(after = -1): number | undefined {
+    return this.#turns.next(after);
   }
 
   /** True where an entry is not settled yet. */
@@ -152,7 +204,12 @@ export class LedgerStore {
   /** Entries by state. */
   counts(): LedgerCounts {
     const counts: LedgerCounts = { received: 0, delivering: 0, answered: 0, dead: 0 };
-    for (const row of this.#sql.all("SELECT state, count(*) AS n FROM ledger GROUP BY state")) {
+    const rows = this.#sql.all(
+      `SELECT state, count(*) AS n FROM ledger INDEXED BY ledger_ended WHERE settled_at IS NOT NULL GROUP BY state
+       UNION ALL
+       SELECT state, count(*) FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL GROUP BY state`,
+    );
+    for (const row of rows) {
       counts[row["state"] as EntryState] = Number(row["n"]);
     }
     return counts;
@@ -168,10 +225,13 @@ export class LedgerStore {
   }
 }
 
-function dueEntry(row: Row): DueEntry | undefined {
+function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {
   const parsed = deliverySchema.safeParse(parseJson(String(row["delivery"])));
   if (!parsed.success) return undefined;
-  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery: parsed.data };
+  // A conversation is one platform's: what is left of the key is that platform's id.
+  const after = before?.slice(parsed.data.platform.length + 1);
+  const delivery = { ...parsed.data, ...(after !== undefined && { after }) };
+  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery };
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { ProcessInfo, SandboxStatus } from "../../contract/control.ts";
+import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import type { Identity } from "../identity.ts";
 import type { LedgerCounts } from "../ports.ts";
 import { reasonBox, stateLine } from "./home.ts";
@@ -12,10 +12,12 @@ export interface Overview {
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped. */
   processes: ProcessInfo[];
+  /** Told by the gateway itself; `undefined` while it is not ready. */
+  details: GatewayStatus | undefined;
 }
 
 /** The overview of `/_admin/`. */
-export function adminPage({ identity, status, counts, processes }: Overview): Markup {
+export function adminPage({ identity, status, counts, processes, details }: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
   return page(
     "steward administration",
@@ -33,6 +35,7 @@ export function adminPage({ identity, status, counts, processes }: Overview): Ma
         <dt>Last cold start</dt>
         <dd>${coldStart}</dd>
       </dl>
+      ${details === undefined ? "" : detailsPart(details)}
       <h2>Events</h2>
       <dl>
         <dt>Waiting</dt>
@@ -57,4 +60,30 @@ export function adminPage({ identity, status, counts, processes }: Overview): Ma
         <a href="/debug/processes?logs=true">Logs</a> · <a href="/debug/container-config">Configuration</a>
       </p>`,
   );
+}
+
+/** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */
+function detailsPart({ channels, models, schedules, config }: GatewayStatus): Markup {
+  return html`<h2>Channels</h2>
+    ${channels.length === 0 ? html`<p class="soft">None is configured.</p>` : ""}
+    <dl>
+      ${channels.map(
+        ({ platform, state, lastEventAt, reason }) =>
+          html`<dt>${platform}</dt>
+            <dd>
+              ${state}${lastEventAt === undefined ? "" : `, last event ${lastEventAt}`} ${reasonBox(reason)}
+            </dd>`,
+      )}
+    </dl>
+    <h2>Models</h2>
+    <dl>
+      ${models.map(
+        ({ id, state, until, reason }) =>
+          html`<dt>${id}</dt>
+            <dd>${state}${until === undefined ? "" : ` until ${until}`} ${reasonBox(reason)}</dd>`,
+      )}
+    </dl>
+    <h2>Schedules</h2>
+    <p>${schedules.count}, next ${schedules.nextAt ?? "none"}, missed in seven days: ${schedules.missed}</p>
+    ${reasonBox(config.problem)}`;
 }

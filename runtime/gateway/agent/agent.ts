@@ -1,25 +1,28 @@
-import type { Config } from "../../contract/config.ts";
-import { ERRORS, type Reason, StewardError } from "../../contract/errors.ts";
+import type { Config } from "../../contract/config/index.ts";
+import { parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../contract/log.ts";
-import { ModelRefusal, type Model, type ModelAnswer } from "../models/model.ts";
-import type { UsageStore } from "../models/usage.ts";
+import { ModelRefusal, type Model } from "../models/model.ts";
+import { isResetDue } from "../sessions/reset.ts";
 import type { Sessions } from "../sessions/store.ts";
+import { instructions } from "./instructions.ts";
+import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
+import { refusalText, timeoutText } from "./refusals.ts";
+import { Run } from "./run.ts";
+import type { Toolbox } from "./toolbox.ts";
+import type { Workspace } from "./workspace.ts";
 
-/** One message of a person that wants an answer. */
-export interface Question {
-  conversation: string;
-  /** The platform's event id. */
-  delivery: string;
-  sender: string;
-  text: string;
-}
+/** A timer of Node that is longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 
 /** What an agent works with. */
 export interface AgentOptions {
   config: Config;
   model: Model;
   sessions: Sessions;
-  usage: UsageStore;
+  workspace: Workspace;
+  toolbox: Toolbox;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -27,19 +30,12 @@ export interface AgentOptions {
 
 /** Answers a question from its conversation's transcript and the model. */
 export class Agent {
-  /** The provider's id of the model in use. */
-  readonly modelId: string;
   readonly #options: AgentOptions;
-  #failure: Reason | undefined;
+  #active = 0;
+  #closing = false;
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    this.modelId = options.config.models.primary.replace(/^anthropic\//, "");
-  }
-
-  /** Why the model's last answer failed, where it did. */
-  get failure(): Reason | undefined {
-    return this.#failure;
   }
 
   /**
@@ -48,48 +44,68 @@ export class Agent {
    *
    * @throws RetryableError where another attempt may help.
    */
-  async answer(question: Question, signal: AbortSignal): Promise<string> {
-    const { sessions, usage, clock, log } = this.#options;
-    const { conversation, delivery, sender, text } = question;
-    sessions.append({ conversation, delivery, role: "user", sender, text, at: clock() });
-    const earlier = sessions.answerTo(conversation, delivery);
-    if (earlier !== undefined) return earlier;
+  async answer(question: Question, options: AnswerOptions): Promise<AgentAnswer> {
+    this.#active += 1;
     try {
-      const answer = await this.#ask(question, signal);
-      sessions.append({ conversation, delivery, role: "assistant", text: answer.text, at: clock() });
-      usage.add(this.modelId, answer.tokens, clock());
-      this.#failure = undefined;
-      return answer.text;
+      return await this.#answer(question, options);
+    } finally {
+      this.#active -= 1;
+      await this.#closeIdle();
+    }
+  }
+
+  /** Ends what the tools hold open, as soon as no answer uses them. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#closeIdle();
+  }
+
+  async #closeIdle(): Promise<void> {
+    if (this.#closing && this.#active === 0) await this.#options.toolbox.close();
+  }
+
+  async #answer(question: Question, { signal, onText }: AnswerOptions): Promise<AgentAnswer> {
+    const { config, sessions, clock, log } = this.#options;
+    const { conversation, messages, direct } = question;
+    const deliveries = messages.map(({ delivery }) => delivery);
+    const delivery = deliveries.at(-1) ?? messages[0].delivery;
+    const isNew = !deliveries.some((one) => sessions.knows(conversation, one));
+    if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(conversation), clock())) {
+      sessions.reset(conversation, clock());
+    }
+    sessions.ask({ conversation, messages, group: !direct, at: clock() });
+    for (const one of deliveries) {
+      const earlier = sessions.answerTo(conversation, one);
+      if (earlier !== undefined) return earlier;
+    }
+    const { timeout } = config.agent;
+    const ms = parseDuration(timeout);
+    const late = new AbortController();
+    const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
+    try {
+      const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
+      // The transcript holds words only: a note of the tools would be taken up as a way to speak.
+      sessions.keepAnswer(conversation, deliveries, text, clock());
+      return { text, delivery };
     } catch (error) {
-      if (error instanceof StewardError) this.#failure = error.reason;
+      if (late.signal.aborted && !signal.aborted) {
+        log.error("an answer took too long", { delivery, timeout });
+        return { text: timeoutText(timeout), delivery };
+      }
       if (!(error instanceof ModelRefusal)) throw error;
       log.error("the model refuses", { code: error.code, detail: error.message, delivery });
-      return refusalText(error);
+      return { text: refusalText(error), delivery };
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  /** Halves the history while the provider finds it too long, so that no conversation gets stuck. */
-  async #ask({ conversation, delivery }: Question, signal: AbortSignal): Promise<ModelAnswer> {
-    const { config, model, sessions, log } = this.#options;
-    const { instructions } = config.agent;
-    const { maxOutputTokens } = config.models;
-    for (let limit = config.sessions.historyLimit; ;) {
-      const messages = sessions.history(conversation, delivery, limit);
-      try {
-        return await model.answer({ model: this.modelId, instructions, messages, maxOutputTokens, signal });
-      } catch (error) {
-        const canShrink = error instanceof ModelRefusal && error.tooLong && messages.length > 1;
-        if (!canShrink) throw error;
-        limit = Math.floor(messages.length / 2);
-        log.warn("the conversation is too long for the model, older messages are left out", { limit });
-      }
-    }
+  async #run(question: Question, signal: AbortSignal, onText: AnswerOptions["onText"]): Promise<string> {
+    const { toolbox, workspace, ...options } = this.#options;
+    const { config, clock } = options;
+    const { platform, direct } = question;
+    const tools = await toolbox.open(signal);
+    const prompt = instructions({ config, workspace, platform, direct, notes: tools.notes, now: clock() });
+    return new Run({ ...options, ...prompt, question, tools, signal, onText }).answer();
   }
-}
-
-/** What the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
-function refusalText({ code, message, tooLong }: ModelRefusal): string {
-  if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
-  const { title, fix } = ERRORS[code];
-  return `I cannot answer: ${title} (${message}). ${fix}`;
 }

@@ -1,10 +1,19 @@
-import type { ChannelHealth, Platform } from "../../contract/control.ts";
+import type { ChannelHealth } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 
 /** Where a reply goes, in the platform's own ids. */
 export interface ReplyTarget {
   chat: string;
   /** The thread inside the chat, where the reply belongs into one. */
   thread?: string;
+  /** The right to answer one request of a platform that gives it for a time (Discord's interactions). */
+  ticket?: {
+    token: string;
+    /** Milliseconds since the epoch. */
+    expiresAt: number;
+    /** Only the person who asked sees the answer: it goes out by this ticket or not at all. */
+    private?: boolean;
+  };
 }
 
 /** Whether a sender may be answered, and why: every decision can be looked up in the log. */
@@ -13,23 +22,75 @@ export type AccessDecision =
   /** `answer`: nothing is said; the sender is told how it can be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
+/** Who wrote a message. `name` is what people call the sender, where the platform tells. */
+export interface Sender {
+  id: string;
+  name?: string;
+}
+
+/** A file that came with a message. It is fetched only when the message is answered. */
+export interface Attachment {
+  kind: "image" | "audio" | "video" | "file";
+  name?: string;
+  /** For example `image/png`. */
+  mediaType?: string;
+  sizeBytes?: number;
+  /** How the platform knows the file: an id or an address. Never a secret. */
+  reference: string;
+}
+
+/** A person's message. */
+export interface InboundMessage {
+  /** In a direct message, not in a group. */
+  direct: boolean;
+  sender: Sender;
+  /** What the person said, without the mention of the bot; may be empty where files came along. */
+  text: string;
+  attachments: readonly Attachment[];
+  target: ReplyTarget;
+}
+
 /** What an event asks for. */
 export type Inbound =
-  /** Nothing: a bot's own message, an edit. The note says why. */
-  | { kind: "ignored"; note: string }
+  /**
+   * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event
+   * as being answered, which is to be dismissed.
+   */
+  | { kind: "ignored"; note: string; target?: ReplyTarget }
+  /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
+  | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and is told how that can change. The model does not see it. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
   /** The sender is unknown, and may ask to be let in. The model does not see the message. */
-  | { kind: "unpaired"; sender: string; target: ReplyTarget; note: string }
-  /** A person's message. `conversation` names the transcript that it belongs to. */
-  | { kind: "message"; conversation: string; sender: string; text: string; target: ReplyTarget };
+  | {
+      kind: "unpaired";
+      sender: string;
+      /** What the platform tells of the person, for the operator's list: `username`, `firstName`. */
+      meta?: Record<string, string>;
+      target: ReplyTarget;
+      note: string;
+    }
+  | ({ kind: "message" } & InboundMessage);
+
+/** A message that is out. `id` names it for a later edit, where the platform allows one. */
+export interface SentMessage {
+  id?: string;
+}
 
 /**
  * A chat platform. The gateway never asks which one it is: what is particular about a platform
- * (payloads, mentions, threads, limits, errors) stays behind these four methods.
+ * (payloads, mentions, threads, limits, errors) stays behind these methods.
+ *
+ * Whatever goes out rejects with a RetryableError where the platform does not take it, always.
  */
 export interface Channel {
   readonly platform: Platform;
+
+  /** A reply grows by edits while it is made. Else it is sent when it is whole. */
+  readonly streams: boolean;
+
+  /** Bytes of a file above which it stays a placeholder. */
+  readonly mediaMaxBytes: number;
 
   /**
    * Reads one event. Nothing goes out and nothing is stored, so that an event that needs no reply costs
@@ -43,13 +104,26 @@ export interface Channel {
    */
   split(text: string): string[];
 
-  /**
-   * Sends one message and returns when the platform has it.
-   *
-   * @throws RetryableError always, where it does not: the reply is kept and tried again.
-   */
-  send(target: ReplyTarget, text: string): Promise<void>;
+  /** Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. */
+  send(target: ReplyTarget, text: string, part?: number): Promise<SentMessage>;
+
+  /** Replaces the text of a message that is out. Only where `streams`. */
+  edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
+
+  /** Shows that an answer is being made; lasts a few seconds. Best effort: it never rejects. */
+  typing?(target: ReplyTarget): Promise<void>;
+
+  /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
+  dismiss?(target: ReplyTarget): Promise<void>;
+
+  /** Fetches a file, at most `mediaMaxBytes` of it. Rejects where it is larger or cannot be had. */
+  load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
   /** How the platform answers, without asking it. */
   health(): ChannelHealth;
+}
+
+/** The name of a chat's transcript: one a direct message and one a group, across its threads. */
+export function conversationOf(platform: string, { chat }: Pick<ReplyTarget, "chat">): string {
+  return `${platform}:${chat}`;
 }

@@ -1,19 +1,20 @@
-import type { Config } from "../../contract/config.ts";
-import { resolveSecret } from "../../contract/config-text.ts";
-import type { ChannelHealth, Platform } from "../../contract/control.ts";
+import type { Config } from "../../contract/config/index.ts";
+import type { ChannelHealth } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
-import { reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { PairingStores } from "../pairing/stores.ts";
-import { directMessageAccess } from "./access.ts";
+import { channelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
+import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
-import { createSlackSender } from "./slack/outbound.ts";
+import { createTelegramChannel } from "./telegram/channel.ts";
+import type { ReadIntake } from "./telegram/polling.ts";
 
 /** The channels of a config. */
 export interface Channels {
   get(platform: Platform): Channel | undefined;
-  /** Every configured channel, also those that are switched off or have no adapter in this version. */
+  /** Every configured channel, also those that are switched off. */
   health(): ChannelHealth[];
 }
 
@@ -22,43 +23,35 @@ export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
+  /** How Telegram's updates come in. */
+  telegramIntake: ReadIntake;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
 
-/** Platforms that a config may name although this version has no adapter for them. */
-const UNSERVED = ["telegram", "discord"] as const;
-
 /** Makes the configured channels. No request goes out: a platform out of reach does not stop the start. */
-export function createChannels({ config, environment, pairing, clock, log }: ChannelsOptions): Channels {
+export function createChannels(options: ChannelsOptions): Channels {
+  const { config, environment, pairing, telegramIntake: intake, clock, log } = options;
+  const { slack, telegram, discord } = config.channels;
+  const shared = { environment, clock, log };
   const served = new Map<Platform, Channel>();
-  const others: ChannelHealth[] = [];
-  const { slack } = config.channels;
   if (slack?.enabled) {
-    const send = createSlackSender({
-      botToken: resolveSecret(slack.botToken, environment),
-      apiUrl: environment["SLACK_API_URL"] ?? "",
-      clock,
-    });
-    const access = directMessageAccess(slack, pairing("slack"));
-    served.set("slack", createSlackChannel({ config: slack, access, send, log }));
-  } else if (slack) {
-    others.push({ platform: "slack", state: "disabled" });
+    const access = channelAccess({ ...slack, groups: slack.channels }, pairing("slack"));
+    served.set("slack", createSlackChannel({ ...shared, config: slack, access }));
   }
-  for (const platform of UNSERVED) {
-    const channel = config.channels[platform];
-    if (channel === undefined) continue;
-    if (!channel.enabled) {
-      others.push({ platform, state: "disabled" });
-      continue;
-    }
-    const why = reason("channel_not_configured", `This version does not serve ${platform}.`);
-    others.push({ platform, state: "unserved", reason: { ...why, fix: `Remove channels.${platform}.` } });
-    log.warn("a configured channel is not served by this version", { platform });
+  if (telegram?.enabled) {
+    const access = channelAccess(telegram, pairing("telegram"));
+    served.set("telegram", createTelegramChannel({ ...shared, config: telegram, access, intake }));
   }
+  if (discord?.enabled) {
+    const access = channelAccess({ ...discord, groups: discord.guilds }, pairing("discord"));
+    served.set("discord", createDiscordChannel({ ...shared, config: discord, access }));
+  }
+  const configured = Object.keys(config.channels) as Platform[];
   return {
     get: (platform) => served.get(platform),
-    health: () => [...[...served.values()].map((channel) => channel.health()), ...others],
+    health: () =>
+      configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" }),
   };
 }

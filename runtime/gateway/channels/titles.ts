@@ -1,4 +1,4 @@
-import type { Platform } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 
 /** How people call the platforms. */
 export const PLATFORM_TITLES: Record<Platform, string> = {

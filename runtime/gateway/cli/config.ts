@@ -1,18 +1,12 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { formatConfigProblems } from "../../contract/config.ts";
-import {
-  isReference,
-  readConfigText,
-  resolveSecret,
-  type ConfigReading,
-} from "../../contract/config-text.ts";
-import { platformSchema } from "../../contract/control.ts";
-import type { Environment } from "../../contract/environment.ts";
+import { formatConfigProblems } from "../../contract/config/index.ts";
+import { isReference, resolveSecret } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { configPath, readConfigFile } from "./config-file.ts";
+import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 
-/** `steward config get|validate`. They read the file as the gateway does, and never write it. */
+/** `steward config get|set|unset|validate|schema`. A running gateway takes a changed file over by itself. */
 export function addConfigCommands(program: Command, context: CommandContext): void {
   const { environment, settings, redact, output } = context;
   const path = settings.configPath;
@@ -26,7 +20,7 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .action((wanted: string, { json }: JsonOption) => {
       const { result } = readConfigFile(path, environment);
       if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
-      const found = lookUp(result.config, fullPath(wanted));
+      const found = lookUp(result.config, configPath(wanted));
       if (found === undefined) {
         throw new StewardError("config_path_not_found", `Config path not found: ${wanted}`);
       }
@@ -46,28 +40,44 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
       const told = result.ok ? [] : result.problems;
       const problems = told.map(({ path, message }) => ({ path, message: redact(message) }));
       output.answer(json, { path, valid: result.ok, problems }, `Config is valid: ${path}`);
-      if (!result.ok) process.exitCode = 1;
+      if (!result.ok) context.setExitCode(1);
     });
-}
 
-/**
- * Reads and checks the config file.
- *
- * @throws StewardError `config_missing` where there is none.
- */
-export function readConfigFile(path: string, environment: Environment): ConfigReading {
-  try {
-    return readConfigText(readFileSync(path, "utf8"), environment);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    throw new StewardError("config_missing", `There is no config file at ${path}.`, { cause: error });
-  }
-}
+  config
+    .command("set")
+    .description("writes a value, JSON or text; the whole file is checked before it is written")
+    .argument("<path>", "for example slack.dmPolicy")
+    .argument("[value]", "JSON, or text as it stands")
+    .option("--env <name>", "write a reference to this environment variable: the way for secrets")
+    .option("--plain", "write a secret in plain text")
+    .option("--json", "as JSON")
+    .action(
+      async (wanted: string, value: string | undefined, { json, ...options }: JsonOption & SetOptions) => {
+        const { setConfig } = await import("./config-write.ts");
+        setConfig(context, wanted, value, options);
+        output.answer(json, { path: wanted, set: true }, `Set ${wanted}.`);
+      },
+    );
 
-/** A path that starts with a channel's name leaves out `channels`. */
-function fullPath(wanted: string): string[] {
-  const keys = wanted.split(".");
-  return platformSchema.options.some((name) => name === keys[0]) ? ["channels", ...keys] : keys;
+  config
+    .command("unset")
+    .description("removes a value, so that its default holds")
+    .argument("<path>", "for example slack.dmPolicy")
+    .option("--json", "as JSON")
+    .action(async (wanted: string, { json }: JsonOption) => {
+      const { unsetConfig } = await import("./config-write.ts");
+      unsetConfig(context, wanted);
+      output.answer(json, { path: wanted, unset: true }, `Removed ${wanted}.`);
+    });
+
+  config
+    .command("schema")
+    .description("the file's form as JSON Schema")
+    .option("--json", "as JSON, which it is anyway")
+    .action(async () => {
+      const { configJsonSchema } = await import("../../contract/config/json-schema.ts");
+      output.answer(true, configJsonSchema(), "");
+    });
 }
 
 // Own keys only: `constructor` is no path of a config.

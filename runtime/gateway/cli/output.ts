@@ -5,6 +5,8 @@ import type { Redactor } from "../../contract/redact.ts";
 export interface Output {
   /** One answer: the text, or with `--json` the value. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
+  /** Text as it stands, such as a help page. */
+  text(text: string): void;
   /** Something the operator should know beside the answer. */
   warn(text: string): void;
   /** What went wrong, and its fix; with `--json` as an object on standard output too. */
@@ -24,6 +26,7 @@ export function processOutput({ stdout, stderr, redact }: OutputOptions): Output
   const line = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
   return {
     answer: (json, value, text) => void stdout.write(json ? line(value) : `${text}\n`),
+    text: (text) => void stdout.write(text),
     warn: (text) => void stderr.write(`${redact(text)}\n`),
     fail: (json, error) => {
       const message = redact(error instanceof Error ? error.message : String(error));

@@ -1,22 +1,36 @@
 import { Argument, type Command } from "commander";
-import { platformSchema, type Platform } from "../../contract/control.ts";
+import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { PairingRequest } from "../pairing/files.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 import { table } from "./output.ts";
+import { commandStores } from "./stores.ts";
 
 /** `steward pairing list|approve|reject`. They work on the stores, so the gateway may be down. */
-export function addPairingCommands(program: Command, { stores, output }: CommandContext): void {
-  const channel = (): Argument =>
-    new Argument("<channel>", "the chat platform").choices(platformSchema.options);
+export function addPairingCommands(program: Command, context: CommandContext): void {
+  const { output } = context;
+  const stores = commandStores(context);
+  const channel = (form = "<channel>"): Argument =>
+    new Argument(form, "the chat platform").choices(platformSchema.options);
   const pairing = program.command("pairing").description("who asks to write to the bot");
 
   pairing
     .command("list")
-    .description("the requests that wait for approval")
-    .addArgument(channel())
+    .description("the requests that wait for approval, of one channel or of all")
+    .addArgument(channel("[channel]"))
     .option("--json", "as JSON")
-    .action((channel: Platform, { json }: JsonOption) => {
+    .action((channel: Platform | undefined, { json }: JsonOption) => {
+      if (channel === undefined) {
+        const channels = platformSchema.options.map((name) => ({
+          channel: name,
+          requests: stores(name).pending(),
+        }));
+        const waiting = channels.filter(({ requests }) => requests.length > 0);
+        const text = waiting
+          .map((one) => `${one.channel}\n${requestsText(one.channel, one.requests)}`)
+          .join("\n\n");
+        return output.answer(json, { channels }, text === "" ? "No pending pairing requests." : text);
+      }
       const requests = stores(channel).pending();
       output.answer(json, { channel, requests }, requestsText(channel, requests));
     });

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { GATEWAY_ROUTES, platformSchema, type GatewayStatus, type Platform } from "../../contract/control.ts";
+import { type GatewayStatus } from "../../contract/control.ts";
+import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { ProcessSettings } from "../../process/settings.ts";
-import { readConfigFile } from "./config.ts";
+import { setAsideFiles } from "../doctor/set-aside.ts";
+import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-
-/** A gateway on this machine answers within milliseconds; one that hangs is not up. */
-const TIMEOUT_MS = 2_000;
+import { askGateway } from "./gateway.ts";
+import { commandStores } from "./stores.ts";
 
 /** Answer of `steward status --json`. */
 interface StatusReport {
@@ -15,6 +15,8 @@ interface StatusReport {
   /** Told by the gateway itself, where it is up and this process holds its control token. */
   details?: GatewayStatus;
   pairing: { channel: Platform; pending: number; approved: number }[];
+  /** Stores that could not be read and lie beside the new ones. */
+  setAside: string[];
 }
 
 /** `steward status`: exit code 0 whenever it could be found out, also while the gateway is down. */
@@ -29,11 +31,10 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
     });
 }
 
-async function readStatus({ settings, environment, stores }: CommandContext): Promise<StatusReport> {
-  const url = gatewayUrl(settings);
-  const headers = { authorization: `Bearer ${settings.controlToken ?? ""}` };
-  const ready = await readJson<{ version: string }>(`${url}${GATEWAY_ROUTES.ready}`);
-  const details = ready && (await readJson<GatewayStatus>(`${url}${GATEWAY_ROUTES.status}`, headers));
+async function readStatus(context: CommandContext): Promise<StatusReport> {
+  const { details, ...gateway } = await askGateway(context);
+  const { settings, environment } = context;
+  const stores = commandStores(context);
   const pairing = platformSchema.options
     .map((channel) => ({
       channel,
@@ -42,10 +43,11 @@ async function readStatus({ settings, environment, stores }: CommandContext): Pr
     }))
     .filter(({ pending, approved }) => pending + approved > 0);
   return {
-    gateway: { url, ready: ready !== undefined, ...(ready && { version: ready.version }) },
+    gateway,
     config: configState(settings.configPath, environment),
     ...(details && { details }),
     pairing,
+    setAside: setAsideFiles(settings.home),
   };
 }
 
@@ -64,39 +66,38 @@ function configState(path: string, environment: CommandContext["environment"]): 
   }
 }
 
-/** An address that stands for all of them is reached on loopback. */
-function gatewayUrl({ bind, gatewayPort }: ProcessSettings): string {
-  if (bind === "0.0.0.0") return `http://127.0.0.1:${gatewayPort}`;
-  if (bind === "::") return `http://[::1]:${gatewayPort}`;
-  return `http://${bind.includes(":") ? `[${bind}]` : bind}:${gatewayPort}`;
-}
-
-async function readJson<T>(url: string, headers: Record<string, string> = {}): Promise<T | undefined> {
-  try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return response.ok ? ((await response.json()) as T) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function statusText({ gateway, config, details, pairing }: StatusReport): string {
+function statusText({ gateway, config, details, pairing, setAside }: StatusReport): string {
   const lines = [
     gateway.ready
       ? `Gateway: ready at ${gateway.url}, version ${gateway.version}`
       : `Gateway: no answer at ${gateway.url}`,
     `Config:  ${config.valid ? "valid" : "not valid"}, ${config.path}${config.detail ? ` (${config.detail})` : ""}`,
   ];
-  if (details) {
-    lines.push(
-      `Model:   ${details.model.id}${details.model.reason ? `, ${details.model.reason.detail}` : ""}`,
-    );
-    for (const { platform, state, reason } of details.channels) {
-      lines.push(`Channel: ${platform} ${state}${reason ? `, ${reason.detail} ${reason.fix}` : ""}`);
-    }
-  }
+  if (details) lines.push(...detailLines(details));
   for (const { channel, pending, approved } of pairing) {
     lines.push(`Pairing: ${channel} ${pending} pending, ${approved} approved`);
   }
+  for (const path of setAside) lines.push(`Corrupt: ${path} was set aside`);
   return lines.join("\n");
+}
+
+function detailLines({ model, models, channels, schedules, config }: GatewayStatus): string[] {
+  const lines: string[] = [];
+  if (config.problem) lines.push(`Config:  a change was not taken over: ${config.problem.detail}`);
+  if (models.length === 0)
+    lines.push(`Model:   ${model.id}${model.reason ? `, ${model.reason.detail}` : ""}`);
+  for (const { id, state, reason, until } of models) {
+    lines.push(
+      `Model:   ${id} ${state}${until ? ` until ${until}` : ""}${reason ? `, ${reason.detail}` : ""}`,
+    );
+  }
+  for (const { platform, state, reason, lastEventAt } of channels) {
+    const last = lastEventAt ? `, last event ${lastEventAt}` : "";
+    lines.push(`Channel: ${platform} ${state}${last}${reason ? `, ${reason.detail} ${reason.fix}` : ""}`);
+  }
+  if (schedules.count > 0) {
+    const missed = schedules.missed > 0 ? `, ${schedules.missed} missed` : "";
+    lines.push(`Schedules: ${schedules.count}, next ${schedules.nextAt ?? "none"}${missed}`);
+  }
+  return lines;
 }

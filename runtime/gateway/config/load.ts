@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { formatConfigProblems, type Config } from "../../contract/config.ts";
-import { readConfigText, resolveSecret } from "../../contract/config-text.ts";
+import { formatConfigProblems, type Config } from "../../contract/config/index.ts";
+import { readConfigText, secretValues } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { writeFileAtomic } from "../../process/files.ts";
+import { checkSchedules } from "../schedules/check.ts";
 import { renderConfig } from "./render.ts";
 
 /** The gateway's config, with its secrets beside it. */
@@ -20,15 +21,24 @@ export interface LoadedConfig {
  *
  * @throws StewardError `config_invalid` with the whole report as its message.
  */
-export function loadConfig(path: string, environment: Environment): LoadedConfig {
+export async function loadConfig(path: string, environment: Environment): Promise<LoadedConfig> {
   const fresh = !existsSync(path);
   if (fresh) writeFileAtomic(path, renderConfig(environment));
+  return { ...(await readConfig(path, environment)), fresh };
+}
+
+/**
+ * Reads and checks a config file that is there.
+ *
+ * @throws StewardError `config_invalid` with the whole report as its message.
+ */
+export async function readConfig(
+  path: string,
+  environment: Environment,
+): Promise<Omit<LoadedConfig, "fresh">> {
   const { result } = readConfigText(readFileSync(path, "utf8"), environment);
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
-  const { slack, telegram, discord } = result.config.channels;
-  const named = [slack?.botToken, slack?.signingSecret, telegram?.botToken, discord?.token];
-  const secrets = named
-    .filter((secret) => secret !== undefined)
-    .map((secret) => resolveSecret(secret, environment));
-  return { config: result.config, secrets, fresh };
+  const schedules = await checkSchedules(result.config);
+  if (schedules.length > 0) throw new StewardError("config_invalid", formatConfigProblems(path, schedules));
+  return { config: result.config, secrets: secretValues(result.config, environment) };
 }

@@ -1,5 +1,6 @@
 import type { Environment } from "../../contract/environment.ts";
 
+const OPENAI_BASE_URL = "https://api.openai.com/v1";
 const SLACK = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"] as const;
 
 /**
@@ -13,7 +14,13 @@ export function renderConfig(environment: Environment): string {
     ...(has("TELEGRAM_BOT_TOKEN") && { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" } } }),
     ...(has("DISCORD_BOT_TOKEN") && { discord: { token: { env: "DISCORD_BOT_TOKEN" } } }),
   };
-  return `${JSON.stringify({ channels }, null, 2)}\n`;
+  const openai = {
+    baseUrl: environment["OPENAI_BASE_URL"] || OPENAI_BASE_URL,
+    ...(has("OPENAI_API_KEY") && { apiKey: { env: "OPENAI_API_KEY" } }),
+  };
+  const usesOpenai = has("OPENAI_API_KEY") || has("OPENAI_BASE_URL");
+  const models = { ...(usesOpenai && { models: { providers: { openai } } }) };
+  return `${JSON.stringify({ ...models, channels }, null, 2)}\n`;
 }
 
 /**

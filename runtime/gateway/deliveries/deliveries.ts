@@ -1,38 +1,33 @@
-import type { Delivery, DeliveryOutcome } from "../../contract/control.ts";
-import type { Log } from "../../contract/log.ts";
-import type { Agent } from "../agent/agent.ts";
-import type { Channel, Inbound } from "../channels/channel.ts";
-import type { Channels } from "../channels/registry.ts";
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
-import type { PairingDesk } from "../pairing/desk.ts";
-import { Lanes } from "./lanes.ts";
-import type { DeliveryRecords } from "./records.ts";
+import { Events, type EventsOptions } from "./events.ts";
+import { ArrivalOrder } from "./order.ts";
 
 /** What deliveries are carried out with. */
-export interface DeliveriesOptions {
-  channels: Channels;
-  agent: Agent;
-  pairing: PairingDesk;
-  records: DeliveryRecords;
-  /** Milliseconds since the epoch. */
-  clock(): number;
-  log: Log;
-}
+export type DeliveriesOptions = Omit<EventsOptions, "signal">;
 
-/** Carries a delivery from its event to the reply that is out. */
+/** Carries a delivery from its event to the reply that is out: each once at a time, and in order. */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
+  readonly #events: Events;
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
-  readonly #lanes = new Lanes();
-  readonly #stop = new AbortController();
+  readonly #order = new ArrivalOrder();
+  readonly #end = new AbortController();
+  #draining = false;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
+    this.#events = new Events({ ...options, signal: this.#end.signal });
   }
 
   /** Deliveries under way. */
   get active(): number {
     return this.#running.size;
+  }
+
+  /** When an event of a platform was last taken up, in milliseconds since the epoch. */
+  lastEventAt(platform: Platform): number | undefined {
+    return this.#events.lastAt(platform);
   }
 
   /**
@@ -42,9 +37,8 @@ export class Deliveries {
    * @throws RetryableError where the edge should try again.
    */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
-    if (this.#stop.signal.aborted)
-      throw new RetryableError("gateway_unavailable", "The gateway is stopping.");
-    const key = `${delivery.platform} ${delivery.id}`;
+    this.#refuseWhileStopping();
+    const key = keyOf(delivery);
     const running = this.#running.get(key);
     if (running !== undefined) {
       const { outcome, note } = await running;
@@ -52,72 +46,60 @@ export class Deliveries {
         ? { outcome, ...(note !== undefined && { note }) }
         : { outcome: "repeated" };
     }
-    const work = this.#deliver(delivery).finally(() => this.#running.delete(key));
+    const work = this.#inOrder(key, delivery).finally(() => this.#running.delete(key));
     this.#running.set(key, work);
     return work;
   }
 
-  /** Waits for what is under way, at most `graceMs`; then ends it, and the edge tries it again later. */
+  /** Does something when all before it in a conversation has ended, and before all behind it. */
+  inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+    return this.#events.inTurn(conversation, work);
+  }
+
+  /**
+   * Waits for what is under way, at most `graceMs`; then ends it, and the edge tries it again later. What
+   * waits behind it goes back to the edge at once.
+   */
   async drain(graceMs: number): Promise<void> {
-    const late = setTimeout(() => this.#stop.abort(), graceMs);
+    this.#draining = true;
+    this.#events.dismissWaiting(stopping());
+    const late = setTimeout(() => this.#end.abort(), graceMs);
     await Promise.allSettled(this.#running.values());
     clearTimeout(late);
-    this.#stop.abort();
+    this.#end.abort();
   }
 
-  async #deliver(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { channels, records, log } = this.#options;
-    const { id, platform } = delivery;
-    if (records.progress(delivery).answered) return { outcome: "repeated" };
-    const channel = channels.get(platform);
-    if (channel === undefined) {
-      const detail = `The config file has no channel that is served here for ${platform}.`;
-      throw new RetryableError("channel_not_configured", detail);
+  async #inOrder(key: string, delivery: Delivery): Promise<DeliveryOutcome> {
+    const { records } = this.#options;
+    this.#order.arrive(key);
+    try {
+      const { platform, after } = delivery;
+      if (after !== undefined) {
+        const before = { platform, id: after };
+        await this.#order.behind(keyOf(before), () => records.of(before).answered);
+        this.#refuseWhileStopping();
+      }
+      // Up to its first wait this runs through: what is behind finds it in its place.
+      const work = this.#events.takeUp(delivery);
+      this.#order.place(key);
+      const outcome = await work;
+      this.#order.end(key, {});
+      return outcome;
+    } catch (error) {
+      this.#order.end(key, { error });
+      throw error;
     }
-    const inbound = channel.receive(delivery.payload);
-    if (inbound.kind === "ignored") {
-      log.debug("event ignored", { id, platform, note: inbound.note });
-      return { outcome: "ignored", note: inbound.note };
-    }
-    // A refused sender has no transcript; its notices are kept in order by the edge's own key.
-    const lane = inbound.kind === "message" ? inbound.conversation : delivery.conversation;
-    return this.#lanes.run(lane, () => this.#reply(delivery, channel, inbound));
   }
 
-  async #reply(
-    delivery: Delivery,
-    channel: Channel,
-    inbound: Exclude<Inbound, { kind: "ignored" }>,
-  ): Promise<DeliveryOutcome> {
-    const { records, clock, log } = this.#options;
-    const started = clock();
-    const text = await this.#text(delivery, inbound);
-    if (text === undefined) return { outcome: "ignored", note: "as many as allowed wait for approval" };
-    const parts = channel.split(text);
-    let { sent } = records.progress(delivery);
-    for (const part of parts.slice(sent)) {
-      await channel.send(inbound.target, part);
-      sent += 1;
-      records.record(delivery, { sent, answered: sent === parts.length }, clock());
-    }
-    const { id, platform } = delivery;
-    log.info("event answered", { id, platform, kind: inbound.kind, ms: clock() - started });
-    return { outcome: "answered" };
+  #refuseWhileStopping(): void {
+    if (this.#draining) throw stopping();
   }
+}
 
-  /** What is said; `undefined` where a stranger gets no answer. */
-  async #text(
-    { id, platform }: Delivery,
-    inbound: Exclude<Inbound, { kind: "ignored" }>,
-  ): Promise<string | undefined> {
-    const { agent, pairing } = this.#options;
-    switch (inbound.kind) {
-      case "refused":
-        return inbound.text;
-      case "unpaired":
-        return pairing.ask({ platform, sender: inbound.sender, target: inbound.target });
-      case "message":
-        return agent.answer({ ...inbound, delivery: id }, this.#stop.signal);
-    }
-  }
+function keyOf({ platform, id }: Pick<Delivery, "platform" | "id">): string {
+  return `${platform} ${id}`;
+}
+
+function stopping(): RetryableError {
+  return new RetryableError("gateway_unavailable", "The gateway is stopping.");
 }

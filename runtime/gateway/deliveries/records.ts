@@ -1,48 +1,141 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Delivery } from "../../contract/control.ts";
+import type { Delivery, Platform } from "../../contract/delivery.ts";
+import { transaction } from "../../process/transaction.ts";
+import type { ReplyTarget } from "../channels/channel.ts";
 
 /** Longer than the edge keeps anything: a day of attempts, then a week until it is pruned. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
+/** What is known of a delivery. */
+export interface DeliveryRecord {
+  /** Messages of its reply that are out. */
+  sent: number;
+  answered: boolean;
+  /** The delivery whose reply answers this one, too: itself, or the last of a burst. */
+  owner?: string;
+  /** Where its reply goes, if that was fixed. */
+  target?: ReplyTarget;
+  /** The platform's id of the message in which its reply grows. */
+  draft?: string;
+  /** What is said, where the model is not asked. */
+  said?: string;
+}
+
 /**
- * What is known of deliveries: which are answered, and how many messages of a reply are out.
+ * What is known of deliveries: which are answered, and how far a reply has come. A reply belongs to one
+ * delivery, its owner, also where it answers several.
  *
  * Each entry is written right after the platform took the message. A crash between the two repeats
  * that one message when the edge tries again, and so does a platform that takes it after the time limit.
  */
 export class DeliveryRecords {
-  readonly #write: StatementSync;
+  readonly #database: DatabaseSync;
   readonly #read: StatementSync;
+  readonly #sent: StatementSync;
+  readonly #answered: StatementSync;
+  readonly #owner: StatementSync;
+  readonly #draft: StatementSync;
+  readonly #undraft: StatementSync;
+  readonly #said: StatementSync;
   readonly #prune: StatementSync;
   readonly #count: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#write = database.prepare(
-      `INSERT INTO deliveries (platform, id, sent, answered, at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (platform, id) DO UPDATE SET
-         sent = excluded.sent, answered = excluded.answered, at = excluded.at`,
+    const insert = (columns: string, values: string, update: string): StatementSync =>
+      database.prepare(
+        `INSERT INTO deliveries (platform, id, at, sent, answered${columns}) VALUES (:platform, :id, :at, ${values})
+         ON CONFLICT (platform, id) DO UPDATE SET at = excluded.at, ${update}`,
+      );
+    this.#database = database;
+    this.#read = database.prepare("SELECT * FROM deliveries WHERE platform = ? AND id = ?");
+    this.#sent = insert(", owner", ":sent, 0, :id", "sent = excluded.sent, owner = coalesce(owner, id)");
+    this.#answered = insert("", "0, 1", "answered = 1");
+    this.#owner = insert(", owner", "0, 0, :owner", "owner = excluded.owner");
+    this.#draft = insert(
+      ", owner, chat, thread, draft",
+      "0, 0, :id, :chat, :thread, :draft",
+      "owner = excluded.owner, chat = excluded.chat, thread = excluded.thread, draft = excluded.draft",
     );
-    this.#read = database.prepare("SELECT sent, answered FROM deliveries WHERE platform = ? AND id = ?");
+    this.#undraft = database.prepare("UPDATE deliveries SET draft = NULL WHERE platform = ? AND id = ?");
+    this.#said = insert(", said", "0, 0, :said", "said = excluded.said");
     this.#prune = database.prepare("DELETE FROM deliveries WHERE at < ?");
-    this.#count = database.prepare("SELECT count(*) AS answered FROM deliveries WHERE answered = 1");
+    this.#count = database.prepare("SELECT answered FROM delivery_totals");
   }
 
-  /** How far a delivery has come. */
-  progress({ platform, id }: Key): { sent: number; answered: boolean } {
+  /** What is known of a delivery. */
+  of({ platform, id }: Key): DeliveryRecord {
     const row = this.#read.get(platform, id);
-    return { sent: Number(row?.["sent"] ?? 0), answered: row?.["answered"] === 1 };
+    const { sent, answered, owner, chat, thread, draft, said } = row ?? {};
+    return {
+      sent: Number(sent ?? 0),
+      answered: answered === 1,
+      ...(typeof owner === "string" && { owner }),
+      ...(typeof chat === "string" && {
+        target: { chat, ...(typeof thread === "string" && { thread }) },
+      }),
+      ...(typeof draft === "string" && { draft }),
+      ...(typeof said === "string" && { said }),
+    };
   }
 
-  /** Notes that `sent` messages of the reply are out; `answered` when those are all. */
-  record({ platform, id }: Key, progress: { sent: number; answered: boolean }, at: number): void {
-    this.#write.run(platform, id, progress.sent, progress.answered ? 1 : 0, at);
-    if (progress.answered) this.#prune.run(at - KEEP_MS);
+  /**
+   * Notes that deliveries are answered together, under the last of them, at its target. A message in which
+   * the reply of an earlier attempt has begun to grow goes over to it.
+   */
+  take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
+    const id = ids.at(-1) ?? "";
+    const before = this.of({ platform, id: ids[0] ?? id }).owner ?? id;
+    if (ids.length === 1 && before === id) return;
+    const own = this.of({ platform, id });
+    transaction(this.#database, () => {
+      for (const member of ids) this.#owner.run({ platform, id: member, owner: id, at });
+      if (own.draft === undefined) this.#locate({ platform, id }, null, target, at);
+      if (before !== id) this.moveDraft(platform, before, id, at);
+    });
   }
 
-  /** Answered deliveries that are still known. */
+  /** Notes the message in which a reply grows, and where it is. */
+  keepDraft(key: Key, draft: string, target: ReplyTarget, at: number): void {
+    this.#locate(key, draft, target, at);
+  }
+
+  /** Gives the message in which a reply grows to another delivery's reply. */
+  moveDraft(platform: Platform, from: string, to: string, at: number): void {
+    const { draft, target } = this.of({ platform, id: from });
+    if (draft === undefined || target === undefined) return;
+    transaction(this.#database, () => {
+      this.keepDraft({ platform, id: to }, draft, target, at);
+      this.#undraft.run(platform, from);
+    });
+  }
+
+  /** Notes what is said to a delivery, so that another attempt says the same and does nothing twice. */
+  say({ platform, id }: Key, said: string, at: number): void {
+    this.#said.run({ platform, id, said, at });
+  }
+
+  /** Notes that `sent` messages of a reply are out. */
+  sent({ platform, id }: Key, sent: number, at: number): void {
+    this.#sent.run({ platform, id, sent, at });
+  }
+
+  /** Notes deliveries as answered, all or none: once so, always so. */
+  answer(platform: Platform, ids: readonly string[], at: number): void {
+    transaction(this.#database, () => {
+      for (const id of ids) this.#answered.run({ platform, id, at });
+      this.#prune.run(at - KEEP_MS);
+    });
+  }
+
+  /** Answered deliveries that are still known. Reads one row: triggers count. */
   get answered(): number {
     return Number(this.#count.get()?.["answered"]);
+  }
+
+  #locate({ platform, id }: Key, draft: string | null, target: ReplyTarget, at: number): void {
+    const { chat, thread = null } = target;
+    this.#draft.run({ platform, id, draft, chat, thread, at });
   }
 }

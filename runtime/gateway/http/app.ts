@@ -1,13 +1,15 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod";
-import { deliverySchema, GATEWAY_ROUTES, type Delivery, type GatewayStatus } from "../../contract/control.ts";
+import { GATEWAY_ROUTES, type GatewayStatus } from "../../contract/control.ts";
+import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { VERSION } from "../../contract/names.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../contract/token.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
+import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
 
 /** A platform's event is 1 MiB at most; its envelope and another way of escaping come on top. */
@@ -19,17 +21,24 @@ export interface GatewayAppOptions {
   controlToken: string | undefined;
   deliveries: Deliveries;
   status(): GatewayStatus;
+  /** `/v1` and `/hooks`, which check the gateway's own token. */
+  completions: Hono;
+  hooks: Hono;
   log: Log;
 }
 
 /** The gateway's HTTP side. It listens only once everything behind it is up, so to answer is to be ready. */
-export function gatewayApp({ controlToken, deliveries, status, log }: GatewayAppOptions): Hono {
+export function gatewayApp(options: GatewayAppOptions): Hono {
+  const { controlToken, deliveries, status, completions, hooks, log } = options;
   const app = new Hono();
   const { live, ready, deliveries: deliveriesPath, status: statusPath } = GATEWAY_ROUTES;
 
   app.get(live, (context) => context.json({ ok: true }));
   // The process id lets the supervisor tell its own gateway from another one on the same port.
   app.get(ready, (context) => context.json({ ready: true, version: VERSION, pid: process.pid }));
+
+  app.route("/v1", completions);
+  app.route("/hooks", hooks);
 
   app.use("*", async (context, next) => {
     const given = bearerToken(context.req.header("authorization"));
@@ -82,6 +91,12 @@ function answerError(error: Error, log: Log): Response {
     return problemResponse(problem(error.code, error.message, error.status), headers);
   }
   if (error instanceof StewardError) return problemResponse(problem(error.code, error.message));
+  // The edge keeps the event and tries again: nothing is lost while the disk is full.
+  const store = storeFailure(error);
+  if (store !== undefined) {
+    log.error("the store failed", { code: store.code, detail: store.message });
+    return problemResponse(problem(store.code, store.message, 503), { "retry-after": "10" });
+  }
   log.error("request failed", { error: error.stack ?? error.message });
   return problemResponse(problem("internal", undefined, 503));
 }

@@ -1,25 +1,73 @@
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
-import type { Turn } from "../sessions/store.ts";
+import { RetryableError, type RetryOptions } from "../failure.ts";
 
-/** One question to a model. */
-export interface ModelRequest {
-  /** The provider's own id of the model. */
-  model: string;
-  instructions: string;
-  messages: readonly Turn[];
-  maxOutputTokens: number;
-  /** Ends the request early; it then fails as retryable. */
-  signal: AbortSignal;
+/** An image as the model sees it. */
+export interface Image {
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  mediaType: string;
+  data: Uint8Array;
 }
 
-/** A whole answer. */
+/** A tool that the model asks for. `id` is the provider's name for this one call. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+/** What a tool came to, in words for the model. */
+export interface ToolResult {
+  id: string;
+  name: string;
+  output: string;
+  failed: boolean;
+}
+
+/** One message of a question. A tool message follows the assistant's message whose calls it answers. */
+export type ModelMessage =
+  | { role: "user"; text: string; images?: readonly Image[] }
+  | { role: "assistant"; text: string; toolCalls?: readonly ToolCall[] }
+  | { role: "tool"; results: readonly ToolResult[] };
+
+/** A tool as the model is told of it. `inputSchema` is a JSON Schema of an object. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+/** One question to a model: one step, so at most one round of tool calls comes back. */
+export interface ModelRequest {
+  instructions: string;
+  /** Follows them: what differs from question to question. Kept apart, so that a provider can keep the rest. */
+  circumstances?: string;
+  /** Starts with a user's message. */
+  messages: readonly ModelMessage[];
+  tools: readonly ToolDefinition[];
+  maxOutputTokens: number;
+  /** `<provider>/<model id>` to ask first, where the conversation chose one. */
+  preferred?: string;
+  /** Ends the request early; it then fails as retryable. */
+  signal: AbortSignal;
+  /**
+   * Called with every piece of the answer's text. An attempt that fails starts over, and says so with
+   * `undefined`: what came before no longer counts.
+   */
+  onText?(delta: string | undefined): void;
+}
+
+/** A whole answer: a text, or calls of tools (perhaps with a text that comes before them). */
 export interface ModelAnswer {
   text: string;
+  toolCalls: readonly ToolCall[];
+  /** `<provider>/<model id>` that answered. */
+  model: string;
   tokens: { input: number; output: number };
 }
 
 /**
- * A model provider. `answer` returns only whole answers: a stream that breaks off is a failure.
+ * A model provider, or several behind one. `answer` returns only whole answers: a stream that breaks
+ * off is a failure.
  *
  * It rejects with a RetryableError where another attempt may help, and with a ModelRefusal where
  * only a person can.
@@ -37,5 +85,17 @@ export class ModelRefusal extends StewardError {
     super(code, detail, options);
     this.name = "ModelRefusal";
     this.tooLong = options.tooLong ?? false;
+  }
+}
+
+/** The provider could not answer now, and may later. */
+export class ModelTrouble extends RetryableError {
+  /** Worth another attempt within seconds: an overload, a lost connection, an answer that broke off. */
+  readonly quick: boolean;
+
+  constructor(code: ErrorCode, detail: string, options: RetryOptions & { quick?: boolean } = {}) {
+    super(code, detail, options);
+    this.name = "ModelTrouble";
+    this.quick = options.quick ?? false;
   }
 }

@@ -1,4 +1,4 @@
-import type { Platform } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../contract/log.ts";
 import { AGENT } from "../../contract/names.ts";
 import { PLATFORM_TITLES } from "../channels/titles.ts";
@@ -20,11 +20,14 @@ export class PairingDesk {
     this.#options = options;
   }
 
-  /** What the stranger is told; `undefined`, nothing at all, while as many as allowed wait already. */
-  ask(stranger: WaitingSender): string | undefined {
+  /**
+   * What the stranger is told; `meta` is what the platform tells of it. `undefined`: nothing at all, while as many as
+   * allowed wait already.
+   */
+  ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string | undefined {
     const { stores, waiting, log } = this.#options;
     const { platform, sender } = stranger;
-    const request = stores(platform).request(sender);
+    const request = stores(platform).request(sender, meta);
     // The code stays out of the log: it is for the sender and the operator.
     log.info(request ? "a sender asks to be let in" : "a sender was left waiting: the list is full", {
       platform,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { platformSchema, type Platform } from "../../contract/control.ts";
+import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../contract/log.ts";
-import type { Channels } from "../channels/registry.ts";
+import type { Parts } from "../parts.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingStores } from "./stores.ts";
 import type { WaitingSender, WaitingSenders } from "./waiting.ts";
@@ -16,7 +16,7 @@ const APPROVED_TEXT =
 
 /** What the notices are sent with. */
 export interface ApprovalNoticesOptions {
-  channels: Channels;
+  parts(): Pick<Parts, "channels">;
   stores: PairingStores;
   waiting: WaitingSenders;
   /** Milliseconds since the epoch. */
@@ -85,9 +85,9 @@ export class ApprovalNotices {
   }
 
   async #tell(waitingSender: WaitingSender): Promise<void> {
-    const { channels, waiting, clock, log } = this.#options;
+    const { parts, waiting, clock, log } = this.#options;
     const { platform, sender, target } = waitingSender;
-    const channel = channels.get(platform);
+    const channel = parts().channels.get(platform);
     const key = `${platform} ${sender}`;
     const failed = this.#failed.get(key) ?? { attempts: 0, notBefore: 0 };
     if (channel === undefined || this.#stopped || clock() < failed.notBefore) return;

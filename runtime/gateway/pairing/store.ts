@@ -1,18 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type * as z from "zod";
-import type { Platform } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
 import { newPairingCode } from "./code.ts";
-import {
-  approvedSchema,
-  readStore,
-  requestsSchema,
-  setAside,
-  type PairingRequest,
-  type SetAside,
-} from "./files.ts";
+import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
+import { approvedSchema, requestsSchema, type PairingRequest } from "./files.ts";
 
 /** A code that was forgotten must not open the door later. */
 const LIFE_MS = 3_600_000;
@@ -20,14 +13,10 @@ const LIFE_MS = 3_600_000;
 const MOST_PENDING = 3;
 
 /** What a pairing store works with. */
-export interface PairingStoreOptions {
+export interface PairingStoreOptions extends StoreFileOptions {
   /** The data directory; the stores are in its `credentials/`. */
   home: string;
   channel: Platform;
-  /** Milliseconds since the epoch. */
-  clock(): number;
-  /** Told of a store that could not be read and was set aside. */
-  onSetAside(report: SetAside): void;
 }
 
 /**
@@ -51,12 +40,12 @@ export class PairingStore {
 
   /** Requests that can be approved, oldest first. */
   pending(): PairingRequest[] {
-    return this.#alive(this.#read(this.#requestsPath, requestsSchema)?.requests ?? []);
+    return this.#alive(readStoreFile(this.#requestsPath, requestsSchema, this.#options)?.requests ?? []);
   }
 
   /** Ids of the approved senders. */
   approved(): string[] {
-    return this.#read(this.#approvedPath, approvedSchema)?.allowFrom ?? [];
+    return readStoreFile(this.#approvedPath, approvedSchema, this.#options)?.allowFrom ?? [];
   }
 
   /**
@@ -110,21 +99,6 @@ export class PairingStore {
   #alive(requests: readonly PairingRequest[]): PairingRequest[] {
     const now = this.#options.clock();
     return requests.filter(({ createdAt }) => now - Date.parse(createdAt) < LIFE_MS);
-  }
-
-  #read<T>(path: string, schema: z.ZodType<T>): T | undefined {
-    const reading = readStore(path, schema);
-    return reading.ok ? reading.value : this.#setAside(path, schema);
-  }
-
-  // Read once more under a lock of its own: another process may have set it aside and written a new one.
-  #setAside<T>(path: string, schema: z.ZodType<T>): T | undefined {
-    return withLock(`${path}.lock`, () => {
-      const reading = readStore(path, schema);
-      if (reading.ok) return reading.value;
-      this.#options.onSetAside(setAside(path, reading.problem, this.#options.clock()));
-      return undefined;
-    });
   }
 
   #writeRequests(requests: PairingRequest[]): void {

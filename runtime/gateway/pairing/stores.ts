@@ -1,4 +1,4 @@
-import type { Platform } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import { PairingStore, type PairingStoreOptions } from "./store.ts";
 
 /** The pairing store of a channel. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Platform } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
 import type { ReplyTarget } from "../channels/channel.ts";
 
 /** A sender that was given a code, and where it is to be told of its approval. */

@@ -1,4 +1,9 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { Sender } from "../channels/channel.ts";
+import { ContextNotes, type ContextMessage } from "./context.ts";
+import { Steps } from "./steps.ts";
+import { modelText, sessionStatements, speakerName, type SessionStatements } from "./statements.ts";
+import { transaction } from "../../process/transaction.ts";
 
 /** One message of a transcript, as the model sees it. */
 export interface Turn {
@@ -15,63 +20,214 @@ export interface Entry extends Turn {
   at: number;
 }
 
+/** A question as it is put into a transcript: several messages where they came in a burst. */
+export interface QuestionEntry {
+  conversation: string;
+  messages: readonly { delivery: string; sender: Sender; text: string }[];
+  /** The model is told who speaks, and what was said that was not for the bot. */
+  group: boolean;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** A message of a transcript in its place. */
+export interface PlacedTurn extends Turn {
+  /** Grows along the transcript. */
+  seq: number;
+}
+
+/** What is put before the model: what was said before, and the question. */
+export interface History {
+  /** What stands for the messages before `turns`. */
+  summary?: string;
+  turns: PlacedTurn[];
+  /** The question's messages, in its order. */
+  question: (PlacedTurn & { delivery: string })[];
+}
+
+/** One session, for a list. */
+export interface SessionSummary {
+  conversation: string;
+  /** Since it began. */
+  messages: number;
+  /** ISO 8601: when the last message came; not there before the first. */
+  updatedAt?: string;
+  /** `<provider>/<model id>` that the conversation chose. */
+  model?: string;
+  /** Older messages are put before the model as a summary. */
+  summarised: boolean;
+}
+
 /**
- * The transcripts, one a conversation. They survive restarts. A delivery that is tried again finds
- * its own message, and its answer where one was made, instead of adding them twice.
+ * The sessions, one a conversation, with their transcripts. They survive restarts. A delivery that is
+ * tried again finds its own message, and its answer where one was made, instead of adding them twice.
+ *
+ * A session that begins anew keeps what was said before, but does not put it before the model. Counters
+ * are kept by triggers, so that no count reads the messages.
  */
 export class Sessions {
-  readonly #append: StatementSync;
-  readonly #answer: StatementSync;
-  readonly #history: StatementSync;
-  readonly #counts: StatementSync;
+  /** What tools have come to while an answer is being made. */
+  readonly steps: Steps;
+  readonly #database: DatabaseSync;
+  readonly #context: ContextNotes;
+  readonly #sql: SessionStatements;
 
   constructor(database: DatabaseSync) {
-    this.#append = database.prepare(
-      `INSERT OR IGNORE INTO messages (conversation, delivery, role, sender, text, at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    );
-    this.#answer = database.prepare(
-      `SELECT text FROM messages WHERE conversation = ? AND delivery = ? AND role = 'assistant'`,
-    );
-    this.#history = database.prepare(
-      `SELECT role, text FROM messages
-       WHERE conversation = :conversation AND seq <= (
-         SELECT seq FROM messages
-         WHERE conversation = :conversation AND delivery = :delivery AND role = 'user')
-       ORDER BY seq DESC LIMIT :limit`,
-    );
-    this.#counts = database.prepare(
-      `SELECT count(*) AS messages, count(DISTINCT conversation) AS conversations FROM messages`,
-    );
+    this.#database = database;
+    this.#context = new ContextNotes(database);
+    this.#sql = sessionStatements(database);
+    this.steps = new Steps(database);
   }
 
   /** Adds a message, once: the same delivery and role again changes nothing. */
   append({ conversation, delivery, role, sender, text, at }: Entry): void {
-    this.#append.run(conversation, delivery, role, sender ?? null, text, at);
-  }
-
-  /** The answer that was made for a delivery, perhaps before a send that failed. */
-  answerTo(conversation: string, delivery: string): string | undefined {
-    const text = this.#answer.get(conversation, delivery)?.["text"];
-    return typeof text === "string" ? text : undefined;
+    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, text, at);
   }
 
   /**
-   * The last `limit` messages up to a delivery's own one, oldest first. Starts with a user's
-   * message, as the model's interface demands.
+   * Adds a question's messages, each once. The first new one of a group takes along what was said there
+   * meanwhile that was not for the bot.
    */
-  history(conversation: string, delivery: string, limit: number): Turn[] {
-    const turns = this.#history
-      .all({ conversation, delivery, limit })
-      .map(({ role, text }): Turn => ({ role: role === "user" ? "user" : "assistant", text: String(text) }))
-      .toReversed();
-    const first = turns.findIndex(({ role }) => role === "user");
-    return first === -1 ? [] : turns.slice(first);
+  ask({ conversation, messages, group, at }: QuestionEntry): void {
+    const last = messages.at(-1)?.delivery;
+    if (last === undefined) return;
+    transaction(this.#database, () => {
+      for (const { delivery, sender, text } of messages) {
+        const known = this.#sql.question.get(conversation, delivery) !== undefined;
+        if (!known) {
+          const name = group ? speakerName(sender) : null;
+          const context = group ? this.#context.take(conversation) : null;
+          this.#sql.append.run(conversation, delivery, "user", sender.id, name, context, text, at);
+        }
+        if (this.answerTo(conversation, delivery) === undefined) {
+          this.#sql.join.run(last, conversation, delivery);
+        }
+      }
+    });
   }
 
-  /** How much is kept. */
+  /** Keeps the answer to a question under its last delivery. The steps that led to it go. */
+  keepAnswer(conversation: string, deliveries: readonly string[], text: string, at: number): void {
+    const delivery = deliveries.at(-1);
+    if (delivery === undefined) return;
+    transaction(this.#database, () => {
+      this.append({ conversation, delivery, role: "assistant", text, at });
+      this.steps.drop(conversation, deliveries, at);
+    });
+  }
+
+  /** The answer that was made for a delivery, perhaps before a send that failed, and where it is kept. */
+  answerTo(conversation: string, delivery: string): { text: string; delivery: string } | undefined {
+    const row = this.#sql.answer.get({ conversation, delivery });
+    return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
+  }
+
+  /** Whether a delivery's message is in the transcript, from an attempt before this one. */
+  knows(conversation: string, delivery: string): boolean {
+    return this.#sql.question.get(conversation, delivery) !== undefined;
+  }
+
+  /**
+   * What is put before the model for a question that was added: its messages, and before them as many as
+   * `limit` leaves. What stands before starts with a user's message, as the model's interface demands.
+   */
+  history(conversation: string, deliveries: readonly string[], limit: number): History {
+    const question = deliveries.flatMap((delivery) => {
+      const row = this.#sql.question.get(conversation, delivery);
+      const text = row && modelText(row);
+      return row === undefined
+        ? []
+        : [{ role: "user" as const, text: text ?? "", seq: Number(row["seq"]), delivery }];
+    });
+    const before = Math.min(...question.map(({ seq }) => seq));
+    const left = Math.max(0, limit - question.length);
+    const rows = Number.isFinite(before) ? this.#sql.before.all({ conversation, before, limit: left }) : [];
+    const turns = rows.toReversed().map((row): PlacedTurn => ({
+      role: row["role"] === "user" ? "user" : "assistant",
+      text: modelText(row),
+      seq: Number(row["seq"]),
+    }));
+    const first = turns.findIndex(({ role }) => role === "user");
+    const session = this.#sql.session.get(conversation);
+    const summary = session?.["summary"];
+    const counts = before > Number(session?.["begins_after"] ?? 0);
+    return {
+      ...(typeof summary === "string" && counts && { summary }),
+      turns: first === -1 ? [] : turns.slice(first),
+      question,
+    };
+  }
+
+  /** Keeps what stands for a session's messages up to `seq`. */
+  summarise(conversation: string, summary: string, seq: number): void {
+    this.#sql.summarise.run(summary, seq, conversation);
+  }
+
+  /** Begins a session anew: what was said before is kept, but not put before the model any more. */
+  reset(conversation: string, at: number): void {
+    transaction(this.#database, () => {
+      this.#context.take(conversation);
+      this.#sql.reset.run({ conversation, at });
+    });
+  }
+
+  /** When a session's last message came or it began anew, in milliseconds since the epoch. */
+  updatedAt(conversation: string): number | undefined {
+    const at = this.#sql.session.get(conversation)?.["updated_at"];
+    return typeof at === "number" ? at : undefined;
+  }
+
+  /** Messages of a session since it began. */
+  size(conversation: string): number {
+    return Number(this.#sql.session.get(conversation)?.["messages"] ?? 0);
+  }
+
+  /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session begins anew. */
+  modelOf(conversation: string): string | undefined {
+    const model = this.#sql.session.get(conversation)?.["model"];
+    return typeof model === "string" ? model : undefined;
+  }
+
+  /** Chooses a conversation's model; `undefined` goes back to the config's. */
+  setModel(conversation: string, model: string | undefined): void {
+    this.#sql.setModel.run(conversation, model ?? null);
+  }
+
+  /** How many tokens the provider counted for each that was estimated, where it was ever asked here. */
+  tokenRatio(conversation: string): number | undefined {
+    const ratio = this.#sql.session.get(conversation)?.["token_ratio"];
+    return typeof ratio === "number" ? ratio : undefined;
+  }
+
+  /** See {@link tokenRatio}. */
+  setTokenRatio(conversation: string, ratio: number): void {
+    this.#sql.setRatio.run(ratio, conversation);
+  }
+
+  /** Keeps a group's message that was not for the bot, the last `keep` of them, for its next answer there. */
+  noteContext(conversation: string, message: ContextMessage, keep: number): void {
+    this.#context.note(conversation, message, keep);
+  }
+
+  /** Every session, the last used first. */
+  list(): SessionSummary[] {
+    return this.#sql.list.all().map(readSession);
+  }
+
+  /** How much is kept, of all sessions that ever were. Reads one row. */
   counts(): { conversations: number; messages: number } {
-    const row = this.#counts.get();
+    const row = this.#sql.totals.get();
     return { conversations: Number(row?.["conversations"]), messages: Number(row?.["messages"]) };
   }
+}
+
+function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
+  const { updated_at: updatedAt, model } = row;
+  return {
+    conversation: String(row["conversation"]),
+    messages: Number(row["messages"]),
+    ...(updatedAt !== null && { updatedAt: new Date(Number(updatedAt)).toISOString() }),
+    ...(model !== null && { model: String(model) }),
+    summarised: row["summarised"] === 1,
+  };
 }

@@ -1,7 +1,8 @@
 import type { Log } from "../../contract/log.ts";
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
-import type { Delivery, SandboxStatus } from "../../contract/control.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
+import type { Delivery } from "../../contract/delivery.ts";
 import { gatewayEnvironment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { Dispatcher, type AttemptResult } from "../../edge/ledger/dispatcher.ts";
@@ -21,7 +22,8 @@ import { readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 import { Notes } from "./notes.ts";
 
-const CONCURRENCY = 16;
+/** Deliveries under way at the same time: above the chats that are answered side by side. */
+const CONCURRENCY = 32;
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 15_000;

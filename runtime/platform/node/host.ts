@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   gatewayEnvironment,
   readEdgeSettings,
@@ -18,14 +17,15 @@ import { listen } from "../../process/listen.ts";
 import { createLog } from "../../process/log.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
+import { gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
+import { chatProxy } from "./chat-proxy.ts";
 import { createLedger } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { openSqlite } from "./sqlite.ts";
+import { TelegramIntake } from "./telegram/intake.ts";
 
 const CLOSE_MS = 1_000;
-/** Beside this file in the sources and in the bundle: same folders, same extension. */
-const GATEWAY = new URL(`../../gateway/main${path.extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
 function edgeSettings(environment: Environment): EdgeSettings {
   const result = readEdgeSettings(environment);
@@ -47,6 +47,8 @@ function childEnvironment(environment: Environment): Environment {
   return { ...Object.fromEntries(system), ...gatewayEnvironment(environment), STEWARD_BIND: "127.0.0.1" };
 }
 
+// Everything below the data directory is this user's alone, the database's files included.
+process.umask(0o077);
 const redact = createRedactor(process.env);
 const write = (line: string): void => void process.stdout.write(line);
 try {
@@ -58,11 +60,13 @@ try {
 
   // 2. Ledger's database, before the gateway opens the same file.
   mkdirSync(settings.home, { recursive: true, mode: 0o700 });
-  const sql = openSqlite(path.join(settings.home, "state.db"));
+  const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
+    log.error("a store could not be read and was set aside", { ...report }),
+  );
 
   // 3. Gateway, which only this process talks to.
   const supervisor = createSupervisor({
-    command: [process.execPath, fileURLToPath(GATEWAY)],
+    command: gatewayCommand(),
     environment: childEnvironment(process.env),
     home: settings.home,
     gatewayPort: settings.gatewayPort,
@@ -73,6 +77,15 @@ try {
   });
   const sandbox = supervisedSandbox(supervisor, controlToken, log);
   const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
+  const { configPath } = settings;
+  const telegram = new TelegramIntake({
+    configPath,
+    environment: process.env,
+    sql,
+    ledger,
+    clock: Date.now,
+    log,
+  });
   supervisor.start();
 
   // 4. Edge.
@@ -82,15 +95,17 @@ try {
     fetch: (request) => app.fetch(request),
     hostname: settings.bind,
     port: settings.edgePort,
+    onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
   }).catch(async (error: unknown) => {
     await supervisor.stop();
     throw error;
   });
+  telegram.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
 
   // 5. Stop: no new events, deliveries under way end, then the gateway.
   onStopRequest(process.env, async () => {
-    await server.close(CLOSE_MS);
+    await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
     await Promise.race([ledger.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS * 3))]);
     await supervisor.stop();
     sql.close();

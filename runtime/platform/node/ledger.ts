@@ -1,3 +1,4 @@
+import type { SandboxStatus } from "../../contract/control.ts";
 import type { Log } from "../../contract/log.ts";
 import { deliverTo } from "../../edge/ledger/deliver.ts";
 import { Dispatcher } from "../../edge/ledger/dispatcher.ts";
@@ -6,15 +7,16 @@ import type { Clock, Ledger, Sandbox } from "../../edge/ports.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 import type { NodeSql } from "./sqlite.ts";
 
-const CONCURRENCY = 16;
+/** Deliveries under way at the same time: above the chats that are answered side by side. */
+const CONCURRENCY = 128;
 /** Node's timers hold 31 bits; a longer wait is taken in parts. */
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** What {@link createLedger} works with. */
 export interface LedgerOptions {
   sql: NodeSql;
-  supervisor: Supervisor;
-  sandbox: Sandbox;
+  supervisor: Pick<Supervisor, "onChange"> & { status(): Pick<SandboxStatus, "state"> };
+  sandbox: Pick<Sandbox, "request">;
   clock: Clock;
   log: Log;
 }

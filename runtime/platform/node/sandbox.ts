@@ -1,15 +1,16 @@
 import type { Log } from "../../contract/log.ts";
 import type { PortRequest, Sandbox } from "../../edge/ports.ts";
-import { controlApp } from "../../supervisor/control.ts";
+import { createControl } from "../../supervisor/control.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 
 /** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
 export function supervisedSandbox(supervisor: Supervisor, controlToken: string, log: Log): Sandbox {
-  const control = controlApp(supervisor, controlToken, log);
+  const control = createControl(supervisor, controlToken, log);
+  const authorization = `Bearer ${controlToken}`;
   const init = ({ method, body }: PortRequest): RequestInit => ({
     method,
     headers: {
-      authorization: `Bearer ${controlToken}`,
+      authorization,
       ...(body !== undefined && { "content-type": "application/json" }),
     },
     ...(body !== undefined && { body }),
@@ -17,9 +18,10 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
   return {
     status: async () => supervisor.status(),
     wake: async () => true,
-    request: async (port, request) =>
-      port === "gateway"
-        ? supervisor.fetchGateway(request.path, init(request))
-        : control.request(request.path, init(request)),
+    request: async (port, request) => {
+      if (port === "gateway") return supervisor.fetchGateway(request.path, init(request));
+      const { status, value } = await control({ ...request, authorization });
+      return Response.json(value, { status });
+    },
   };
 }

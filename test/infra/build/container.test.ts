@@ -76,6 +76,7 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
     await mkdir(join(folder, "app", "supervisor"), { recursive: true });
     await writeFile(join(folder, "app", "package.json"), '{"type":"module"}');
     await writeFile(join(folder, "app", "supervisor", "main.js"), APP);
+    await writeFile(join(folder, "app", "warm.mjs"), "");
     const base = await ensureBaseImage({ log });
     const sidecar = await ensureSidecarImage({ log });
     await buildAppImage({ contextDir: join(folder, "app"), tag: image, baseImage: base.image, log });

@@ -37,6 +37,7 @@ describe.skipIf(!running.ok)("the docker provider", () => {
     await mkdir(join(folder, "app", "supervisor"), { recursive: true });
     await writeFile(join(folder, "app", "package.json"), '{"type":"module"}');
     await writeFile(join(folder, "app", "supervisor", "main.js"), APP);
+    await writeFile(join(folder, "app", "warm.mjs"), "");
     port = await freePort();
     const base = await ensureBaseImage({ log });
 

@@ -5,9 +5,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
 
 const PROBE = join(import.meta.dirname, "../../../infra/readiness/probe.ts");
 const RUN_MS = 60_000;
+const OTHER_WEBHOOKS = Object.values(ROUTES)
+  .filter(({ access, path }) => access === "webhook" && path !== "/slack/events")
+  .map(({ path }) => path);
 
 const servers: Server[] = [];
 
@@ -17,7 +21,9 @@ afterEach(() => {
 
 /** A deployed service as it should be; `answers` changes some of its routes. */
 async function service(answers: Record<string, RequestListener> = {}): Promise<string> {
+  const refuse: RequestListener = (_request, response) => response.writeHead(403).end();
   const routes: Record<string, RequestListener> = {
+    ...Object.fromEntries(OTHER_WEBHOOKS.map((path) => [path, refuse])),
     "/healthz": (_request, response) => response.end("ok"),
     "/slack/events": async (request, response) => {
       const { challenge } = JSON.parse(await text(request));
@@ -58,6 +64,7 @@ describe("the readiness probe", () => {
       expect(result.stdout.trim().split("\n")).toEqual([
         "ok   GET /healthz",
         "ok   POST /slack/events with a url_verification",
+        ...OTHER_WEBHOOKS.map((path) => `ok   POST ${path} without a signature`),
         "ok   GET /_admin/ without an identity",
         "ok   GET /debug/processes without an identity",
         "ok   GET /debug/container-config without an identity",
@@ -95,6 +102,19 @@ describe("the readiness probe", () => {
       "answers another challenge",
       { "/slack/events": (_request, response) => response.end('{"challenge":"another"}') },
       "POST /slack/events with a url_verification: the answer does not hold the challenge",
+    ],
+    [
+      "takes an update that Telegram did not send",
+      { "/telegram-webhook": (_request, response) => response.end() },
+      "POST /telegram-webhook without a signature: status 200, expected a refusal",
+    ],
+    [
+      "keeps Telegram's webhook to itself",
+      {
+        "/telegram-webhook": (_request, response) =>
+          response.writeHead(401).end('{"code":"webhooks_private"}'),
+      },
+      "POST /telegram-webhook without a signature: the webhook is not public",
     ],
     [
       "lets everyone into the admin pages",

@@ -106,7 +106,9 @@ test("an invalid config fails get and validate alike, with the whole report", as
   for (const args of [["get", "slack.dmPolicy"], ["validate"]]) {
     const { code, stdout, stderr } = await run("config", ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(`Invalid config at ${path}:\n- channels.slack: Unrecognized key: "dm"\n`);
+    expect(stderr).toContain(
+      `Invalid config at ${path}:\n- channels.slack: Unrecognized key: "dm" (deprecated: use channels.slack.dmPolicy and allowFrom)\n`,
+    );
     expect(stderr).toContain('- (root): Unrecognized key: "extra"\nFix: ');
   }
   const { code, stdout } = await run("config", "validate", "--json");

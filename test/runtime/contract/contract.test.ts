@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
-import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config.ts";
+import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config/index.ts";
 import { parseDuration } from "../../../runtime/contract/duration.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { ERRORS } from "../../../runtime/contract/errors.ts";
@@ -81,7 +81,9 @@ describe("the config file", () => {
     if (result.ok) throw new Error("accepted");
     const report = formatConfigProblems("/root/.steward/steward.json", result.problems).split("\n");
     expect(report[0]).toBe("Invalid config at /root/.steward/steward.json:");
-    expect(report).toContain('- channels.telegram: Unrecognized key: "dm"');
+    expect(report).toContain(
+      '- channels.telegram: Unrecognized key: "dm" (deprecated: use channels.telegram.dmPolicy and allowFrom)',
+    );
     expect(report).toContain('- (root): Unrecognized key: "extra"');
     expect(report.join("\n")).toContain("channels.slack.dmPolicy");
     expect(report.join("\n")).toContain("channels.slack.botToken");

@@ -95,6 +95,16 @@ describe("with an identity", () => {
     );
   });
 
+  it("tells what a platform refuses, with the fix, and when the next schedule is due", async () => {
+    const { jwk, init } = await signedIn();
+    const text = await (await edgeFixture({ jwk }).app.request("/_admin/", init)).text();
+    expect(text).toContain("slack_token_expired");
+    expect(text).toContain("Reinstall the app in the workspace");
+    expect(text).toContain("next 2026-11-22T08:00:00.000Z");
+    const starting = edgeFixture({ jwk, state: "starting" });
+    expect(await (await starting.app.request("/_admin/", init)).text()).not.toContain("Channels");
+  });
+
   it("lists processes, with logs when asked, and wakes no stopped container for it", async () => {
     const { jwk, init } = await signedIn();
     const { app, requests } = edgeFixture({ jwk });

@@ -135,7 +135,11 @@ test("an expired Slack token is told by name, in the status and the log, and the
 
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
   const mended = await askJson<GatewayStatus>(`${url}/status`);
-  expect(mended.channels[0]).toEqual({ platform: "slack", state: "ready" });
+  expect(mended.channels[0]).toEqual({
+    platform: "slack",
+    state: "ready",
+    lastEventAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
 });
 
 test("Slack's rate limit is handed on with its Retry-After", async () => {

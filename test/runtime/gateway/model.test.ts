@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { createAnthropicModel } from "../../../runtime/gateway/models/anthropic.ts";
 import { modelError, modelStream, startModel } from "../support/platforms.ts";
-import { askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
+import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 
-async function running(extra: Record<string, string> = {}) {
+async function running(extra: Record<string, string> = {}, channel: object = {}) {
   const around = await surroundings();
+  await writeConfig(around.home, channel);
   await startGateway({ ...around.environment, ...extra });
   return around;
 }
@@ -39,19 +40,35 @@ test("a model that is not available is told in the chat", async () => {
 
   await deliver(url, delivery("Ev1"));
 
-  expect(slack.posts()[0]?.text).toContain("Model not available (claude-sonnet-4-5");
+  expect(slack.posts()[0]?.text).toContain("Model not available (anthropic/claude-sonnet-4-5");
 });
 
-test("a rate limit is not told in the chat: the event is kept, with the provider's Retry-After", async () => {
+test("a short rate limit is waited for", async () => {
   const { url, model, slack } = await running();
-  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "77" }));
+  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "2" }));
+  const before = Date.now();
 
-  const result = await deliver(url, delivery("Ev1"));
-
-  expect(result).toMatchObject({ status: 429, retryAfter: "77", answer: { code: "model_rate_limited" } });
-  expect(slack.calls).toHaveLength(0);
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200, answer: { outcome: "answered" } });
-  expect(model.asked()).toEqual([["user: hello"], ["user: hello"]]);
+
+  expect(Date.now() - before).toBeGreaterThan(1_900);
+  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: hello"]);
+});
+
+test("a long rate limit is not waited for: the event is kept until then, the provider is left alone", async () => {
+  const { url, model, slack } = await running();
+  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "120" }));
+
+  const first = await deliver(url, delivery("Ev1"));
+  const second = await deliver(url, delivery("Ev2", { channel: "C2" }));
+
+  expect(first).toMatchObject({ status: 429, retryAfter: "120", answer: { code: "model_rate_limited" } });
+  expect(second).toMatchObject({ status: 429, answer: { code: "model_rate_limited" } });
+  expect(Number(second.retryAfter)).toBeGreaterThan(90);
+  expect(model.calls).toHaveLength(1);
+  expect(slack.calls).toHaveLength(0);
+  expect((await askJson<GatewayStatus>(`${url}/status`)).models).toMatchObject([
+    { id: "anthropic/claude-sonnet-4-5", state: "cooling", until: expect.any(String) },
+  ]);
 });
 
 test.each([
@@ -59,15 +76,23 @@ test.each([
   ["an overload", modelError(529, "overloaded_error", "Overloaded"), "model_overloaded"],
   ["a stream that breaks off", modelStream("half an ans", { cut: true }), "model_failed"],
   ["an empty answer", modelStream(""), "model_failed"],
-])("%s is tried again: 503, one message in the transcript, nothing in the chat", async (_, answer, code) => {
-  const { url, model, slack } = await running();
-  model.next(answer);
+])("%s is tried again: at once, then by the edge; nothing of it in the chat", async (_, answer, code) => {
+  const { url, model, slack } = await running({}, { streamMode: "off" });
+  model.next(answer, answer, answer);
 
-  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 503, answer: { code } });
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({
+    status: 503,
+    answer: { code },
+    retryAfter: null,
+  });
+  expect(model.calls).toHaveLength(3);
   expect(slack.calls).toHaveLength(0);
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
-  expect(model.asked()[1]).toEqual(["user: hello"]);
-  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: hello"]);
+  expect(model.asked()[3]).toEqual(["user: hello"]);
+
+  model.next(answer, answer);
+  expect(await deliver(url, delivery("Ev2"))).toMatchObject({ status: 200 });
+  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: hello", "You said: hello"]);
 });
 
 test("a provider out of reach is tried again", async () => {
@@ -75,7 +100,7 @@ test("a provider out of reach is tried again", async () => {
 
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({
     status: 503,
-    answer: { code: "model_overloaded" },
+    answer: { code: "model_no_answer" },
   });
 });
 
@@ -131,19 +156,21 @@ test("a model that hangs is given up after its time", async () => {
   const server = await startModel();
   server.next(modelStream("too late", { delayMs: 5_000 }));
   const model = createAnthropicModel({
+    modelId: "claude-test",
     apiKey: "sk-ant-test",
     baseUrl: `${server.url}/v1/`,
+    redact: (text) => text,
     clock: Date.now,
     timeout: { totalMs: 300, firstChunkMs: 300, chunkMs: 300 },
   });
   const request = {
-    model: "claude-test",
     instructions: "",
+    tools: [],
     messages: [{ role: "user", text: "hello" }] as const,
     maxOutputTokens: 10,
     signal: new AbortController().signal,
   };
 
-  await expect(model.answer(request)).rejects.toMatchObject({ code: "model_overloaded", status: 503 });
+  await expect(model.answer(request)).rejects.toMatchObject({ code: "model_no_answer", status: 503 });
   expect(server.calls[0]?.path).toBe("/v1/messages");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkConfig } from "../../../runtime/contract/config.ts";
-import { directMessageAccess } from "../../../runtime/gateway/channels/access.ts";
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { readSlackText } from "../../../runtime/gateway/channels/slack/text.ts";
 import { delivery, directMessage } from "../support/gateway.ts";
@@ -9,7 +9,8 @@ import { delivery, directMessage } from "../support/gateway.ts";
 function access(extra: object = {}) {
   const checked = checkConfig({ channels: { slack: { botToken: "x", signingSecret: "y", ...extra } } });
   if (!checked.ok || checked.config.channels.slack === undefined) throw new Error("not a config");
-  return directMessageAccess(checked.config.channels.slack, { approved: () => ["U3"] });
+  const { slack } = checked.config.channels;
+  return channelAccess({ ...slack, groups: slack.channels }, { approved: () => ["U3"] });
 }
 
 const open = access({ dmPolicy: "open", allowFrom: ["*"] });
@@ -19,19 +20,22 @@ const direct = (event: object, who = open) => readSlackEvent(directMessage("Ev1"
 test("a mention starts a thread, or stays in the one it came from", () => {
   expect(mention({ text: "<@UBOT> what is <@U2> doing?" })).toEqual({
     kind: "message",
-    conversation: "slack:T1:C1",
-    sender: "U1",
+    direct: false,
+    sender: { id: "U1" },
     text: "what is <@U2> doing?",
+    attachments: [],
     target: { chat: "C1", thread: "100.1" },
   });
   expect(mention({ thread_ts: "99.9" })).toMatchObject({ target: { chat: "C1", thread: "99.9" } });
 });
 
 test("a direct message is answered in line, in a thread only if it came from one", () => {
-  expect(direct({})).toMatchObject({ kind: "message", conversation: "slack:T1:D1", target: { chat: "D1" } });
+  expect(direct({})).toMatchObject({ kind: "message", target: { chat: "D1" } });
   expect(direct({})).not.toHaveProperty("target.thread");
   expect(direct({ thread_ts: "99.9" })).toMatchObject({ target: { chat: "D1", thread: "99.9" } });
 });
+
+const MENTION_TWICE = "a mention, which comes as an event of its own";
 
 test.each([
   ["an edit", { subtype: "message_changed" }, "subtype message_changed"],
@@ -41,20 +45,24 @@ test.each([
   ["itself", { user: "UBOT" }, "written by a bot"],
   ["nothing said", { text: "<@UBOT>  " }, "no text"],
   ["nobody", { user: undefined }, "no sender"],
-  ["a reaction", { type: "reaction_added" }, "neither direct message nor mention: reaction_added"],
-  ["a channel's message", { channel_type: "channel" }, "neither direct message nor mention: message"],
+  ["a reaction", { type: "reaction_added" }, "neither message nor mention: reaction_added"],
+  ["a channel's mention as a message", { channel_type: "channel", text: "hi <@UBOT>" }, MENTION_TWICE],
+  ["a message of an unknown place", { channel_type: "app_home" }, "neither message nor mention: message"],
 ])("%s is left alone, with the reason", (_, event, note) => {
   expect(direct(event)).toEqual({ kind: "ignored", note });
 });
 
 test("in a channel nobody's standing in direct messages is asked for", () => {
   const asked: string[] = [];
-  const event = readSlackEvent(delivery("Ev1").payload, (user) => {
-    asked.push(user);
-    return { allowed: false, reason: "unknown", answer: "pair" };
+  const event = readSlackEvent(delivery("Ev1").payload, {
+    ...open,
+    direct: (user) => {
+      asked.push(user);
+      return { allowed: false, reason: "unknown", answer: "pair" };
+    },
   });
 
-  expect(event).toMatchObject({ kind: "message", sender: "U1" });
+  expect(event).toMatchObject({ kind: "message", sender: { id: "U1" } });
   expect(asked).toEqual([]);
 });
 
@@ -62,10 +70,60 @@ test("a body of an unknown form is left alone", () => {
   expect(readSlackEvent({ type: "app_rate_limited" }, open)).toMatchObject({ kind: "ignored" });
 });
 
-test("files that came along are named", () => {
-  expect(direct({ subtype: "file_share", text: "look", files: [{ name: "a.png" }, {}] })).toMatchObject({
-    text: "look\n[attached file, not read: a.png]\n[attached file, not read: unnamed]",
+test("files that came along are attachments, also without a word", () => {
+  // https://docs.slack.dev/reference/objects/file-object
+  const file = {
+    id: "F0S43P1CZ",
+    created: 1531763254,
+    name: "billair.gif",
+    mimetype: "image/gif",
+    filetype: "gif",
+    mode: "hosted",
+    size: 144538,
+    url_private: "https://files.slack.com/files-pri/T1-F0S43P1CZ/billair.gif",
+    url_private_download: "https://files.slack.com/files-pri/T1-F0S43P1CZ/download/billair.gif",
+  };
+  const deleted = { id: "F2", mode: "tombstone" };
+  const foreign = { id: "F3", file_access: "check_file_info" };
+  expect(direct({ subtype: "file_share", text: "", files: [file, deleted, foreign] })).toMatchObject({
+    kind: "message",
+    text: "",
+    attachments: [
+      {
+        kind: "image",
+        name: "billair.gif",
+        mediaType: "image/gif",
+        sizeBytes: 144538,
+        reference: "https://files.slack.com/files-pri/T1-F0S43P1CZ/download/billair.gif",
+      },
+      { kind: "file", reference: "F3" },
+    ],
   });
+});
+
+const LISTED = { groupPolicy: "allowlist", channels: { C1: {} } };
+const ALL = { channels: { C1: { requireMention: false } } };
+const inChannel = (event: object) => ({ type: "message", channel: "C1", channel_type: "channel", ...event });
+const THREAD = { thread_ts: "99.9", parent_user_id: "UBOT" };
+
+test.each([
+  ["a mention", {}, {}, "message"],
+  ["a mention, groups disabled", {}, { groupPolicy: "disabled" }, "ignored"],
+  ["a mention in a channel on the list", {}, LISTED, "message"],
+  ["a mention in a channel not on the list", { channel: "C2" }, LISTED, "ignored"],
+  ["a mention in a channel that is switched off", {}, { channels: { C1: { enabled: false } } }, "ignored"],
+  ["a mention by somebody not on the list", {}, { groupAllowFrom: ["U2"] }, "ignored"],
+  ["a mention by somebody on the list", {}, { groupAllowFrom: ["U1"] }, "message"],
+  ["a channel's message", inChannel({ text: "hi" }), {}, "context"],
+  ["a private channel's message", inChannel({ text: "hi", channel_type: "group" }), {}, "context"],
+  ["a group message", inChannel({ text: "hi", channel_type: "mpim" }), {}, "context"],
+  ["a reply to the bot's own message", inChannel({ text: "hi", ...THREAD }), {}, "message"],
+  ["a reply to a person", inChannel({ text: "hi", ...THREAD, parent_user_id: "U2" }), {}, "context"],
+  ["a channel that needs no mention", inChannel({ text: "hi" }), ALL, "message"],
+  ["another channel", inChannel({ text: "hi", channel: "C2" }), ALL, "context"],
+  ["a message where groups are disabled", inChannel({ text: "hi" }), { groupPolicy: "disabled" }, "ignored"],
+])("in groups: %s", (_, event, keys, kind) => {
+  expect(readSlackEvent(delivery("Ev1", event).payload, access(keys))).toMatchObject({ kind });
 });
 
 test.each([

@@ -187,14 +187,19 @@ test("the real gateway's invalid config is given up at once, and a mended file s
     restarts: 0,
     reason: {
       code: "config_invalid",
-      detail: `Invalid config at ${path}:\n- channels.telegram: Unrecognized key: "dm"`,
+      detail: `Invalid config at ${path}:\n- channels.telegram: Unrecognized key: "dm" (deprecated: use channels.telegram.dmPolicy and allowFrom)`,
     },
   });
   expect(await supervisor.config()).toEqual({
     config: { channels: { telegram: { botToken: "[redacted]", dm: {} } } },
     path,
     valid: false,
-    problems: [{ path: "channels.telegram", message: 'Unrecognized key: "dm"' }],
+    problems: [
+      {
+        path: "channels.telegram",
+        message: 'Unrecognized key: "dm" (deprecated: use channels.telegram.dmPolicy and allowFrom)',
+      },
+    ],
   });
 
   await writeFile(path, "{}");

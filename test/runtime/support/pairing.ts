@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PairingStore } from "../../../runtime/gateway/pairing/store.ts";
-import type { SetAside } from "../../../runtime/gateway/pairing/files.ts";
+import type { SetAside } from "../../../runtime/gateway/store-file.ts";
 
 /** Slack's pairing store below `home`, on a clock that the test moves. */
 export function pairingStore(home: string, start = Date.now()) {

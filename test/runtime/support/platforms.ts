@@ -14,19 +14,31 @@ export type Answer = (response: ServerResponse, call: Call) => void | Promise<vo
 /** A server whose answers a test sets. It ends with the test. */
 export interface ScriptedServer {
   url: string;
+  /** All but what asks for a list of models: that comes at any time. */
   calls: Call[];
+  /** What asked for a list of models, or for one of it. */
+  catalogCalls: Call[];
+  /** Sets the answer to them; not set, it is 404. */
+  catalog(answer: Answer): void;
   /** The answers to come, in order; after the last of them the usual one again. */
   next(...answers: Answer[]): void;
 }
 
-async function startScripted(usual: Answer): Promise<ScriptedServer> {
+/** Starts a server that answers as scripted. */
+export async function startScripted(usual: Answer): Promise<ScriptedServer> {
   const calls: Call[] = [];
+  const catalogCalls: Call[] = [];
+  let catalog: Answer = (response) => void response.writeHead(404).end();
   const queue: Answer[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.on("end", () => {
       const call = { path: request.url ?? "", headers: request.headers, body };
+      if (request.method === "GET" && /\/v1\/models(\/|$)/.test(call.path)) {
+        catalogCalls.push(call);
+        return void catalog(response, call);
+      }
       calls.push(call);
       void (queue.shift() ?? usual)(response, call);
     });
@@ -41,6 +53,8 @@ async function startScripted(usual: Answer): Promise<ScriptedServer> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     calls,
+    catalogCalls,
+    catalog: (answer) => void (catalog = answer),
     next: (...answers) => void queue.push(...answers),
   };
 }
@@ -96,17 +110,30 @@ interface ModelCall {
   messages: { role: string; content: { text: string }[] }[];
 }
 
+/** A message without the speaker's name before it, which has tests of its own. */
+export function words(text: string | undefined): string {
+  return String(text).replace(/^\[[^\]]+\]: /, "");
+}
+
 /** Stands in for Anthropic's Messages API; usually it repeats the last message. */
 export async function startModel() {
   const server = await startScripted(async (response, call) => {
     const request: ModelCall = JSON.parse(call.body);
-    await modelStream(`You said: ${request.messages.at(-1)?.content.at(-1)?.text}`)(response, call);
+    await modelStream(`You said: ${words(request.messages.at(-1)?.content.at(-1)?.text)}`)(response, call);
+  });
+  // https://docs.claude.com/en/api/models: every model is known, also by an alias.
+  server.catalog((response, { path }) => {
+    const id = decodeURIComponent(path.split("/").at(-1) ?? "");
+    const model = { type: "model", id, display_name: id, created_at: "2026-01-01T00:00:00Z" };
+    return json(200, model)(response, { path, headers: {}, body: "" });
   });
   /** The conversations that it was asked with, as `role: text` lines. */
   const asked = (): string[][] =>
     server.calls.map(({ body }) => {
       const request: ModelCall = JSON.parse(body);
-      return request.messages.flatMap(({ role, content }) => content.map(({ text }) => `${role}: ${text}`));
+      return request.messages.flatMap(({ role, content }) =>
+        content.map(({ text }) => `${role}: ${words(text)}`),
+      );
     });
   return { ...server, asked };
 }

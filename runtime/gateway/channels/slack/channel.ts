@@ -1,43 +1,50 @@
-import type { Config } from "../../../contract/config.ts";
-import type { ChannelHealth } from "../../../contract/control.ts";
-import { StewardError, type Reason } from "../../../contract/errors.ts";
-import type { Log } from "../../../contract/log.ts";
-import type { DirectMessageAccess } from "../access.ts";
+import type { Config } from "../../../contract/config/index.ts";
+import { resolveSecret } from "../../../contract/config/text.ts";
+import { Standing } from "../standing.ts";
 import type { Channel } from "../channel.ts";
-import { splitText } from "../split.ts";
+import type { ChannelOptions } from "../options.ts";
+import { slackFiles } from "./files.ts";
 import { readSlackEvent } from "./inbound.ts";
-import type { SlackSender } from "./outbound.ts";
+import { createSlackSender } from "./outbound.ts";
+import { splitForSlack } from "./split.ts";
 
 /** What the Slack channel works with. */
-export interface SlackChannelOptions {
-  config: NonNullable<Config["channels"]["slack"]>;
-  access: DirectMessageAccess;
-  send: SlackSender;
-  log: Log;
-}
+export type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
-/** Slack over the Events API (in) and the Web API (out). */
-export function createSlackChannel({ config, access, send, log }: SlackChannelOptions): Channel {
-  let failure: Reason | undefined;
+/**
+ * Slack over the Events API (in) and the Web API (out). It shows no typing: Slack has that for assistant
+ * apps alone (`assistant.threads.setStatus`), and a growing message says the same.
+ */
+export function createSlackChannel(options: SlackChannelOptions): Channel {
+  const { config, access, environment, clock, log } = options;
+  const botToken = resolveSecret(config.botToken, environment);
+  const apiUrl = environment["SLACK_API_URL"] ?? "";
+  const sender = createSlackSender({ botToken, apiUrl, clock });
+  const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
+  const load = slackFiles({ botToken, apiUrl, maxBytes: mediaMaxBytes });
+  const streams = config.streamMode === "edit";
+  const standing = new Standing({ platform: "slack", log });
+
   return {
     platform: "slack",
+    streams,
+    mediaMaxBytes,
     receive: (payload) => readSlackEvent(payload, access),
-    split: (text) => splitText(text, config.textChunkLimit),
-    send: async (target, text) => {
+    split: (text) => splitForSlack(text, config.textChunkLimit, streams),
+    send: (target, text) =>
+      standing.out(async () => {
+        const id = await sender.post(target, text);
+        return id === undefined ? {} : { id };
+      }),
+    edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    load: async (attachment, signal) => {
       try {
-        await send(target, text);
-        failure = undefined;
+        return await load(attachment, signal);
       } catch (error) {
-        if (error instanceof StewardError) {
-          failure = error.reason;
-          log.error("Slack did not take a reply", { ...failure });
-        }
+        log.warn("a file of Slack could not be fetched", { reason: String(error) });
         throw error;
       }
     },
-    health: (): ChannelHealth =>
-      failure === undefined
-        ? { platform: "slack", state: "ready" }
-        : { platform: "slack", state: "failing", reason: failure },
+    health: () => standing.health(),
   };
 }

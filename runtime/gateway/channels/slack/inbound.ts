@@ -1,7 +1,20 @@
 import * as z from "zod";
-import { unknownSenderText, type DirectMessageAccess } from "../access.ts";
-import type { Inbound, ReplyTarget } from "../channel.ts";
+import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
+import { attachmentKind } from "../files.ts";
 import { readSlackText } from "./text.ts";
+
+/** https://docs.slack.dev/reference/objects/file-object */
+const fileSchema = z.object({
+  id: z.string(),
+  name: z.string().nullish(),
+  mimetype: z.string().nullish(),
+  size: z.number().optional(),
+  /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
+  mode: z.string().optional(),
+  url_private: z.string().optional(),
+  url_private_download: z.string().optional(),
+});
 
 /**
  * The parts of an Events API body that are read; Slack adds others freely.
@@ -23,56 +36,83 @@ const bodySchema = z.object({
     text: z.string().optional(),
     ts: z.string().optional(),
     thread_ts: z.string().optional(),
-    files: z.array(z.object({ name: z.string().nullish() })).optional(),
+    /** Who wrote the message that the thread hangs on. */
+    parent_user_id: z.string().optional(),
+    files: z.array(fileSchema).optional(),
   }),
 });
 type Body = z.infer<typeof bodySchema>;
 
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
 const MESSAGE_SUBTYPES = new Set([undefined, "file_share", "thread_broadcast"]);
+/** Where several people read along: public and private channels, and group messages. */
+const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**
- * Reads one event: a direct message or a mention is a message, everything else is left with its
- * reason. `access` decides on direct messages alone: who may mention the bot in a channel is the
- * workspace's decision, and what was granted in a direct message grants nothing there.
+ * Reads one event: a direct message, a mention, or a channel's message, which is for the bot where it
+ * replies in a thread of the bot's own, or where the config asks for no mention. Everything else is left
+ * with its reason. What was granted in a direct message grants nothing in a channel.
  */
-export function readSlackEvent(payload: Record<string, unknown>, access: DirectMessageAccess): Inbound {
+export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
   const parsed = bodySchema.safeParse(payload);
   if (!parsed.success) return ignored("not an event of a known form");
   const body = parsed.data;
   const { event } = body;
+  const { channel_type: type = "" } = event;
   const bot = body.authorizations?.find(({ is_bot }) => is_bot !== false)?.user_id;
-  const direct = event.type === "message" && event.channel_type === "im";
-  if (!direct && event.type !== "app_mention")
-    return ignored(`neither direct message nor mention: ${event.type}`);
+  const mentioned = event.type === "app_mention";
+  const direct = event.type === "message" && type === "im";
+  if (!direct && !mentioned && !(event.type === "message" && GROUP_TYPES.has(type)))
+    return ignored(`neither message nor mention: ${event.type}`);
   if (!MESSAGE_SUBTYPES.has(event.subtype)) return ignored(`subtype ${event.subtype}`);
   if (event.bot_id !== undefined) return ignored("written by a bot");
   const { channel, user, ts } = event;
   if (channel === undefined || user === undefined || ts === undefined) return ignored("no sender");
   if (user === bot || user === "USLACKBOT") return ignored("written by a bot");
+  if (!direct && !mentioned && mentions(event.text, bot))
+    return ignored("a mention, which comes as an event of its own");
 
   const text = personsText(body, bot);
-  if (text === "") return ignored("no text");
+  const attachments = readFiles(body);
+  if (text === "" && attachments.length === 0) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : (event.thread_ts ?? ts));
+  const message = { direct, sender: { id: user }, text, attachments, target };
   if (direct) {
-    const decision = access(user);
-    if (!decision.allowed) {
-      const { answer, reason: note } = decision;
-      if (answer === "ignore") return ignored(note);
-      if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
-      return { kind: "refused", target, text: unknownSenderText("slack", user), note };
-    }
+    const decision = access.direct(user);
+    if (decision.allowed) return { kind: "message", ...message };
+    const { answer, reason: note } = decision;
+    if (answer === "ignore") return ignored(note);
+    if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
+    return { kind: "refused", target, text: unknownSenderText("slack", user), note };
   }
-  const conversation = ["slack", body.team_id, channel].filter(Boolean).join(":");
-  return { kind: "message", conversation, sender: user, text, target };
+  const addressed = mentioned || (bot !== undefined && event.parent_user_id === bot);
+  const { becomes, reason } = access.group(channel, user, addressed);
+  return becomes === "ignored" ? ignored(reason) : { kind: becomes, ...message };
 }
 
-/** What the person said: without the mention of the bot, with a word for each file that came along. */
+function mentions(text: string | undefined, bot: string | undefined): boolean {
+  return bot !== undefined && new RegExp(`<@${bot}(?:\\|[^>]*)?>`).test(text ?? "");
+}
+
+/** What the person said, without the mention of the bot. */
 function personsText({ event }: Body, bot: string | undefined): string {
   const mention = bot === undefined ? /^\s*<@\w+(?:\|[^>]*)?>/ : new RegExp(`<@${bot}(?:\\|[^>]*)?>`, "g");
-  const said = readSlackText((event.text ?? "").replace(mention, "")).trim();
-  const files = (event.files ?? []).map(({ name }) => `[attached file, not read: ${name ?? "unnamed"}]`);
-  return [said, ...files].filter((line) => line !== "").join("\n");
+  return readSlackText((event.text ?? "").replace(mention, "")).trim();
+}
+
+function readFiles({ event }: Body): Attachment[] {
+  return (event.files ?? []).filter(({ mode }) => mode !== "tombstone").map(readFile);
+}
+
+function readFile(file: z.infer<typeof fileSchema>): Attachment {
+  const { id, name, mimetype, size, url_private_download: download, url_private: page } = file;
+  return {
+    kind: attachmentKind(mimetype ?? undefined),
+    reference: download ?? page ?? id,
+    ...(name && { name }),
+    ...(mimetype && { mediaType: mimetype }),
+    ...(size !== undefined && { sizeBytes: size }),
+  };
 }
 
 function replyTarget(chat: string, thread: string | undefined): ReplyTarget {

@@ -1,16 +1,13 @@
 import type { SlackAPIClient } from "slack-web-api-client";
-import { RetryableError, retryAfterMs } from "../../failure.ts";
 import type { ReplyTarget } from "../channel.ts";
-import { writeSlackText } from "./text.ts";
+import { readSlackError } from "./errors.ts";
+import { writeMrkdwn } from "./mrkdwn.ts";
 
 /**
  * Slack answers a post within a second or two; a hung connection must not hold the conversation for
  * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
  */
 const TIMEOUT_MS = 60_000;
-/** Errors that mean that the token itself is of no use any more. */
-const TOKEN_ERRORS = new Set(["token_expired", "invalid_auth", "account_inactive", "token_revoked"]);
-
 /** How to reach Slack. */
 export interface SlackOutboundOptions {
   botToken: string;
@@ -20,10 +17,15 @@ export interface SlackOutboundOptions {
   clock(): number;
 }
 
-/** Posts one message. */
-export type SlackSender = (target: ReplyTarget, text: string) => Promise<void>;
+/** What goes out to Slack. Rejects with a RetryableError or a RefusedError. */
+export interface SlackSender {
+  /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
+  post(target: ReplyTarget, text: string): Promise<string | undefined>;
+  /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
+  update(target: ReplyTarget, ts: string, text: string): Promise<void>;
+}
 
-/** A sender over Slack's Web API (https://docs.slack.dev/reference/methods/chat.postMessage). */
+/** A sender over Slack's Web API. */
 export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOptions): SlackSender {
   let client: Promise<SlackAPIClient> | undefined;
   const load = async (): Promise<SlackAPIClient> => {
@@ -35,42 +37,29 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       ...(apiUrl !== "" && { baseUrl: apiUrl }),
     });
   };
-  return async ({ chat, thread }, text) => {
+  const call = async <T>(work: (chat: SlackAPIClient["chat"]) => Promise<T>): Promise<T> => {
     client ??= load();
-    const { postMessage } = (await client).chat;
-    const post = postMessage({
-      channel: chat,
-      text: writeSlackText(text),
-      ...(thread !== undefined && { thread_ts: thread }),
-    });
+    const { chat } = await client;
     try {
-      await within(TIMEOUT_MS, post);
+      return await within(TIMEOUT_MS, work(chat));
     } catch (error) {
       throw readSlackError(error, clock());
     }
   };
-}
-
-/** What an error of the Web API means. Read by shape: its classes are loaded on first use only. */
-function readSlackError(error: unknown, now: number): RetryableError {
-  const options = { cause: error };
-  if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
-  const code = "error" in error ? String(error.error) : undefined;
-  if (code !== undefined && TOKEN_ERRORS.has(code)) {
-    return new RetryableError("slack_token_expired", `Slack refuses the bot token: ${code}.`, options);
-  }
-  const status = "status" in error ? Number(error.status) : undefined;
-  if (status === 429 || code === "ratelimited") {
-    const header = "headers" in error && error.headers instanceof Headers ? error.headers : undefined;
-    const wait = retryAfterMs(header?.get("retry-after"), now);
-    return new RetryableError("channel_failed", "Slack's rate limit is reached.", {
-      ...options,
-      status: 429,
-      ...(wait !== undefined && { retryAfterMs: wait }),
-    });
-  }
-  const what = code ?? (status !== undefined && status > 0 ? `HTTP ${status}` : "no answer");
-  return new RetryableError("channel_failed", `Slack did not take the reply: ${what}.`, options);
+  return {
+    async post({ chat: channel, thread }, text) {
+      const message = {
+        channel,
+        text: writeMrkdwn(text),
+        ...(thread !== undefined && { thread_ts: thread }),
+      };
+      const { ts } = await call(({ postMessage }) => postMessage(message));
+      return ts;
+    },
+    async update({ chat: channel }, ts, text) {
+      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }));
+    },
+  };
 }
 
 async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -16,10 +16,7 @@ export function readSlackText(text: string): string {
     .replaceAll("&amp;", "&");
 }
 
-/**
- * A reply with Slack's three control characters escaped, so that no text of a model can call a
- * channel together (`<!channel>`) or mention people.
- */
-export function writeSlackText(text: string): string {
+/** Slack's three control characters escaped. */
+export function escapeSlackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

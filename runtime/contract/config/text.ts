@@ -1,5 +1,6 @@
-import { checkConfig, type ConfigProblem, type ConfigResult } from "./config.ts";
-import type { Environment } from "./environment.ts";
+import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
+import type { Secret } from "./values.ts";
+import type { Environment } from "../environment.ts";
 
 /** What a config file's text comes to. `value` is the parsed JSON, `null` where it is not JSON. */
 export interface ConfigReading {
@@ -16,9 +17,10 @@ export function readConfigText(text: string, environment: Environment): ConfigRe
     return { value: null, result: { ok: false, problems: [{ path: "", message: parseProblem(error) }] } };
   }
   const checked = checkConfig(value);
-  if (!checked.ok) return { value, result: checked };
-  const problems = missingVariables(checked.config, environment);
-  return { value, result: problems.length === 0 ? checked : { ok: false, problems } };
+  const missing = missingVariables(checked.ok ? checked.config : value, environment);
+  const problems = [...(checked.ok ? [] : checked.problems), ...missing];
+  if (checked.ok && problems.length === 0) return { value, result: checked };
+  return { value, result: { ok: false, problems } };
 }
 
 /** The parser's message without the piece of the text that it quotes: that piece may hold a secret. */
@@ -38,9 +40,6 @@ function missingVariables(value: unknown, environment: Environment, path: string
   return Object.entries(value).flatMap(([key, item]) => missingVariables(item, environment, [...path, key]));
 }
 
-/** A secret as the config file writes it. */
-export type Secret = string | { env: string };
-
 /** The value of a secret; empty where its variable is not set, which a checked config rules out. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
@@ -49,5 +48,28 @@ export function resolveSecret(secret: Secret, environment: Environment): string 
 /** Whether a value of a config is a reference to a variable. */
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
-  return "env" in value && typeof value.env === "string" && Object.keys(value).length === 1;
+  if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
+  // Anything else under `env` may be a secret that was put there, and no name that may be told.
+  return /^[A-Z][A-Z0-9_]*$/.test(value.env);
+}
+
+/** Keys of the config whose values are secrets. Below `headers` and `env` of an MCP server all are. */
+const SECRET_KEYS = new Set(["botToken", "signingSecret", "webhookSecret", "token", "apiKey"]);
+
+/** Every secret of a config, where it stands and as it is written. Works on a config that is not valid too. */
+export function secretsOf(value: unknown, path: string[] = []): { path: string; secret: Secret }[] {
+  const [section, kind, , group, name] = path;
+  const inServer = section === "tools" && kind === "mcp" && name !== undefined;
+  const isSecret =
+    SECRET_KEYS.has(path.at(-1) ?? "") || (inServer && (group === "env" || group === "headers"));
+  if (isSecret && (typeof value === "string" || isReference(value))) {
+    return [{ path: path.join("."), secret: value }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => secretsOf(item, [...path, key]));
+}
+
+/** The values of a config's secrets, for a redactor. */
+export function secretValues(config: unknown, environment: Environment): string[] {
+  return secretsOf(config).map(({ secret }) => resolveSecret(secret, environment));
 }

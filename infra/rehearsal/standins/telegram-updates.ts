@@ -1,0 +1,127 @@
+/** A conflict as Telegram tells of it. */
+export interface Conflict {
+  conflict: string;
+}
+
+const TERMINATED =
+  "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+const WEBHOOK_ACTIVE =
+  "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+
+/** An update, its id beside whatever it tells of. */
+export type Update = { update_id: number } & Record<string, unknown>;
+
+/** Where updates are delivered, when they are not polled for. */
+export interface Webhook {
+  url: string;
+  secret: string;
+}
+
+/**
+ * The updates that wait for a bot: https://core.telegram.org/bots/api#getting-updates. Confirmed are
+ * those below the offset of a later request; a long poll ends with the first update, with its time, or
+ * when another one begins.
+ */
+export class Updates {
+  #nextId = 870_000_000;
+  #pending: Update[] = [];
+  #poll: ((answer: Update[] | Conflict) => void) | undefined;
+  #webhook: Webhook | undefined;
+  /** The highest offset that was asked with: everything below it is forgotten. */
+  offset = 0;
+  /** Why the webhook did not take an update last. */
+  lastError: string | undefined;
+  /** Long polls that another one ended. */
+  conflicts = 0;
+  #pushing = Promise.resolve();
+
+  get pending(): readonly Update[] {
+    return this.#pending;
+  }
+
+  get webhook(): Webhook | undefined {
+    return this.#webhook;
+  }
+
+  /** Is a long poll open? */
+  get polled(): boolean {
+    return this.#poll !== undefined;
+  }
+
+  /** Adds an update and delivers it, to the poll that waits or to the webhook. */
+  add(content: Record<string, unknown>): Update {
+    const update = { update_id: this.#nextId, ...content };
+    this.#nextId += 1;
+    this.#pending.push(update);
+    this.#poll?.([...this.#pending]);
+    if (this.#webhook !== undefined) this.#pushing = this.#pushing.then(() => this.#push());
+    return update;
+  }
+
+  /** `getUpdates`: what waits, or what comes within the time; `signal` tells that nobody waits any more. */
+  get(
+    offset: number | undefined,
+    limit: number,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Update[] | Conflict> {
+    if (this.#webhook !== undefined) return Promise.resolve({ conflict: WEBHOOK_ACTIVE });
+    if (this.#poll !== undefined) {
+      this.conflicts += 1;
+      this.#poll({ conflict: TERMINATED });
+    }
+    if (offset !== undefined) {
+      this.offset = Math.max(this.offset, offset);
+      this.#pending = this.#pending.filter(({ update_id: id }) => id >= offset);
+    }
+    if (this.#pending.length > 0 || timeoutMs === 0) return Promise.resolve(this.#pending.slice(0, limit));
+    return new Promise((resolve) => {
+      const end = (answer: Update[] | Conflict): void => {
+        clearTimeout(timer);
+        if (this.#poll === end) this.#poll = undefined;
+        resolve(answer);
+      };
+      const timer = setTimeout(() => end([]), timeoutMs);
+      this.#poll = end;
+      signal.addEventListener("abort", () => end([]), { once: true });
+    });
+  }
+
+  /** `setWebhook` and `deleteWebhook`. */
+  setWebhook(webhook: Webhook | undefined, dropPending: boolean): void {
+    this.#webhook = webhook;
+    if (dropPending) this.#pending = [];
+    if (webhook === undefined) return;
+    this.#poll?.({ conflict: "Conflict: terminated by setWebhook request" });
+    this.#pushing = this.#pushing.then(() => this.#push());
+  }
+
+  /** Delivers in order; what is not answered with 2xx is repeated a few times, a second apart. */
+  async #push(): Promise<void> {
+    for (const update of this.#pending) {
+      for (let attempt = 0; attempt < 10 && this.#webhook !== undefined; attempt += 1) {
+        this.lastError = await deliver(this.#webhook, update);
+        if (this.lastError === undefined) {
+          this.#pending = this.#pending.filter((one) => one !== update);
+          break;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  }
+}
+
+/** `undefined` where it was taken, else why not, in Telegram's words. */
+async function deliver({ url, secret }: Webhook, update: Update): Promise<string | undefined> {
+  const headers = {
+    "content-type": "application/json",
+    ...(secret !== "" && { "x-telegram-bot-api-secret-token": secret }),
+  };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(update) }).catch(
+    () => undefined,
+  );
+  if (response === undefined) return "Connection refused";
+  return response.ok
+    ? undefined
+    : `Wrong response from the webhook: ${response.status} ${response.statusText}`;
+}

@@ -1,0 +1,88 @@
+import * as z from "zod";
+
+/**
+ * The web chat's protocol: JSON text messages on a WebSocket at `/chat/socket` of the page's own host.
+ *
+ * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key:
+ *    Ed25519 (RFC 8032) over {@link proofText}. The key never leaves the browser.
+ * 2. An unknown device is told `pairing`, and `welcome` once the operator has approved it. A known one is
+ *    told `welcome` at once, with what was said before. A revoked one is closed with 4403.
+ * 3. The page sends `say` and keeps it until it has the `answer` or the `error` with its id. After a lost
+ *    connection it says it again under the same id: a message is answered once.
+ */
+
+/** Bytes of a message at most, either way of the page's; a longer one closes the socket with 1009. */
+export const CHAT_MESSAGE_BYTES = 32 * 1024;
+
+/** Why the server closes a socket, beside the codes of RFC 6455 section 7.4.1. */
+export const CHAT_CLOSE = {
+  /** Not a message of this form, or not in this order. */
+  invalid: 4400,
+  /** The signature or the device id is wrong. */
+  unproven: 4401,
+  /** The device was revoked. */
+  revoked: 4403,
+  /** No `hello` in time. */
+  late: 4408,
+  /** As many as allowed wait for approval. */
+  full: 4429,
+  /** RFC 6455: the server restarts; connect again. */
+  restart: 1012,
+} as const;
+
+/** What a device signs. The first line keeps the signature from meaning anything elsewhere. */
+export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceId" | "origin", string>) {
+  return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
+}
+
+/** What the page sends. Keys and signatures are base64url without padding. */
+export const fromPageSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("hello"),
+    /** SHA-256 of the raw public key, in hex. */
+    deviceId: z.string().regex(/^[0-9a-f]{64}$/),
+    /** The raw Ed25519 key, 32 bytes. */
+    publicKey: z.string().regex(/^[\w-]{43}$/),
+    displayName: z.string().max(80),
+    signature: z.string().regex(/^[\w-]{86}$/),
+  }),
+  z.strictObject({
+    type: z.literal("say"),
+    /** The page's own name for this message. */
+    id: z.string().regex(/^[\w-]{8,64}$/),
+    text: z.string().min(1).max(CHAT_MESSAGE_BYTES),
+  }),
+]);
+
+/** See {@link fromPageSchema}. */
+export type FromPage = z.infer<typeof fromPageSchema>;
+
+/** The first message of a page. */
+export type Hello = Extract<FromPage, { type: "hello" }>;
+
+/** One message of the conversation so far. An answer has the id of the message that it answers. */
+export interface ChatTurn {
+  id: string;
+  role: "user" | "assistant";
+  text: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What the server sends. */
+export type ToPage =
+  /** Valid for this connection only. */
+  | { type: "challenge"; nonce: string }
+  /** The operator runs `command`. */
+  | { type: "pairing"; requestId: string; command: string }
+  /** `running`: messages that are being answered. */
+  | { type: "welcome"; history: ChatTurn[]; running: string[] }
+  /** The message was taken on. Sent to every page of the device, so each shows it. */
+  | { type: "accepted"; id: string; text: string }
+  /** An answer is being made. */
+  | { type: "typing"; id: string }
+  /** The answer's text so far; empty where it starts over. */
+  | { type: "text"; id: string; soFar: string }
+  | { type: "answer"; id: string; text: string }
+  /** Nothing was answered; saying it again under the same id may help where `again` is set. */
+  | { type: "error"; id: string; code: string; text: string; again: boolean };

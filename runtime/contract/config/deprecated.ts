@@ -1,0 +1,143 @@
+/** A JSON object of a config file, as it was parsed. */
+export type Section = Record<string, unknown>;
+
+/** A key of older versions or of other gateways' files that steward does not have. */
+export interface DeprecatedKey {
+  /** The section that it stood in; empty for the root. */
+  at: string;
+  key: string;
+  /** What to write instead, in words. */
+  use: string;
+  /** Carries what the key said over into what is there now; where it is left out, the key is dropped. */
+  mend?(value: unknown, section: Section, root: Section): void;
+}
+
+/** The key with its old meaning, under another name. */
+function renamed(at: string, key: string, name: string): DeprecatedKey {
+  const path = at === "" ? name : `${at}.${name}`;
+  return { at, key, use: `use ${path}`, mend: (value, section) => setMissing(section, [name], value) };
+}
+
+/** The key elsewhere in the file. */
+function moved(at: string, key: string, path: string): DeprecatedKey {
+  return {
+    at,
+    key,
+    use: `use ${path}`,
+    mend: (value, _section, root) => setMissing(root, path.split("."), value),
+  };
+}
+
+/** The key has no meaning any more; `use` says why. */
+function dropped(at: string, key: string, use: string): DeprecatedKey {
+  return { at, key, use };
+}
+
+const EVENTS_API = "remove it: Slack is served by its Events API at /slack/events";
+
+/** Every deprecated key that is known by name. Others are told as unknown. */
+export const DEPRECATED: readonly DeprecatedKey[] = [
+  {
+    at: "channels.telegram",
+    key: "dm",
+    use: "use channels.telegram.dmPolicy and allowFrom",
+    mend: mendDirectMessages,
+  },
+  {
+    at: "channels.slack",
+    key: "dm",
+    use: "use channels.slack.dmPolicy and allowFrom",
+    mend: mendDirectMessages,
+  },
+  {
+    at: "channels.discord",
+    key: "dm",
+    use: "use channels.discord.dmPolicy and allowFrom",
+    mend: mendDirectMessages,
+  },
+  renamed("channels.telegram", "groupMode", "groupPolicy"),
+  renamed("channels.telegram", "token", "botToken"),
+  renamed("channels.slack", "token", "botToken"),
+  renamed("channels.discord", "botToken", "token"),
+  dropped(
+    "channels.telegram",
+    "webhookPath",
+    "remove it: the path is /telegram-webhook, at the end of webhookUrl",
+  ),
+  dropped("channels.telegram", "retry", "remove it: failed requests are tried again by themselves"),
+  dropped("channels.slack", "retry", "remove it: failed requests are tried again by themselves"),
+  dropped("channels.discord", "retry", "remove it: failed requests are tried again by themselves"),
+  dropped("channels.slack", "mode", EVENTS_API),
+  dropped("channels.slack", "appToken", EVENTS_API),
+  dropped("channels.slack", "webhookPath", EVENTS_API),
+  {
+    at: "channels.slack",
+    key: "requireMention",
+    use: 'use channels.slack.channels."*".requireMention',
+    mend: (value, section) => setMissing(section, ["channels", "*", "requireMention"], value),
+  },
+  { at: "agent", key: "model", use: "use models.primary", mend: mendModel },
+  { at: "models", key: "default", use: "use models.primary", mend: mendModel },
+  {
+    at: "",
+    key: "agents",
+    use: "use agent and models.primary",
+    mend: (value, _section, root) => mendModel(at(value, "defaults", "model"), root, root),
+  },
+  renamed("", "session", "sessions"),
+  dropped("", "cron", "use schedules"),
+  { at: "gateway", key: "auth", use: "use gateway.token", mend: mendGatewayToken },
+  dropped("gateway", "port", "use the variable GATEWAY_PORT"),
+  dropped("gateway", "bind", "use the variable STEWARD_BIND"),
+  dropped("gateway", "mode", "remove it"),
+  moved("", "telegram", "channels.telegram"),
+  moved("", "slack", "channels.slack"),
+  moved("", "discord", "channels.discord"),
+  renamed("logging", "logLevel", "level"),
+];
+
+/** What is known of a key that the schema refuses. */
+export function deprecatedKey(section: string, key: string): DeprecatedKey | undefined {
+  return DEPRECATED.find((one) => one.at === section && one.key === key);
+}
+
+/** The sections below a value, `undefined` where one is missing. Own keys only. */
+function at(value: unknown, ...keys: string[]): unknown {
+  const [key, ...rest] = keys;
+  if (key === undefined) return value;
+  return isSection(value) && Object.hasOwn(value, key) ? at(value[key], ...rest) : undefined;
+}
+
+/** Whether a value is a JSON object. */
+export function isSection(value: unknown): value is Section {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Sets a value below a section unless there is one already: what stands there was written for this version. */
+function setMissing(section: Section, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path;
+  if (key === undefined || value === undefined) return;
+  if (rest.length === 0) {
+    if (!Object.hasOwn(section, key)) section[key] = value;
+    return;
+  }
+  if (!Object.hasOwn(section, key)) section[key] = {};
+  const next = section[key];
+  if (isSection(next)) setMissing(next, rest, value);
+}
+
+function mendDirectMessages(value: unknown, section: Section): void {
+  setMissing(section, ["allowFrom"], at(value, "allowFrom"));
+  setMissing(section, ["dmPolicy"], at(value, "enabled") === false ? "disabled" : at(value, "policy"));
+}
+
+// Older files name Anthropic's models without their provider.
+function mendModel(value: unknown, _section: Section, root: Section): void {
+  const model = typeof value === "string" ? value : at(value, "primary");
+  if (typeof model !== "string") return;
+  setMissing(root, ["models", "primary"], model.includes("/") ? model : `anthropic/${model}`);
+}
+
+function mendGatewayToken(value: unknown, section: Section): void {
+  setMissing(section, ["token"], at(value, "token"));
+}

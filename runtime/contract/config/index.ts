@@ -1,0 +1,49 @@
+import { deprecatedKey } from "./deprecated.ts";
+import { configSchema, type Config } from "./schema.ts";
+
+export type { Config } from "./schema.ts";
+
+/** One thing wrong with a config: where, and what. */
+export interface ConfigProblem {
+  /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
+  path: string;
+  message: string;
+  /** The key itself, where the schema does not have it, and the keys that lead to its object. */
+  unknownKey?: string;
+  at?: readonly PropertyKey[];
+}
+
+/** A config, or everything that is wrong with it. */
+export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
+
+/** Checks a parsed config file and reports all of its problems at once. */
+export function checkConfig(value: unknown): ConfigResult {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return { ok: true, config: parsed.data };
+  const problems = parsed.error.issues.flatMap((issue): ConfigProblem[] => {
+    const path = issue.path.join(".");
+    if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
+    return issue.keys.map((key) => ({
+      path,
+      at: issue.path,
+      unknownKey: key,
+      message: unknownKeyMessage(path, key),
+    }));
+  });
+  return { ok: false, problems };
+}
+
+// The first words are the reference's; scripts look for them.
+function unknownKeyMessage(path: string, key: string): string {
+  const known = deprecatedKey(path, key);
+  return `Unrecognized key: "${key}"${known ? ` (deprecated: ${known.use})` : ""}`;
+}
+
+/**
+ * The report of an invalid config: a head line, then one line a problem. The wording is what
+ * operators and their scripts look for (specification, section 7).
+ */
+export function formatConfigProblems(file: string, problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ path, message }) => `- ${path === "" ? "(root)" : path}: ${message}`);
+  return [`Invalid config at ${file}:`, ...lines].join("\n");
+}

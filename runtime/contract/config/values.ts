@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { parseDuration } from "../duration.ts";
+
+/** Forms of single values that several sections of the config share. */
+
+/** The name of an environment variable. */
+const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable");
+
+/** A secret. Written as a reference to an environment variable the file holds none itself. */
+export const secret = z.union([z.string().min(1), z.strictObject({ env: variableName })], {
+  error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
+});
+
+/** A secret as the config file writes it. */
+export type Secret = z.infer<typeof secret>;
+
+/** A duration such as `30s`, `10m`, `1h` or `1h30m`, kept as it was written. */
+export const duration = z
+  .string()
+  .refine(
+    (text) => Number.isFinite(parseDuration(text) ?? Number.NaN),
+    "must be a duration such as 30s, 10m, 1h or 1h30m",
+  );
+
+/** A time zone of the IANA database, as `Intl` knows it. */
+export const timezone = z.string().refine(isTimezone, "must be a time zone such as Europe/Berlin");
+
+/** A time of day, `HH:MM`. */
+export const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00");
+
+/** An address over http or https, without a user name or password in it. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
+
+/** Where something is sent without being asked: a chat, in its platform's own ids. */
+export const chatAddress = z.strictObject({
+  platform: z.enum(["slack", "telegram", "discord"]),
+  chat: z.string().min(1).max(128),
+  thread: z.string().min(1).max(128).optional(),
+});
+
+/**
+ * For a rule over several fields of one object. Zod leaves such rules out as soon as anything else is
+ * wrong with the object; this one is left out only where its own fields are wrong, so that all problems
+ * are told in one report.
+ */
+export function over(...fields: string[]) {
+  return {
+    when: ({ value, issues }: z.core.ParsePayload): boolean =>
+      typeof value === "object" &&
+      value !== null &&
+      !issues.some(({ code, path = [] }) =>
+        path.length === 0 ? code === "invalid_type" : fields.includes(String(path[0])),
+      ),
+  };
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

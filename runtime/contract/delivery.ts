@@ -1,0 +1,42 @@
+import * as z from "zod";
+
+/** The platforms that send events. */
+export const platformSchema = z.enum(["slack", "telegram", "discord"]);
+
+/** A chat platform. */
+export type Platform = z.infer<typeof platformSchema>;
+
+/**
+ * One verified event of a platform, as the ledger keeps it and the gateway receives it.
+ * `id` is the platform's own event id; `conversation` names what must stay in order;
+ * `payload` is the platform's body as it came.
+ */
+export const deliverySchema = z.strictObject({
+  id: z.string().min(1).max(256),
+  platform: platformSchema,
+  conversation: z.string().min(1).max(256),
+  /** Milliseconds since the epoch. */
+  receivedAt: z.number(),
+  payload: z.record(z.string(), z.unknown()),
+  /**
+   * The id of the event before it in its conversation, while that one is under way too: the gateway takes
+   * them up in this order, although they are requests of their own.
+   */
+  after: z.string().min(1).max(256).optional(),
+});
+
+/** See {@link deliverySchema}. */
+export type Delivery = z.infer<typeof deliverySchema>;
+
+/**
+ * How a delivery ended well. `answered`: a reply is out (perhaps a clear error text), or the chat takes none;
+ * `ignored`: nothing to say (a bot's own message, an edit); `repeated`: it was answered before.
+ *
+ * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where
+ * known) is tried again, 400 is not.
+ */
+export interface DeliveryOutcome {
+  outcome: "answered" | "ignored" | "repeated";
+  /** Why, for `ignored`; for `answered` how, where no reply of its own is out (`stopped`, not taken by the chat). */
+  note?: string;
+}

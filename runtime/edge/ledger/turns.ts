@@ -1,0 +1,93 @@
+import type { Sql } from "./sql.ts";
+
+/** Entries of one conversation that may be under way at the same time: its first open ones. */
+export const WINDOW = 20;
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS ledger_turns (
+     conversation TEXT PRIMARY KEY,
+     seq INTEGER NOT NULL,
+     next_at INTEGER NOT NULL,
+     follows INTEGER NOT NULL
+   ) WITHOUT ROWID`,
+  `CREATE INDEX IF NOT EXISTS ledger_turns_due ON ledger_turns (follows, next_at, seq)`,
+];
+
+/** Of a conversation, the entry whose turn it is. */
+export interface Turn {
+  conversation: string;
+  seq: number;
+}
+
+/**
+ * Whose turn it is, one row a conversation: its first open entry that is not being delivered, while
+ * that one is among the first {@link WINDOW} open ones. All before it are under way, so a conversation
+ * stays in order. Kept apart from the entries, so that what waits costs nothing to pass over.
+ */
+export class Turns {
+  readonly #sql: Sql;
+
+  /** Creates the table where it is missing. */
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    for (const statement of SCHEMA) sql.all(statement);
+  }
+
+  /** Works every turn out anew; nothing may be marked as delivering. */
+  rebuild(): void {
+    this.#sql.all("DELETE FROM ledger_turns");
+    // The other columns are those of the row with the smallest seq: https://sqlite.org/lang_select.html#bareagg
+    this.#sql.all(
+      `INSERT INTO ledger_turns SELECT conversation, min(seq), next_at, 0 FROM ledger
+       WHERE settled_at IS NULL GROUP BY conversation`,
+    );
+  }
+
+  /** Works one conversation's turn out anew, within the transaction that changed an entry of it. */
+  update(conversation: string): void {
+    this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", conversation);
+    this.#sql.all(
+      `INSERT INTO ledger_turns SELECT ?, seq, next_at, place > 1 FROM (
+         SELECT seq, next_at, state, row_number() OVER (ORDER BY seq) AS place FROM (
+           SELECT seq, next_at, state FROM ledger WHERE conversation = ? AND settled_at IS NULL
+           ORDER BY seq LIMIT ${WINDOW}))
+       WHERE state = 'received' ORDER BY seq LIMIT 1`,
+      conversation,
+      conversation,
+    );
+  }
+
+  /**
+   * The turns that are due, longest due first. `follows`: those behind entries under way, else those
+   * that lead their conversation.
+   */
+  due(now: number, follows: boolean, limit: number): Turn[] {
+    const rows = this.#sql.all(
+      `SELECT conversation, seq FROM ledger_turns WHERE next_at <= ? AND follows = ?
+       ORDER BY next_at, seq LIMIT ?`,
+      now,
+      follows ? 1 : 0,
+      Math.max(limit, 0),
+    );
+    return rows.map(({ conversation, seq }) => ({ conversation: String(conversation), seq: Number(seq) }));
+  }
+
+  /** The entry whose turn it is in a conversation: `undefined` where all that may be are under way. */
+  of(conversation: string): number | undefined {
+    const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", conversation);
+    return row === undefined ? undefined : Number(row["seq"]);
+  }
+
+  /** When the next turn behind `after` falls due, `undefined` where there is none. */
+  next(after: number): number | undefined {
+    // One look-up each: the index is ordered by it first.
+    const [row] = this.#sql.all(
+      `SELECT min(at) AS at FROM (
+         SELECT min(next_at) AS at FROM ledger_turns WHERE follows = 0 AND next_at > ?
+         UNION ALL SELECT min(next_at) FROM ledger_turns WHERE follows = 1 AND next_at > ?)`,
+      after,
+      after,
+    );
+    return typeof row?.["at"] === "number" ? row["at"] : undefined;
+  }
+}

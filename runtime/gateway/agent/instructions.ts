@@ -1,0 +1,108 @@
+import { readdirSync } from "node:fs";
+import type { Config } from "../../contract/config/index.ts";
+import type { ModelRequest } from "../models/model.ts";
+import type { Workspace } from "./workspace.ts";
+
+const FILES = ["AGENTS.md", "SOUL.md", "USER.md"];
+const MEMORY = "MEMORY.md";
+const MOST_SKILLS = 50;
+const LONGEST_DESCRIPTION = 200;
+
+/** What the instructions of one question follow from. */
+export interface InstructionsOptions {
+  config: Config;
+  workspace: Workspace;
+  platform: string;
+  direct: boolean;
+  /** Lines on what is not available now. */
+  notes: readonly string[];
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/**
+ * What stands before every conversation. Read anew for each question: the files are small, and change.
+ * The place and the time are apart, so that a provider can keep what is before them.
+ */
+export function instructions(
+  options: InstructionsOptions,
+): Required<Pick<ModelRequest, "instructions" | "circumstances">> {
+  const { config, workspace, platform, direct, notes, now } = options;
+  const zone = config.sessions.reset.timezone ?? "UTC";
+  const date = new Date(now).toLocaleString("en-GB", {
+    timeZone: zone,
+    dateStyle: "full",
+    timeStyle: "short",
+  });
+  const place = direct
+    ? `You are in a direct chat on ${platform}.`
+    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it. Do not write such a name yourself.`;
+  const parts = [
+    config.agent.instructions,
+    ...workspaceFiles(workspace, config.agent.workspaceMaxChars),
+    skills(workspace),
+    ...notes,
+  ];
+  return {
+    instructions: parts.filter((part) => part !== "").join("\n\n"),
+    circumstances: `${place} It is ${date} (${zone}).`,
+  };
+}
+
+/** The workspace's files within `most` characters. The memory keeps a quarter, and its end. */
+function workspaceFiles(workspace: Workspace, most: number): string[] {
+  const memory = readQuietly(workspace, MEMORY);
+  let left = most - Math.min(memory.length, Math.floor(most / 4));
+  const parts: string[] = [];
+  for (const name of FILES) {
+    const text = readQuietly(workspace, name);
+    if (text === "") continue;
+    const kept = text.slice(0, left).toWellFormed();
+    left -= kept.length;
+    parts.push(section(name, kept.length < text.length ? `${kept}\n(${name} is cut here.)` : kept));
+  }
+  if (memory === "") return parts;
+  const room = left + Math.min(memory.length, Math.floor(most / 4));
+  const kept = room === 0 ? "" : memory.slice(-room).toWellFormed();
+  parts.push(
+    section(MEMORY, kept.length < memory.length ? `(The beginning of ${MEMORY} is cut.)\n${kept}` : kept),
+  );
+  return parts;
+}
+
+function section(name: string, text: string): string {
+  return `# ${name}\n${text}`;
+}
+
+function skills(workspace: Workspace): string {
+  const lines: string[] = [];
+  for (const name of folders(workspace).slice(0, MOST_SKILLS)) {
+    const text = readQuietly(workspace, `skills/${name}/SKILL.md`);
+    if (text !== "") lines.push(`- ${name}: ${description(text)} (skills/${name}/SKILL.md)`);
+  }
+  if (lines.length === 0) return "";
+  return ["# Skills", "Read a skill's file with read_file before you use it.", ...lines].join("\n");
+}
+
+function description(text: string): string {
+  const named = /^---\n[\s\S]*?^description:[ \t]*(.+)$[\s\S]*?^---$/m.exec(text.slice(0, 4_000))?.[1];
+  const first = text.split("\n").find((line) => line.trim() !== "" && line.trim() !== "---") ?? "";
+  return (named ?? first.replace(/^#+\s*/, "")).trim().slice(0, LONGEST_DESCRIPTION);
+}
+
+function folders(workspace: Workspace): string[] {
+  try {
+    return readdirSync(workspace.locate("skills")).toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** A file that cannot be read is no reason to give no answer. */
+function readQuietly(workspace: Workspace, name: string): string {
+  try {
+    return workspace.read(name)?.trim() ?? "";
+  } catch {
+    return "";
+  }
+}

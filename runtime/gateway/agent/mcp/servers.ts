@@ -1,0 +1,134 @@
+import type { McpServer } from "../../../contract/config/tools.ts";
+import { resolveSecret } from "../../../contract/config/text.ts";
+import { parseDuration } from "../../../contract/duration.ts";
+import type { Environment } from "../../../contract/environment.ts";
+import type { Log } from "../../../contract/log.ts";
+import type { Redactor } from "../../../contract/redact.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { McpConnection } from "./connection.ts";
+
+const CONNECT_MS = 10_000;
+const FIRST_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+/** What the servers are reached with. */
+export interface McpServersOptions {
+  servers: Readonly<Record<string, McpServer>>;
+  environment: Environment;
+  redact: Redactor;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+interface Standing {
+  connection?: McpConnection;
+  connecting?: Promise<void>;
+  failures: number;
+  /** Not tried again before. */
+  waitUntil: number;
+}
+
+/**
+ * The MCP servers of the config, connected with the first question and side by side. One that fails or
+ * ends is left out, told of, and tried again later; it never stops an answer.
+ */
+export class McpServers {
+  readonly #options: McpServersOptions;
+  readonly #standings = new Map<string, Standing>();
+  #closed = false;
+
+  constructor(options: McpServersOptions) {
+    this.#options = options;
+    for (const [name, { enabled }] of Object.entries(options.servers)) {
+      if (enabled) this.#standings.set(name, { failures: 0, waitUntil: 0 });
+    }
+  }
+
+  /** The tools of the servers that are there, and a line for each that is not. */
+  async open(signal: AbortSignal): Promise<{ tools: Tool[]; notes: string[] }> {
+    const all = [...this.#standings];
+    await Promise.all(all.map(([name, standing]) => this.#connect(name, standing)));
+    signal.throwIfAborted();
+    const missing = all.filter(([, { connection }]) => connection === undefined).map(([name]) => name);
+    return {
+      tools: all.flatMap(([, { connection }]) => connection?.tools ?? []),
+      notes: missing.map((name) => `The tools of the server ${name} are not available now.`),
+    };
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const all = [...this.#standings.values()];
+    await Promise.all(
+      all.map(async (standing) => {
+        await standing.connecting;
+        await standing.connection?.close();
+      }),
+    );
+  }
+
+  #connect(name: string, standing: Standing): Promise<void> {
+    const { clock } = this.#options;
+    if (standing.connection !== undefined || clock() < standing.waitUntil || this.#closed)
+      return Promise.resolve();
+    standing.connecting ??= this.#try(name, standing).finally(() => delete standing.connecting);
+    return standing.connecting;
+  }
+
+  async #try(name: string, standing: Standing): Promise<void> {
+    const { servers, environment, redact, log } = this.#options;
+    const server = servers[name];
+    if (server === undefined) return;
+    try {
+      const { connect } = await import("./connection.ts");
+      let own: McpConnection | undefined;
+      const connection = await connect({
+        name,
+        server: {
+          ...(server.command !== undefined && { command: server.command }),
+          args: server.args ?? [],
+          ...(server.url !== undefined && { url: server.url }),
+          env: { ...basics(environment), ...resolved(server.env, environment) },
+          headers: resolved(server.headers, environment),
+        },
+        callMs: parseDuration(server.timeout) ?? CONNECT_MS,
+        connectMs: CONNECT_MS,
+        onEnd: () => {
+          // A call of an earlier connection may find out late.
+          if (own === undefined || standing.connection !== own) return;
+          delete standing.connection;
+          if (!this.#closed) this.#failed(name, standing, "the connection ended");
+        },
+      });
+      own = connection;
+      standing.connection = connection;
+      standing.failures = 0;
+      log.info("MCP server connected", { server: name, tools: connection.tools.length });
+    } catch (error) {
+      this.#failed(name, standing, redact(error instanceof Error ? error.message : "unknown error"));
+    }
+  }
+
+  #failed(name: string, standing: Standing, detail: string): void {
+    const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(standing.failures, 10), LONGEST_WAIT_MS);
+    standing.failures += 1;
+    standing.waitUntil = this.#options.clock() + wait;
+    this.#options.log.warn("an MCP server is not available", {
+      server: name,
+      detail: detail.slice(0, 300),
+      retryInMs: wait,
+    });
+  }
+}
+
+function basics({ PATH = "", HOME = "" }: Environment): Record<string, string> {
+  return { PATH, HOME };
+}
+
+function resolved(values: McpServer["env"], environment: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values ?? {}).map(([name, value]) => [name, resolveSecret(value, environment)]),
+  );
+}

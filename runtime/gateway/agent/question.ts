@@ -1,0 +1,37 @@
+import type { ReplyTarget, Sender } from "../channels/channel.ts";
+import type { Image } from "../models/model.ts";
+
+/** One message of a person. */
+export interface QuestionMessage {
+  /** The platform's event id. */
+  delivery: string;
+  sender: Sender;
+  text: string;
+  /** Shown to the model with this question; the transcript keeps only what `text` says of them. */
+  images: readonly Image[];
+}
+
+/** What wants an answer: a message, or several that came while the answer before was made. */
+export interface Question {
+  conversation: string;
+  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
+  platform: string;
+  target: ReplyTarget;
+  direct: boolean;
+  /** At least one, in order. */
+  messages: readonly [QuestionMessage, ...QuestionMessage[]];
+}
+
+/** How an answer is made. */
+export interface AnswerOptions {
+  /** Ends the work; the question then fails as retryable. */
+  signal: AbortSignal;
+  /** Called with the answer's text so far, as it grows, and with an empty one where it starts over. */
+  onText?(soFar: string): void;
+}
+
+/** An answer, and the delivery that it is kept under: the last of the question's, now or at an earlier attempt. */
+export interface AgentAnswer {
+  text: string;
+  delivery: string;
+}

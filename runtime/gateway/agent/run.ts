@@ -1,0 +1,250 @@
+import type { Config } from "../../contract/config/index.ts";
+import type { Log } from "../../contract/log.ts";
+import { RetryableError } from "../failure.ts";
+import {
+  ModelRefusal,
+  type Model,
+  type ModelAnswer,
+  type ModelMessage,
+  type ModelRequest,
+} from "../models/model.ts";
+import type { History, Sessions } from "../sessions/store.ts";
+import type { Step } from "../sessions/steps.ts";
+import type { Question } from "./question.ts";
+import { divide, summarise, summaryText } from "./summary.ts";
+import { requestTokens, tokenRatio } from "./tokens.ts";
+import type { OpenTools } from "./toolbox.ts";
+
+const FULL_SHARE = 0.8;
+const SHORT_OUTPUT = 2_000;
+const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
+const CONCLUDE = "No more tools can be used for this answer. Conclude with what you have.";
+/** Said where the model is silent behind its tools: whoever asked should know that it has ended. */
+const NOTHING_TO_ADD = "Done.";
+const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
+
+/** What one answer is made with. */
+export interface RunOptions {
+  question: Question;
+  config: Config;
+  model: Model;
+  sessions: Sessions;
+  tools: OpenTools;
+  instructions: string;
+  circumstances: string;
+  signal: AbortSignal;
+  onText?: ((soFar: string) => void) | undefined;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * Makes one answer: asks the model, runs the tools that it asks for, hands it their results, until it
+ * answers without one. Every step is kept before the next, so that another attempt goes on behind it.
+ */
+export class Run {
+  readonly #options: RunOptions;
+  readonly #deliveries: string[];
+  readonly #steps = new Map<string, Step[]>();
+  #limit: number;
+  #skipBefore = 0;
+  #short = false;
+  #shown = false;
+
+  constructor(options: RunOptions) {
+    const { question, sessions, config } = options;
+    this.#options = options;
+    this.#deliveries = question.messages.map(({ delivery }) => delivery);
+    this.#limit = config.sessions.historyLimit;
+    for (const delivery of this.#deliveries) {
+      this.#steps.set(delivery, sessions.steps.of(question.conversation, delivery));
+    }
+  }
+
+  /** The answer's text. */
+  async answer(): Promise<string> {
+    const { config, question, sessions, tools, clock } = this.#options;
+    for (const step of this.#allSteps()) await this.#finish(step);
+    while (this.#allSteps().length < config.agent.maxSteps) {
+      const { text, toolCalls } = await this.#ask(tools.definitions);
+      if (toolCalls.length === 0) return text.trim() === "" ? NOTHING_TO_ADD : text;
+      const last = this.#deliveries.at(-1) ?? question.messages[0].delivery;
+      const step = sessions.steps.add(question.conversation, last, text, toolCalls, clock());
+      this.#steps.get(last)?.push(step);
+      await this.#finish(step);
+    }
+    const { text } = await this.#ask([]);
+    return text.trim() === "" ? NO_CONCLUSION : text;
+  }
+
+  #allSteps(): Step[] {
+    return [...this.#steps.values()].flat();
+  }
+
+  /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
+  async #finish(step: Step): Promise<void> {
+    const { question, sessions, tools, signal } = this.#options;
+    const { conversation, platform, target } = question;
+    for (const call of step.calls) {
+      if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
+      if (call.state !== "waiting") continue;
+      if (signal.aborted) throw stopped();
+      sessions.steps.mark(step, call, "begun");
+      const result = await tools
+        .run(call, { conversation, platform, target, signal })
+        .catch((error: unknown) => {
+          throw signal.aborted ? stopped() : error;
+        });
+      sessions.steps.mark(step, call, result.failed ? "failed" : "done", result.output);
+    }
+  }
+
+  /** One question to the model. Halves the history while the provider finds it too long. */
+  async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
+    const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
+      this.#options;
+    const { conversation } = question;
+    for (;;) {
+      const { history, messages } = await this.#messages(tools);
+      let soFar = "";
+      const preferred = sessions.modelOf(conversation);
+      // What an attempt before this one has shown no longer counts.
+      if (this.#shown) onText?.("");
+      this.#shown = false;
+      try {
+        const answer = await model.answer({
+          instructions,
+          circumstances,
+          messages,
+          tools,
+          maxOutputTokens: config.models.maxOutputTokens,
+          ...(preferred !== undefined && { preferred }),
+          signal,
+          onText: (delta) => {
+            soFar = delta === undefined ? "" : soFar + delta;
+            this.#shown = soFar !== "";
+            onText?.(soFar);
+          },
+        });
+        const ratio = tokenRatio(
+          requestTokens({ instructions, circumstances, messages, tools }),
+          answer.tokens.input,
+        );
+        if (ratio !== undefined) sessions.setTokenRatio(conversation, ratio);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ModelRefusal && error.tooLong && this.#shrink(history))) throw error;
+        log.warn("the conversation is too long for the model, older messages are left out", {
+          limit: this.#limit,
+        });
+      }
+    }
+  }
+
+  /** False: there is nothing left to leave out. */
+  #shrink({ turns, question, summary }: History): boolean {
+    if (turns.length > 0 || summary !== undefined) {
+      this.#limit = Math.floor((turns.length + question.length) / 2);
+      if (turns.length === 0) this.#skipBefore = Number.POSITIVE_INFINITY;
+      return true;
+    }
+    const canShorten = !this.#short && this.#allSteps().length > 0;
+    this.#short = true;
+    return canShorten;
+  }
+
+  async #messages(tools: ModelRequest["tools"]): Promise<{ history: History; messages: ModelMessage[] }> {
+    const { config, question, sessions, instructions, circumstances } = this.#options;
+    const ratio = sessions.tokenRatio(question.conversation) ?? 1;
+    const most = config.models.contextTokens;
+    let history = this.#history();
+    let messages = this.#compose(history, tools);
+    if (
+      requestTokens({ instructions, circumstances, messages, tools }) * ratio > most * FULL_SHARE &&
+      history.turns.length > 0
+    ) {
+      history = await this.#summarise(history, most / ratio);
+      messages = this.#compose(history, tools);
+    }
+    return { history, messages };
+  }
+
+  #history(): History {
+    const { question, sessions } = this.#options;
+    const { summary, ...history } = sessions.history(question.conversation, this.#deliveries, this.#limit);
+    const turns = history.turns.filter(({ seq }) => seq > this.#skipBefore);
+    return {
+      ...history,
+      turns,
+      ...(summary !== undefined && this.#skipBefore !== Number.POSITIVE_INFINITY && { summary }),
+    };
+  }
+
+  /** Puts a summary in the place of the older turns; where none can be had they are left out. */
+  async #summarise(history: History, tokens: number): Promise<History> {
+    const { question, sessions, model, signal, log } = this.#options;
+    const { conversation } = question;
+    const { older } = divide(history.turns, tokens);
+    const last = older.at(-1);
+    if (last === undefined) return history;
+    const preferred = sessions.modelOf(conversation);
+    try {
+      const request = { signal, ...(preferred !== undefined && { preferred }) };
+      const answer = await summarise(model, { summary: history.summary, older }, tokens, request);
+      if (answer.text.trim() === "") throw new ModelRefusal("model_failed", "The summary was empty.");
+      sessions.summarise(conversation, answer.text, last.seq);
+      log.info("older messages are summarised", { conversation, messages: older.length });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const detail = error instanceof Error ? error.message : "unknown error";
+      log.warn("no summary could be made, older messages are left out", { messages: older.length, detail });
+      this.#skipBefore = last.seq;
+    }
+    return this.#history();
+  }
+
+  #compose(history: History, tools: ModelRequest["tools"]): ModelMessage[] {
+    const { question } = this.#options;
+    const summary = summaryText(history);
+    const images = new Map(question.messages.map((message) => [message.delivery, message.images]));
+    const asText = tools.length === 0;
+    const messages: ModelMessage[] = [
+      ...(summary === undefined ? [] : [{ role: "user" as const, text: summary }]),
+      ...history.turns.map(({ role, text }): ModelMessage => ({ role, text })),
+    ];
+    for (const { text, delivery } of history.question) {
+      const shown = images.get(delivery) ?? [];
+      messages.push({ role: "user", text, ...(shown.length > 0 && { images: shown }) });
+      for (const step of this.#steps.get(delivery) ?? []) messages.push(...this.#stepMessages(step, asText));
+    }
+    if (asText && this.#allSteps().length > 0) messages.push({ role: "user", text: CONCLUDE });
+    return messages;
+  }
+
+  /** Providers refuse calls in a question that offers no tools: the last one tells of them in words. */
+  #stepMessages({ text, calls }: Step, asText: boolean): ModelMessage[] {
+    const results = calls.map(({ id, name, state, output = INTERRUPTED }) => ({
+      id,
+      name,
+      output: this.#short && output.length > SHORT_OUTPUT ? `${output.slice(0, SHORT_OUTPUT)}…` : output,
+      failed: state !== "done",
+    }));
+    if (!asText) {
+      const toolCalls = calls.map(({ id, name, input }) => ({ id, name, input }));
+      return [
+        { role: "assistant", text, toolCalls },
+        { role: "tool", results },
+      ];
+    }
+    const lines = results.map(
+      ({ name, output }, index) =>
+        `(Tool ${name} with ${JSON.stringify(calls[index]?.input)} gave:)\n${output}`,
+    );
+    return [{ role: "user", text: lines.join("\n\n") }];
+  }
+}
+
+function stopped(): RetryableError {
+  return new RetryableError("gateway_unavailable", "The answer was stopped.");
+}

@@ -1,0 +1,75 @@
+import type { Log } from "../../contract/log.ts";
+import type { Redactor } from "../../contract/redact.ts";
+import type { ToolCall, ToolDefinition } from "../models/model.ts";
+import type { McpServers } from "./mcp/servers.ts";
+import type { BuiltinOptions } from "./tools/builtin.ts";
+import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
+
+const LONGEST_OUTPUT = 60_000;
+const LONGEST_FAILURE = 500;
+
+/** What the tools work with. */
+export interface ToolboxOptions extends BuiltinOptions {
+  mcp: McpServers;
+  /** Takes secrets out of what a tool gives. */
+  redact: Redactor;
+  log: Log;
+}
+
+/** The tools of one question, and what is said of those that are missing. */
+export interface OpenTools {
+  definitions: ToolDefinition[];
+  notes: string[];
+  /** Runs a call. Rejects only where the context's signal ended it. */
+  run(call: ToolCall, context: ToolContext): Promise<{ output: string; failed: boolean }>;
+}
+
+/** What the agent can do: the tools that come with steward, loaded on first use, and those of MCP servers. */
+export class Toolbox {
+  readonly #options: ToolboxOptions;
+  #builtin: Promise<Tool[]> | undefined;
+
+  constructor(options: ToolboxOptions) {
+    this.#options = options;
+  }
+
+  /** The tools as they stand now. A server that is not there is left out, and noted. */
+  async open(signal: AbortSignal): Promise<OpenTools> {
+    this.#builtin ??= import("./tools/builtin.ts").then(({ builtinTools }) => builtinTools(this.#options));
+    const [builtin, servers] = await Promise.all([this.#builtin, this.#options.mcp.open(signal)]);
+    const tools = new Map([...servers.tools, ...builtin].map((tool) => [tool.definition.name, tool]));
+    return {
+      definitions: [...tools.values()].map(({ definition }) => definition),
+      notes: servers.notes,
+      run: (call, context) => this.#run(tools.get(call.name), call, context),
+    };
+  }
+
+  /** Ends what the tools hold open. */
+  close(): Promise<void> {
+    return this.#options.mcp.close();
+  }
+
+  async #run(tool: Tool | undefined, call: ToolCall, context: ToolContext) {
+    const { log, redact } = this.#options;
+    if (tool === undefined) return { output: `There is no tool ${call.name}.`, failed: true };
+    try {
+      const output = redact(await tool.run(call.input, context));
+      const cut = `${output.slice(0, LONGEST_OUTPUT).toWellFormed()}\n(The rest is left out.)`;
+      return { output: output.length > LONGEST_OUTPUT ? cut : output, failed: false };
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      const output = redact(failureText(error)).slice(0, LONGEST_FAILURE).toWellFormed();
+      log.warn("a tool failed", { tool: call.name, detail: output });
+      return { output, failed: true };
+    }
+  }
+}
+
+/** Errors of the file system name paths of this machine: their code is enough. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return "The tool failed.";
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (error instanceof ToolError || code === undefined || !/^E[A-Z]+$/.test(code)) return error.message;
+  return `The tool failed (${code}).`;
+}

@@ -1,0 +1,17 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * Whether an address is one of the open internet. Everything that is not plain unicast is refused:
+ * loopback, private and unique-local, link-local (and with it the clouds' metadata), carrier-grade
+ * NAT, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, 6to4, NAT64, Teredo).
+ */
+export function isPublicAddress(address: string): boolean {
+  // A zone (`fe80::1%eth0`) is only for addresses of one link.
+  if (address.includes("%") || !isFullForm(address)) return false;
+  return ipaddr.parse(address).range() === "unicast";
+}
+
+/** IPv4 of four decimal numbers, or IPv6: the short, octal and hexadecimal forms of IPv4 are refused. */
+function isFullForm(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+}

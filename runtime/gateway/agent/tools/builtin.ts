@@ -1,0 +1,38 @@
+import type { Config } from "../../../contract/config/index.ts";
+import type { TOOL_NAMES } from "../../../contract/config/tools.ts";
+import type { Channels } from "../../channels/registry.ts";
+import type { Workspace } from "../workspace.ts";
+import { listFilesTool, readFileTool, writeFileTool } from "./files.ts";
+import { rememberTool } from "./remember.ts";
+import type { SchedulesPort } from "../../schedules/port.ts";
+import { scheduleTool } from "./schedule.ts";
+import { sendMessageTool } from "./send-message.ts";
+import type { Tool } from "./tool.ts";
+import { webFetchTool } from "./web-fetch.ts";
+
+/** What the tools work with. */
+export interface BuiltinOptions {
+  config: Config;
+  workspace: Workspace;
+  channels: Pick<Channels, "get">;
+  /** Not there: the agent cannot make schedules. */
+  schedules?: SchedulesPort;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** The tools that come with steward, without those that the config switches off. */
+export function builtinTools(options: BuiltinOptions): Tool[] {
+  const { config, workspace, schedules, clock } = options;
+  const tools: Tool[] = [
+    readFileTool(workspace),
+    writeFileTool(workspace),
+    listFilesTool(workspace),
+    rememberTool(workspace, clock),
+    webFetchTool(config.tools.webFetch),
+    sendMessageTool(options),
+    ...(schedules === undefined ? [] : [scheduleTool(schedules)]),
+  ];
+  const disabled = new Set<string>(config.tools.disabled satisfies (typeof TOOL_NAMES)[number][]);
+  return tools.filter(({ definition }) => !disabled.has(definition.name));
+}

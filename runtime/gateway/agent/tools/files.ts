@@ -1,0 +1,70 @@
+import { readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import * as z from "zod";
+import type { Workspace } from "../workspace.ts";
+import { defineTool, ToolError, type Tool } from "./tool.ts";
+
+const PAGE_CHARACTERS = 40_000;
+const LONGEST_FILE = 1_000_000;
+const MOST_ENTRIES = 500;
+
+const name = z.string().min(1).max(500).describe("Path in the workspace, for example notes/plan.md");
+
+/** Reads a file of the workspace. */
+export function readFileTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: "read_file",
+    description: "Reads a text file of the workspace.",
+    input: z.strictObject({
+      path: name,
+      offset: z.int().min(0).default(0).describe("Character to begin at"),
+    }),
+    run: ({ path: file, offset }) => {
+      const text = workspace.read(file);
+      if (text === undefined) throw new ToolError(`There is no file ${file}.`);
+      const end = offset + PAGE_CHARACTERS;
+      const page = text.slice(offset, end).toWellFormed();
+      return text.length > end ? `${page}\n(More follows: go on with offset ${end}.)` : page;
+    },
+  });
+}
+
+/** Writes a file of the workspace. */
+export function writeFileTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: "write_file",
+    description: "Writes a text file of the workspace, in place of what it held. Folders are made.",
+    input: z.strictObject({ path: name, text: z.string().max(LONGEST_FILE) }),
+    run: ({ path: file, text }) => {
+      workspace.write(file, text);
+      return `Written: ${file}, ${text.length} characters.`;
+    },
+  });
+}
+
+/** Lists a folder of the workspace. */
+export function listFilesTool(workspace: Workspace): Tool {
+  return defineTool({
+    name: "list_files",
+    description: "Lists a folder of the workspace. Folders end in a slash.",
+    input: z.strictObject({
+      path: z.string().max(500).default("").describe("Folder; empty for the whole workspace"),
+    }),
+    run: ({ path: folder }) => {
+      const place = workspace.locate(folder);
+      if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new ToolError(`There is no folder ${folder}.`);
+      }
+      const entries = readdirSync(place, { withFileTypes: true }).toSorted((a, b) =>
+        a.name.localeCompare(b.name),
+      );
+      const lines = entries.slice(0, MOST_ENTRIES).map((entry) => {
+        if (entry.isDirectory()) return `${entry.name}/`;
+        if (!entry.isFile()) return `${entry.name} (not a file)`;
+        return `${entry.name} (${statSync(path.join(place, entry.name)).size} bytes)`;
+      });
+      if (entries.length > MOST_ENTRIES) lines.push(`(${entries.length - MOST_ENTRIES} more)`);
+      return lines.length === 0 ? "(empty)" : lines.join("\n");
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import type { Workspace } from "../workspace.ts";
+import { defineTool, ToolError, type Tool } from "./tool.ts";
+
+const FILE = "MEMORY.md";
+const LONGEST_FILE = 1_000_000;
+
+/** Adds a dated line to the memory that stands before every conversation. */
+export function rememberTool(workspace: Workspace, clock: () => number): Tool {
+  return defineTool({
+    name: "remember",
+    description: "Keeps a fact for all later conversations, as a dated line of MEMORY.md.",
+    input: z.strictObject({ text: z.string().trim().min(1).max(2_000) }),
+    run: ({ text }) => {
+      const before = workspace.read(FILE) ?? "";
+      const gap = before === "" || before.endsWith("\n") ? "" : "\n";
+      const line = `- ${new Date(clock()).toISOString().slice(0, 10)}: ${text.replace(/\s+/g, " ")}\n`;
+      const whole = before + gap + line;
+      if (whole.length > LONGEST_FILE) throw new ToolError(`${FILE} is full: shorten it with write_file.`);
+      workspace.write(FILE, whole);
+      return "Remembered.";
+    },
+  });
+}

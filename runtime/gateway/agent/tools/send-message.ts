@@ -1,0 +1,56 @@
+import * as z from "zod";
+import type { Config } from "../../../contract/config/index.ts";
+import { platformSchema } from "../../../contract/delivery.ts";
+import type { Channels } from "../../channels/registry.ts";
+import { defineTool, ToolError, type Tool, type ToolContext } from "./tool.ts";
+
+interface Address {
+  platform: string;
+  chat: string;
+}
+
+/** What decides where the agent may speak. */
+export interface SendMessageOptions {
+  config: Config;
+  channels: Pick<Channels, "get">;
+}
+
+/**
+ * Says something in a chat. Where: the chat that the question came from, or one that the operator named
+ * in the config (`tools.sendMessage.to`, `schedules.*.to`, `agent.heartbeat.to`). Any other would let
+ * whoever writes to the bot, or a page that it reads, make it write to others.
+ */
+export function sendMessageTool(options: SendMessageOptions): Tool {
+  return defineTool({
+    name: "send_message",
+    description: "Sends a message to a chat. Your answer itself needs no tool: it is sent by itself.",
+    input: z.strictObject({
+      platform: platformSchema,
+      chat: z.string().min(1).max(128).describe("The platform's own id of the chat"),
+      thread: z.string().min(1).max(128).optional(),
+      text: z.string().trim().min(1).max(20_000),
+    }),
+    run: async ({ platform, chat, thread, text }, context) => {
+      if (!mayReach({ platform, chat }, options, context)) {
+        throw new ToolError("Not allowed: only this chat, and chats that the config names.");
+      }
+      const channel = options.channels.get(platform);
+      if (channel === undefined) throw new ToolError(`${platform} is not configured.`);
+      const target = { chat, ...(thread !== undefined && { thread }) };
+      for (const [index, part] of channel.split(text).entries()) {
+        if (context.signal.aborted) throw new ToolError("Broken off.");
+        await channel.send(target, part, index);
+      }
+      return "Sent.";
+    },
+  });
+}
+
+function mayReach(to: Address, { config }: SendMessageOptions, context: ToolContext): boolean {
+  const same = (other: Address | undefined): boolean =>
+    other?.platform === to.platform && other.chat === to.chat;
+  if (same({ platform: context.platform, chat: context.target.chat })) return true;
+  const { tools, schedules, agent } = config;
+  const named = [...tools.sendMessage.to, ...Object.values(schedules).map((one) => one.to)];
+  return [...named, agent.heartbeat?.to].some(same);
+}

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import type { ReplyTarget } from "../../channels/channel.ts";
+import type { ToolDefinition } from "../../models/model.ts";
+
+/** What a tool may know of the conversation that it is used in. */
+export interface ToolContext {
+  conversation: string;
+  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
+  platform: string;
+  target: ReplyTarget;
+  signal: AbortSignal;
+}
+
+/**
+ * Something that the agent can do. `run` checks its input itself and gives the model's text; what it
+ * rejects with is told to the model as a failed call, never to the chat, and holds no secret.
+ */
+export interface Tool {
+  definition: ToolDefinition;
+  run(input: unknown, context: ToolContext): Promise<string>;
+}
+
+/** What went wrong in a tool, in words for the model. Holds no secret. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+/** A tool whose input is checked with a schema before it runs. */
+export function defineTool<Input extends z.ZodObject>(spec: {
+  name: string;
+  description: string;
+  input: Input;
+  run(input: z.output<Input>, context: ToolContext): Promise<string> | string;
+}): Tool {
+  const { name, description, input, run } = spec;
+  return {
+    definition: { name, description, inputSchema: z.toJSONSchema(input, { io: "input" }) },
+    run: async (value, context) => {
+      const checked = input.safeParse(value);
+      if (!checked.success) throw new ToolError(`Wrong input: ${z.prettifyError(checked.error)}`);
+      return run(checked.data, context);
+    },
+  };
+}

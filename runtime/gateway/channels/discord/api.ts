@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { VERSION } from "../../../contract/names.ts";
+import { retryAfterMs } from "../../failure.ts";
+
+const DISCORDS_OWN = "https://discord.com/api/v10";
+/** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
+const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
+/** Discord answers within a second or two; a hung connection must not hold the conversation for ever. */
+const TIMEOUT_MS = 30_000;
+
+/** https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit-rate-limit-response-structure */
+const failureSchema = z.object({
+  code: z.number().optional(),
+  message: z.string().optional(),
+  retry_after: z.number().nonnegative().optional(),
+});
+
+/** A request that Discord did not take. */
+export class DiscordError extends Error {
+  /** The HTTP status, 0 where there was no answer. */
+  readonly status: number;
+  /** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
+  readonly code: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    failure: { status: number; code?: number; retryAfterMs?: number | undefined },
+  ) {
+    super(message);
+    this.name = "DiscordError";
+    this.status = failure.status;
+    this.code = failure.code ?? 0;
+    this.retryAfterMs = failure.retryAfterMs;
+  }
+}
+
+/** How to reach Discord. */
+export interface DiscordApiOptions {
+  botToken: string;
+  /** Empty for Discord's own. */
+  apiUrl: string;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** One request. */
+export interface DiscordRequest {
+  method: "POST" | "PATCH" | "DELETE";
+  path: string;
+  /** With the bot token. Answers to an interaction go by the token in their path alone. */
+  asBot: boolean;
+  body?: object;
+}
+
+/** A client of Discord's HTTP API. It throws DiscordError; neither token gets into its message. */
+export function createDiscordApi({ botToken, apiUrl, clock }: DiscordApiOptions) {
+  const root = (apiUrl === "" ? DISCORDS_OWN : apiUrl).replace(/\/+$/, "");
+  return async ({ method, path, asBot, body }: DiscordRequest): Promise<unknown> => {
+    const headers = {
+      "user-agent": USER_AGENT,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(asBot && { authorization: `Bot ${botToken}` }),
+    };
+    const init = {
+      method,
+      headers,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    const answered = await exchange(`${root}${path}`, init);
+    if (answered === undefined) throw new DiscordError("no answer", { status: 0 });
+    const { response, value } = answered;
+    if (response.ok) return value;
+    const { code, message, retry_after: seconds } = failureSchema.safeParse(value).data ?? {};
+    const wait =
+      seconds === undefined
+        ? retryAfterMs(response.headers.get("retry-after"), clock())
+        : Math.ceil(seconds * 1_000);
+    throw new DiscordError(`HTTP ${response.status}${message === undefined ? "" : `, ${message}`}`, {
+      status: response.status,
+      retryAfterMs: wait,
+      ...(code !== undefined && { code }),
+    });
+  };
+}
+
+/** The answer and its JSON, `undefined` where the connection gave none. */
+async function exchange(url: string, init: RequestInit) {
+  try {
+    const response = await fetch(url, init);
+    const text = await response.text();
+    return { response, value: parseJson(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

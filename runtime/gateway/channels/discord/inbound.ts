@@ -1,0 +1,130 @@
+import * as z from "zod";
+import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
+import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
+import { attachmentKind } from "../files.ts";
+
+/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
+/** Discord takes an answer for 15 minutes; a request needs a moment to get there. */
+export const TICKET_MS = 15 * 60_000 - 30_000;
+
+const snowflake = z.string().regex(/^\d{1,20}$/);
+
+const person = z.object({
+  id: snowflake,
+  username: z.string().optional(),
+  global_name: z.string().nullish(),
+  bot: z.boolean().optional(),
+});
+
+const file = z.object({
+  id: snowflake,
+  filename: z.string().optional(),
+  content_type: z.string().nullish(),
+  size: z.number().optional(),
+  url: z.string(),
+});
+
+/**
+ * The parts of a command that are read; Discord adds others freely.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object
+ */
+const commandSchema = z.object({
+  id: snowflake,
+  application_id: snowflake,
+  type: z.literal(2),
+  token: z.string(),
+  channel_id: snowflake,
+  guild_id: snowflake.optional(),
+  member: z.object({ user: person, nick: z.string().nullish() }).optional(),
+  user: person.optional(),
+  data: z.object({
+    name: z.string(),
+    options: z.array(z.object({ name: z.string(), value: z.unknown() })).optional(),
+    resolved: z.object({ attachments: z.record(z.string(), file).optional() }).optional(),
+  }),
+});
+type Command = z.infer<typeof commandSchema>;
+
+/**
+ * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.
+ * A command is addressed to the bot by its nature.
+ */
+export function readDiscordInteraction(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
+  const parsed = commandSchema.safeParse(payload);
+  if (!parsed.success) return { kind: "ignored", note: "not a command of a known form" };
+  const command = parsed.data;
+  const { guild_id: guild, member } = command;
+  const target = replyTarget(command);
+  const ignored = (note: string): Inbound => ({ kind: "ignored", note, target });
+  const user = member?.user ?? command.user;
+  if (user === undefined) return ignored("no sender");
+  if (user.bot === true) return ignored("written by a bot");
+  const direct = guild === undefined;
+  if (direct) {
+    const decision = access.direct(user.id);
+    if (!decision.allowed) {
+      const { answer, reason: note } = decision;
+      if (answer === "ignore") return ignored(note);
+      if (answer === "refuse")
+        return { kind: "refused", target, text: unknownSenderText("discord", user.id), note };
+      return { kind: "unpaired", sender: user.id, meta: metaOf(user), target, note };
+    }
+  } else {
+    const { becomes, reason } = access.group(guild, user.id, true);
+    if (becomes !== "message") return ignored(reason);
+  }
+  const text = textOf(command);
+  const attachments = attachmentsOf(command);
+  if (text === "" && attachments.length === 0) return ignored("no text");
+  const name = member?.nick ?? user.global_name ?? user.username;
+  const sender = { id: user.id, ...(name !== undefined && { name }) };
+  return { kind: "message", direct, sender, text, attachments, target };
+}
+
+/** When an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
+function snowflakeTime(id: string): number {
+  return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
+}
+
+/** The ticket's token is where answers go, below `/webhooks/`: the application's id and the interaction's token. */
+function replyTarget({ id, application_id, token, channel_id, guild_id, data }: Command): ReplyTarget {
+  const hidden = isPrivateAnswer(data.name, guild_id !== undefined);
+  return {
+    chat: channel_id,
+    ticket: {
+      token: `${application_id}/${token}`,
+      expiresAt: snowflakeTime(id) + TICKET_MS,
+      ...(hidden && { private: true }),
+    },
+  };
+}
+
+function textOf({ data: { name, options = [] } }: Command): string {
+  const value = (option: string): string => {
+    const given = options.find((candidate) => candidate.name === option)?.value;
+    return typeof given === "string" ? given.trim() : "";
+  };
+  return name === "ask" ? value("text") : `/${name} ${value("name")}`.trim();
+}
+
+function attachmentsOf({ data: { resolved } }: Command): Attachment[] {
+  return Object.values(resolved?.attachments ?? {}).map(readFile);
+}
+
+/** https://docs.discord.com/developers/resources/message#attachment-object */
+function readFile({ filename, content_type, size, url }: z.infer<typeof file>): Attachment {
+  const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
+  return {
+    kind: attachmentKind(mediaType),
+    reference: url,
+    ...(filename !== undefined && { name: filename }),
+    ...(mediaType !== undefined && { mediaType }),
+    ...(size !== undefined && { sizeBytes: size }),
+  };
+}
+
+function metaOf({ username, global_name: firstName }: z.infer<typeof person>): Record<string, string> {
+  return { ...(username !== undefined && { username }), ...(firstName && { firstName }) };
+}

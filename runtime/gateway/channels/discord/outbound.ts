@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { RefusedError } from "../../failure.ts";
+import type { ReplyTarget } from "../channel.ts";
+import { TICKET_MS } from "./inbound.ts";
+import { DiscordError, type createDiscordApi, type DiscordRequest } from "./api.ts";
+
+type Ticket = NonNullable<ReplyTarget["ticket"]>;
+
+const EPHEMERAL = 64;
+const ORIGINAL = "/messages/@original";
+/** Discord may know a new interaction's token only a few seconds after it got the deferred answer. */
+const FRESH_MS = 60_000;
+const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
+/** Unknown webhook, unknown interaction, invalid webhook token: the ticket is not known, or not any more. */
+const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
+
+const sentSchema = z.object({ id: z.string() });
+
+/** What messages go out with. */
+export interface DiscordSenderOptions {
+  call: ReturnType<typeof createDiscordApi>;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/**
+ * What goes out to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
+ * time is over. The first message of a reply fills the deferred answer, the others follow it; after the
+ * ticket's end they are messages of the bot in the channel.
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages
+ */
+export class DiscordSender {
+  readonly #options: DiscordSenderOptions;
+
+  constructor(options: DiscordSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the reply's message number `part` and gives its id. */
+  async send({ chat, ticket }: ReplyTarget, text: string, part: number): Promise<string | undefined> {
+    const flags = ticket?.private === true ? { flags: EPHEMERAL } : {};
+    const sent =
+      part === 0
+        ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body: content(text) })
+        : await this.#byTicket(ticket, {
+            method: "POST",
+            path: "?wait=true",
+            body: { ...content(text), ...flags },
+          });
+    if (sent !== undefined) return sentSchema.safeParse(sent.value).data?.id;
+    if (ticket?.private === true) {
+      throw new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
+    }
+    const path = `/channels/${encodeURIComponent(chat)}/messages`;
+    const posted = await this.#options.call({ method: "POST", path, asBot: true, body: content(text) });
+    return sentSchema.safeParse(posted).data?.id;
+  }
+
+  /** Replaces a message's text, also of one that went out by the ticket. */
+  async edit({ chat, ticket }: ReplyTarget, id: string, text: string): Promise<void> {
+    const path = `/messages/${encodeURIComponent(id)}`;
+    const body = content(text);
+    if ((await this.#byTicket(ticket, { method: "PATCH", path, body })) !== undefined) return;
+    await this.#options.call({
+      method: "PATCH",
+      path: `/channels/${encodeURIComponent(chat)}${path}`,
+      asBot: true,
+      body,
+    });
+  }
+
+  /** Takes the deferred answer away. */
+  async dismiss({ ticket }: ReplyTarget): Promise<void> {
+    await this.#byTicket(ticket, { method: "DELETE", path: ORIGINAL });
+  }
+
+  /** `undefined` where there is no ticket that Discord still takes. */
+  async #byTicket(
+    ticket: Ticket | undefined,
+    request: Omit<DiscordRequest, "asBot">,
+  ): Promise<{ value: unknown } | undefined> {
+    if (ticket === undefined || this.#options.clock() >= ticket.expiresAt) return undefined;
+    const path = `/webhooks/${ticket.token.split("/").map(encodeURIComponent).join("/")}${request.path}`;
+    const fresh = this.#options.clock() - (ticket.expiresAt - TICKET_MS) < FRESH_MS;
+    for (const wait of [...(fresh ? WAITS_MS : []), undefined]) {
+      try {
+        return { value: await this.#options.call({ ...request, path, asBot: false }) };
+      } catch (error) {
+        if (!(error instanceof DiscordError)) throw error;
+        const early = error.status === 404 && TICKET_UNKNOWN.has(error.code);
+        if (early && wait !== undefined) await sleep(wait);
+        else if (early || ended(error, request)) return undefined;
+        else throw error;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The token is not valid any more, or a person deleted the deferred answer, with which it goes. */
+function ended({ status, code }: DiscordError, { path }: Pick<DiscordRequest, "path">): boolean {
+  const one = path.startsWith("/messages/") && path !== ORIGINAL;
+  return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
+}
+
+/** Nobody is notified by what a model writes: https://docs.discord.com/developers/resources/message#allowed-mentions-object */
+function content(text: string): object {
+  return { content: text, allowed_mentions: { parse: [] } };
+}

@@ -1,0 +1,72 @@
+import { StewardError } from "../../contract/errors.ts";
+import type { Attachment } from "./channel.ts";
+
+const MOST_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** What kind of file a media type names. */
+export function attachmentKind(mediaType: string | undefined): Attachment["kind"] {
+  const kind = mediaType?.split("/", 1)[0];
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "file";
+}
+
+/** How a file is fetched. */
+export interface FetchFileOptions {
+  /** Whether a request may go to this address. Redirects are asked about too. */
+  allowed(url: URL): boolean;
+  headers?: Record<string, string>;
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+/** A file, and what the server calls it. */
+export interface FetchedFile {
+  bytes: Uint8Array;
+  mediaType: string | undefined;
+}
+
+/**
+ * Fetches a file from the hosts that are allowed, since the request may carry a token and its address
+ * comes from outside. The limit holds while the answer comes in.
+ *
+ * @throws StewardError where the file cannot be had.
+ */
+export async function fetchFile(address: string, options: FetchFileOptions): Promise<FetchedFile> {
+  const { headers = {}, maxBytes, signal } = options;
+  let url = address;
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+    if (!URL.canParse(url) || !options.allowed(new URL(url))) throw failed("it is at an address of its own");
+    const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((error: unknown) => {
+      throw failed("no answer", error);
+    });
+    const location = response.headers.get("location");
+    if (REDIRECTS.has(response.status) && location !== null && URL.canParse(location, url)) {
+      await response.body?.cancel();
+      url = new URL(location, url).href;
+      continue;
+    }
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw failed(`HTTP ${response.status}`);
+    }
+    const mediaType = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+    return { bytes: await readAtMost(response, maxBytes), mediaType };
+  }
+  throw failed("too many redirects");
+}
+
+async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the rest.
+    if (size > maxBytes) throw failed(`it is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function failed(why: string, cause?: unknown): StewardError {
+  return new StewardError("channel_failed", `The file could not be fetched: ${why}.`, { cause });
+}

@@ -1,0 +1,13 @@
+import type { Environment } from "../../contract/environment.ts";
+import type { Log } from "../../contract/log.ts";
+import type { ChannelAccess } from "./access.ts";
+
+/** What one channel is made from. */
+export interface ChannelOptions<Section> {
+  config: Section;
+  access: ChannelAccess;
+  environment: Environment;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}

@@ -1,0 +1,58 @@
+import type { ChannelHealth } from "../../contract/control.ts";
+import type { Platform } from "../../contract/delivery.ts";
+import { StewardError, type Reason } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { RefusedError } from "../failure.ts";
+
+/** What a channel's standing is kept with. */
+export interface StandingOptions {
+  platform: Platform;
+  /** What an error of the platform means. Default: it is one of ours already. */
+  read?(error: unknown): unknown;
+  log: Log;
+}
+
+/** How a platform takes what goes out: the last failure, until something is taken again. */
+export class Standing {
+  readonly #options: StandingOptions;
+  #failure: Reason | undefined;
+
+  constructor(options: StandingOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last request failed, if it did. */
+  get failure(): Reason | undefined {
+    return this.#failure;
+  }
+
+  /** Runs what goes out, and keeps how it went. Rejects with what the platform's error means. */
+  async out<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.#failure = undefined;
+      return result;
+    } catch (error) {
+      throw this.note(error);
+    }
+  }
+
+  /** Keeps a failure, and gives what it means. What one chat refuses says nothing about the channel. */
+  note(error: unknown): unknown {
+    const { platform, read, log } = this.#options;
+    const told = read?.(error) ?? error;
+    if (told instanceof StewardError && !(told instanceof RefusedError)) {
+      this.#failure = told.reason;
+      log.error("a platform did not take a request", { platform, ...told.reason });
+    }
+    return told;
+  }
+
+  /** The channel's health, as far as what goes out tells. */
+  health(): ChannelHealth {
+    const { platform } = this.#options;
+    return this.#failure === undefined
+      ? { platform, state: "ready" }
+      : { platform, state: "failing", reason: this.#failure };
+  }
+}

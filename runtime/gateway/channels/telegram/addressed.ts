@@ -1,0 +1,87 @@
+import type { TelegramEntity, TelegramMessage } from "./message.ts";
+
+/** Who the bot is. */
+export interface BotIdentity {
+  id: string;
+  /** Without the `@`; `undefined` while Telegram was not asked yet. */
+  username: string | undefined;
+}
+
+/** What a message's text says, and to whom. */
+export interface ReadText {
+  /** Without mentions of the bot; links behind words are written out. */
+  text: string;
+  /** The bot is mentioned, replied to, or given a command. */
+  addressed: boolean;
+  /** It is a command for another bot of the group. */
+  forAnother: boolean;
+  /** It cannot be told before the bot's own name is known. */
+  nameNeeded: boolean;
+}
+
+/**
+ * Reads a message's text or caption by its entities: an `@name` (in any case), a mention of a user
+ * without a name, a command `/x` or `/x@name` at the start, a reply to one of the bot's messages.
+ */
+export function readText(message: TelegramMessage, bot: BotIdentity): ReadText {
+  const source = message.text ?? message.caption ?? "";
+  const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
+  const replied = message.reply_to_message;
+  const read: ReadText = {
+    text: "",
+    addressed: replied?.forum_topic_created === undefined && String(replied?.from?.id) === bot.id,
+    forAnother: false,
+    nameNeeded: false,
+  };
+  const isBot = (name: string): boolean => {
+    if (bot.username === undefined) read.nameNeeded = true;
+    return bot.username?.toLowerCase() === name.toLowerCase();
+  };
+
+  let position = 0;
+  for (const entity of entities.toSorted((a, b) => a.offset - b.offset)) {
+    const said = source.slice(entity.offset, entity.offset + entity.length);
+    const instead = replacement(entity, said, read, isBot, bot);
+    if (instead === undefined || entity.offset < position) continue;
+    read.text += source.slice(position, entity.offset) + instead;
+    position = entity.offset + entity.length;
+    // Where a word is taken out, one of the spaces around it goes with it.
+    if (instead === "" && source[position] === " " && /(?:^|\s)$/.test(read.text)) position += 1;
+  }
+  read.text = (read.text + source.slice(position)).trim();
+  return read;
+}
+
+/** What stands in the place of an entity; `undefined` leaves it as it was said. */
+function replacement(
+  entity: TelegramEntity,
+  said: string,
+  read: ReadText,
+  isBot: (name: string) => boolean,
+  bot: BotIdentity,
+): string | undefined {
+  switch (entity.type) {
+    case "mention":
+      if (!isBot(said.slice(1))) return undefined;
+      read.addressed = true;
+      return "";
+    case "text_mention":
+      if (String(entity.user?.id) !== bot.id) return undefined;
+      read.addressed = true;
+      return "";
+    case "bot_command": {
+      if (entity.offset !== 0) return undefined;
+      const [command = "", name] = said.split("@", 2);
+      if (name !== undefined && !isBot(name)) {
+        read.forAnother = true;
+        return undefined;
+      }
+      read.addressed = true;
+      return command;
+    }
+    case "text_link":
+      return entity.url === undefined || entity.url === said ? undefined : `${said} (${entity.url})`;
+    default:
+      return undefined;
+  }
+}

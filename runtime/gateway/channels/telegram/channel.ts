@@ -1,0 +1,88 @@
+import * as z from "zod";
+import type { ChannelHealth } from "../../../contract/control.ts";
+import type { Config } from "../../../contract/config/index.ts";
+import { resolveSecret } from "../../../contract/config/text.ts";
+import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
+import { Standing } from "../standing.ts";
+import type { Channel } from "../channel.ts";
+import type { ChannelOptions } from "../options.ts";
+import { splitText } from "../split.ts";
+import type { BotIdentity } from "./addressed.ts";
+import { readFileError, readTelegramError } from "./errors.ts";
+import { readTelegramUpdate } from "./inbound.ts";
+import { TelegramSender } from "./outbound.ts";
+import { intakeHealth, type ReadIntake } from "./polling.ts";
+
+/** What the Telegram channel works with. */
+export interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
+  intake: ReadIntake;
+}
+
+/** https://core.telegram.org/bots/api#getme */
+const meSchema = z.object({ username: z.string().min(1) });
+
+/** Telegram over the Bot API (https://core.telegram.org/bots/api). How updates come in is the host's part. */
+export function createTelegramChannel(options: TelegramChannelOptions): Channel {
+  const { config, access, environment, intake, clock, log } = options;
+  const api = new TelegramApi({
+    token: resolveSecret(config.botToken, environment),
+    apiRoot: environment["TELEGRAM_API_ROOT"] ?? "",
+    ...(config.proxy !== undefined && { proxy: config.proxy }),
+  });
+  const sender = new TelegramSender(api);
+  const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
+  const bot: BotIdentity = { id: api.botId, username: undefined };
+  const standing = new Standing({
+    platform: "telegram",
+    read: (error) => (error instanceof TelegramError ? readTelegramError(error) : error),
+    log,
+  });
+
+  const learnName = async (): Promise<void> => {
+    try {
+      bot.username = meSchema.parse(await api.call("getMe")).username;
+    } catch (error) {
+      standing.note(error);
+    }
+  };
+  let asking: Promise<void> | undefined;
+  /** Asks for the bot's name in the background; a failed attempt is made again at the next use. */
+  const askName = (): void => {
+    asking ??= learnName().finally(() => {
+      asking = undefined;
+    });
+  };
+
+  return {
+    platform: "telegram",
+    streams: config.streamMode === "edit",
+    mediaMaxBytes,
+    receive: (payload) => {
+      if (bot.username === undefined) askName();
+      return readTelegramUpdate(payload, { access, bot, mediaMaxBytes });
+    },
+    // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
+    split: (text) => splitText(text, config.textChunkLimit),
+    send: (target, text) =>
+      standing.out(async () => {
+        const id = await sender.send(target, text);
+        return id === undefined ? {} : { id };
+      }),
+    edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
+    typing: (target) => sender.typing(target).catch(() => undefined),
+    load: (attachment, signal) =>
+      api.download(attachment.reference, mediaMaxBytes, signal).catch((error: unknown) => {
+        throw readFileError(error, mediaMaxBytes);
+      }),
+    health: (): ChannelHealth => {
+      const { polledAt, reason: intakeFailure } = intakeHealth(intake(bot.id), clock());
+      const reason = standing.failure ?? intakeFailure;
+      return {
+        platform: "telegram",
+        state: reason === undefined ? "ready" : "failing",
+        ...(reason !== undefined && { reason }),
+        ...(polledAt !== undefined && { polledAt }),
+      };
+    },
+  };
+}

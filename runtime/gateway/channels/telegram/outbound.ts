@@ -1,0 +1,74 @@
+import { TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
+import type { ReplyTarget } from "../channel.ts";
+import { writeTelegramHtml } from "./text.ts";
+
+/** A typing indicator that comes late is of no use. */
+const TYPING_TIMEOUT_MS = 5_000;
+
+/** What goes out to Telegram. Every method throws a TelegramError. */
+export class TelegramSender {
+  readonly #api: TelegramApi;
+  /** Groups that became supergroups and have another id since. */
+  readonly #migrated = new Map<string, string>();
+
+  constructor(api: TelegramApi) {
+    this.#api = api;
+  }
+
+  /** Sends a message and gives its id: https://core.telegram.org/bots/api#sendmessage */
+  async send(target: ReplyTarget, text: string): Promise<string | undefined> {
+    const sent = await this.#write("sendMessage", target, text, {});
+    const id =
+      typeof sent === "object" && sent !== null && "message_id" in sent ? sent.message_id : undefined;
+    return id === undefined ? undefined : String(id);
+  }
+
+  /** Replaces a message's text: https://core.telegram.org/bots/api#editmessagetext */
+  async edit({ chat }: ReplyTarget, id: string, text: string): Promise<void> {
+    try {
+      await this.#write("editMessageText", { chat }, text, { message_id: Number(id) });
+    } catch (error) {
+      if (!(error instanceof TelegramError && /message is not modified/i.test(error.message))) throw error;
+    }
+  }
+
+  /** Shows "typing" for five seconds: https://core.telegram.org/bots/api#sendchataction */
+  async typing(target: ReplyTarget): Promise<void> {
+    const place = this.#place(target);
+    await this.#api.call("sendChatAction", { ...place, action: "typing" }, { timeoutMs: TYPING_TIMEOUT_MS });
+  }
+
+  /** With the reply's markup; as plain text where Telegram does not understand it. */
+  async #write(method: string, target: ReplyTarget, text: string, more: object): Promise<unknown> {
+    const plain = { ...more, text, link_preview_options: { is_disabled: true } };
+    try {
+      const marked = { ...plain, text: writeTelegramHtml(text), parse_mode: "HTML" };
+      return await this.#call(method, target, marked);
+    } catch (error) {
+      const unread =
+        error instanceof TelegramError &&
+        error.status === 400 &&
+        /can't parse entities|text (?:is|must be non-)empty/i.test(error.message);
+      if (!unread) throw error;
+      return this.#call(method, target, plain);
+    }
+  }
+
+  /** A group that was upgraded has another id: https://core.telegram.org/bots/api#responseparameters */
+  async #call(method: string, target: ReplyTarget, parameters: object): Promise<unknown> {
+    try {
+      return await this.#api.call(method, { ...this.#place(target), ...parameters });
+    } catch (error) {
+      if (!(error instanceof TelegramError) || error.migratedTo === undefined) throw error;
+      this.#migrated.set(target.chat, error.migratedTo);
+      return this.#api.call(method, { ...this.#place(target), ...parameters });
+    }
+  }
+
+  #place({ chat, thread }: ReplyTarget): object {
+    return {
+      chat_id: this.#migrated.get(chat) ?? chat,
+      ...(thread !== undefined && { message_thread_id: Number(thread) }),
+    };
+  }
+}

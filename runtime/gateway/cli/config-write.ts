@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { formatConfigProblems } from "../../contract/config/index.ts";
+import { isSection, type Section } from "../../contract/config/deprecated.ts";
+import { readConfigText, secretsOf } from "../../contract/config/text.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { writeFileAtomic } from "../../process/files.ts";
+import { withLock } from "../../process/lock.ts";
+import { configPath, readConfigFile } from "./config-file.ts";
+import type { CommandContext } from "./context.ts";
+
+/** What is done beside writing a value. */
+export interface SetOptions {
+  /** Writes a reference to this variable instead of a value. */
+  env?: string;
+  /** A secret may stand in the file in plain text. */
+  plain?: boolean;
+}
+
+// Assigning to these would change the object's own machinery instead of adding a key.
+const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
+
+/**
+ * Writes one value of the config file. The whole file is checked first: what is not valid is not written.
+ *
+ * @throws StewardError `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
+ */
+export function setConfig(
+  context: CommandContext,
+  path: string,
+  text: string | undefined,
+  options: SetOptions,
+): void {
+  if ((text === undefined) === (options.env === undefined)) {
+    throw new StewardError("usage_invalid", "Give either a value or --env NAME.");
+  }
+  const keys = configPath(path);
+  const value = text === undefined ? { env: options.env } : jsonOrText(text);
+  if (!options.plain && text !== undefined) refusePlainSecret(context, keys, value, path);
+  change(context, (root) => {
+    const section = keys.slice(0, -1).reduce<unknown>((at, key) => child(at, key, path), root);
+    const last = keys.at(-1) ?? "";
+    if (!isSection(section) || NO_KEYS.has(last)) throw notFound(path);
+    section[last] = value;
+  });
+}
+
+/**
+ * Removes one value of the config file, so that its default holds.
+ *
+ * @throws StewardError `config_path_not_found`, `config_invalid`, `config_missing`.
+ */
+export function unsetConfig(context: CommandContext, path: string): void {
+  const keys = configPath(path);
+  change(context, (root) => {
+    let section: unknown = root;
+    for (const key of keys.slice(0, -1)) {
+      section = isSection(section) && Object.hasOwn(section, key) ? section[key] : undefined;
+    }
+    const last = keys.at(-1) ?? "";
+    if (!isSection(section) || !Object.hasOwn(section, last)) throw notFound(path);
+    delete section[last];
+  });
+}
+
+function change({ settings, environment }: CommandContext, work: (root: Section) => void): void {
+  const path = settings.configPath;
+  readConfigFile(path, environment);
+  withLock(join(settings.home, "config.lock"), () => {
+    const { value, result } = readConfigFile(path, environment);
+    if (!isSection(value)) {
+      throw new StewardError("config_invalid", formatConfigProblems(path, result.ok ? [] : result.problems));
+    }
+    work(value);
+    const text = `${JSON.stringify(value, null, 2)}\n`;
+    const changed = readConfigText(text, environment).result;
+    if (!changed.ok) throw new StewardError("config_invalid", formatConfigProblems(path, changed.problems));
+    writeFileAtomic(path, text);
+  });
+}
+
+function child(section: unknown, key: string, path: string): unknown {
+  if (!isSection(section) || NO_KEYS.has(key)) throw notFound(path);
+  if (!Object.hasOwn(section, key)) section[key] = {};
+  return section[key];
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** By where it would stand, or by its form. */
+function refusePlainSecret({ redact }: CommandContext, keys: string[], value: unknown, path: string): void {
+  const written = JSON.stringify(value);
+  const byPlace = secretsOf(value, keys).some(({ secret }) => typeof secret === "string");
+  if (!byPlace && redact(written) === written) return;
+  throw new StewardError(
+    "secret_in_plain",
+    `${path} would hold a secret in plain text. --plain writes it all the same.`,
+  );
+}
+
+function notFound(path: string): StewardError {
+  return new StewardError("config_path_not_found", `Config path not found: ${path}`);
+}

@@ -1,0 +1,122 @@
+import type { Command } from "commander";
+import { StewardError, type ErrorCode } from "../../contract/errors.ts";
+import { isUsable, type DeviceRequest, type PairedDevice } from "../devices/files.ts";
+import { DeviceStore } from "../devices/store.ts";
+import type { CommandContext, JsonOption } from "./context.ts";
+import { table } from "./output.ts";
+
+/** So much of an id is shown; any unique beginning of it is understood. */
+const SHORT = 12;
+
+/** `steward devices list|approve|reject|revoke`. They work on the stores, so the gateway may be down. */
+export function addDeviceCommands(program: Command, { settings, output }: CommandContext): void {
+  const store = new DeviceStore({
+    home: settings.home,
+    clock: Date.now,
+    onSetAside: ({ path, movedTo, problem }) =>
+      output.warn(`${path} could not be read (${problem}). It was set aside as ${movedTo}.`),
+  });
+  const devices = program.command("devices").description("the browsers that may use the web chat");
+
+  devices
+    .command("list")
+    .description("the devices that wait for approval, and those that have it")
+    .option("--json", "as JSON")
+    .action(({ json }: JsonOption) => {
+      const [pending, paired] = [store.pending(), store.paired()];
+      output.answer(json, { pending, paired: paired.map(withoutSecrets) }, listText(pending, paired));
+    });
+
+  const command = (name: string, id: string, description: string, run: (id: string) => Told): void => {
+    devices
+      .command(name)
+      .description(description)
+      .argument(`<${id}>`, "as `devices list` shows it, or any unique beginning of it")
+      .option("--json", "as JSON")
+      .action((given: string, { json }: JsonOption) => {
+        const { value, text } = run(given);
+        output.answer(json, value, text);
+      });
+  };
+  const request = (given: string): string =>
+    whole(
+      given,
+      store.pending().map(({ requestId }) => requestId),
+      "device_request_unknown",
+    );
+  command("approve", "requestId", "let the device of a request use the web chat", (given) => {
+    const device = found(store.approve(request(given)), "device_request_unknown", given);
+    return { value: { approved: withoutSecrets(device) }, text: `Approved device ${named(device)}.` };
+  });
+  command("reject", "requestId", "drop a request", (given) => {
+    const dropped = found(store.reject(request(given)), "device_request_unknown", given);
+    return { value: { rejected: dropped }, text: `Rejected device ${named(dropped)}.` };
+  });
+  command("revoke", "deviceId", "take a device's rights back, at once and for good", (given) => {
+    const ids = store.paired().map(({ deviceId }) => deviceId);
+    const device = found(store.revoke(whole(given, ids, "device_unknown")), "device_unknown", given);
+    return { value: { revoked: withoutSecrets(device) }, text: `Revoked device ${named(device)}.` };
+  });
+}
+
+interface Told {
+  value: unknown;
+  text: string;
+}
+
+/** The one id that begins with what was given. */
+function whole(given: string, ids: readonly string[], unknown: ErrorCode): string {
+  const wanted = given.trim().toLowerCase();
+  const matches = wanted === "" ? [] : ids.filter((id) => id.toLowerCase().startsWith(wanted));
+  if (matches.length > 1) {
+    throw new StewardError("device_id_ambiguous", `${matches.length} ids begin with ${given}.`);
+  }
+  return found(matches[0], unknown, given);
+}
+
+function found<T>(value: T | undefined, code: ErrorCode, given: string): T {
+  if (value !== undefined) return value;
+  const what = code === "device_unknown" ? "paired device" : "pending device request";
+  throw new StewardError(code, `No ${what} found for id: ${given}`);
+}
+
+function named({ deviceId, displayName }: Pick<PairedDevice, "deviceId" | "displayName">): string {
+  const name = displayName.replace(/\p{C}/gu, "");
+  return `${deviceId.slice(0, SHORT)}${name === "" ? "" : ` (${name})`}`;
+}
+
+function withoutSecrets(device: PairedDevice): object {
+  const tokens = Object.entries(device.tokens).map(([role, token]) => [role, { ...token, token: undefined }]);
+  return { ...device, tokens: Object.fromEntries(tokens) };
+}
+
+function listText(pending: readonly DeviceRequest[], paired: readonly PairedDevice[]): string {
+  if (pending.length + paired.length === 0) return "No device pairing entries.";
+  const time = (ms: number): string => new Date(ms).toISOString();
+  const sections: string[] = [];
+  if (pending.length > 0) {
+    const rows = pending.map((one) => [
+      one.requestId.slice(0, SHORT),
+      one.deviceId.slice(0, SHORT),
+      one.displayName,
+      one.remoteIp,
+      time(one.ts),
+    ]);
+    sections.push(
+      `Pending (${pending.length})\n${table(["Request", "Device", "Name", "Address", "Requested"], rows)}`,
+    );
+  }
+  if (paired.length > 0) {
+    const rows = paired.map((one) => [
+      one.deviceId.slice(0, SHORT),
+      one.displayName,
+      one.role,
+      isUsable(one) ? "paired" : "revoked",
+      time(one.approvedAtMs),
+    ]);
+    sections.push(
+      `Paired (${paired.length})\n${table(["Device", "Name", "Role", "State", "Approved"], rows)}`,
+    );
+  }
+  return sections.join("\n\n");
+}

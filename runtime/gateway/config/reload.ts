@@ -1,0 +1,93 @@
+import { statSync } from "node:fs";
+import { reason, StewardError, type Reason } from "../../contract/errors.ts";
+import type { Environment } from "../../contract/environment.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Redactor } from "../../contract/redact.ts";
+import { readConfig, type LoadedConfig } from "./load.ts";
+
+const LOOK_EVERY_MS = 1_000;
+
+/** What a running gateway's config is kept up to date with. */
+export interface ReloadOptions {
+  path: string;
+  environment: Environment;
+  redact: Redactor;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+  /** Takes a valid config over. */
+  onConfig(loaded: Omit<LoadedConfig, "fresh">): void;
+}
+
+/**
+ * Takes over a config file that has changed. Asked by time, since the file is replaced by renaming, and on
+ * a mounted volume no notice of that may come. A file that is not valid is told, once, and the gateway
+ * runs on with what it has.
+ */
+export class ConfigReload {
+  readonly #options: ReloadOptions;
+  #seen: string;
+  #state: { loadedAt: string; problem?: Reason };
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: ReloadOptions) {
+    this.#options = options;
+    this.#seen = stamp(options.path);
+    this.#state = { loadedAt: new Date(options.clock()).toISOString() };
+  }
+
+  /** When the config in use was taken over, and what is wrong with the file as it is now. */
+  get state(): { loadedAt: string; problem?: Reason } {
+    return this.#state;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#last;
+  }
+
+  /** Looks now; with `force` it is read although it has not changed. */
+  look({ force = false } = {}): Promise<void> {
+    this.#last = this.#last.then(() => this.#look(force));
+    return this.#last;
+  }
+
+  async #look(force: boolean): Promise<void> {
+    const { path, environment, redact, clock, log, onConfig } = this.#options;
+    // Before the file is read: a change in between is seen at the next look.
+    const now = stamp(path);
+    if (now === this.#seen && !force) return;
+    this.#seen = now;
+    try {
+      onConfig(await readConfig(path, environment));
+      this.#state = { loadedAt: new Date(clock()).toISOString() };
+      log.info("the changed config is taken over", { path });
+    } catch (error) {
+      const problem = reloadProblem(error, path, redact);
+      this.#state = { ...this.#state, problem };
+      log.error("the changed config is not taken over, the one before stays in use", { ...problem });
+    }
+  }
+}
+
+function reloadProblem(error: unknown, path: string, redact: Redactor): Reason {
+  if (error instanceof StewardError) return reason(error.code, redact(error.message));
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  if (code === "ENOENT") return reason("config_missing", `There is no config file at ${path}.`);
+  return reason("config_invalid", `${path} cannot be taken over (${code}).`);
+}
+
+/** Never throws: what cannot be looked at is a state of its own, which reading the file puts into words. */
+function stamp(path: string): string {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+  } catch (error) {
+    return `unreadable ${String(error)}`;
+  }
+}

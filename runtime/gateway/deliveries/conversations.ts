@@ -1,0 +1,152 @@
+import type { DeliveryOutcome } from "../../contract/delivery.ts";
+
+/** Does something when all before it in a conversation has ended, and before all behind it. */
+export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
+
+/** What a conversation's messages are answered with. */
+export interface ConversationsOptions<Message> {
+  /**
+   * Answers messages together. Gives an outcome for each that was answered, from the first; those behind
+   * wait for the next run.
+   */
+  answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
+  /** Whether two that wait one behind the other may be answered together. */
+  together(first: Message, second: Message): boolean;
+}
+
+interface Waiting<Message> {
+  /** A message, or something else that keeps its place among them. */
+  what: { message: Message } | { work: () => Promise<DeliveryOutcome> };
+  settled: PromiseWithResolvers<DeliveryOutcome>;
+}
+
+interface Conversation<Message> {
+  waiting: Waiting<Message>[];
+  run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
+}
+
+/** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
+const HEED_MS = 5_000;
+const DONE: DeliveryOutcome = { outcome: "answered" };
+const STOPPED: DeliveryOutcome = { outcome: "answered", note: "stopped" };
+
+/**
+ * One run at a time in a conversation, and conversations side by side. What arrives during a run waits
+ * for its end and is then answered together. A run that fails takes with it what waits behind, so that
+ * no message overtakes one that is tried again.
+ */
+export class Conversations<Message> {
+  readonly #options: ConversationsOptions<Message>;
+  readonly #conversations = new Map<string, Conversation<Message>>();
+
+  constructor(options: ConversationsOptions<Message>) {
+    this.#options = options;
+  }
+
+  /** Answers a message: at once in an idle conversation. */
+  ask(conversation: string, message: Message): Promise<DeliveryOutcome> {
+    return this.#add(conversation, { message });
+  }
+
+  /** Does something when all before it has ended, and before all behind it. */
+  async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+    const result: T[] = [];
+    await this.#add(conversation, {
+      work: async () => {
+        result.push(await work());
+        return DONE;
+      },
+    });
+    const [value] = result;
+    return value as T;
+  }
+
+  /**
+   * Ends the run under way and every message that waits, as answered. `settle` keeps that for good,
+   * before anything ends. Gives how many messages it were. What waits beside messages stays.
+   */
+  stop(conversation: string, settle: (messages: readonly Message[]) => void): number {
+    const state = this.#conversations.get(conversation);
+    if (state === undefined) return 0;
+    const running = state.run?.abort.signal.aborted === false ? state.run.entries : [];
+    const stopped = [...running, ...state.waiting].filter(({ what }) => "message" in what);
+    settle(stopped.flatMap(({ what }) => ("message" in what ? [what.message] : [])));
+    for (const { settled } of stopped) settled.resolve(STOPPED);
+    state.waiting = state.waiting.filter(({ what }) => "work" in what);
+    if (running.some(({ what }) => "message" in what)) state.run?.abort.abort();
+    return stopped.length;
+  }
+
+  /** Fails whatever waits; runs go on. */
+  dismissWaiting(reason: Error): void {
+    for (const state of this.#conversations.values()) rejectAll(state.waiting.splice(0), reason);
+  }
+
+  #add(conversation: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
+    const settled = Promise.withResolvers<DeliveryOutcome>();
+    const known = this.#conversations.get(conversation);
+    const state = known ?? { waiting: [], run: undefined };
+    state.waiting.push({ what, settled });
+    if (known === undefined) {
+      this.#conversations.set(conversation, state);
+      void this.#work(conversation, state);
+    }
+    return settled.promise;
+  }
+
+  /** Never rejects: a failure belongs to the messages that it failed. */
+  async #work(conversation: string, state: Conversation<Message>): Promise<void> {
+    while (state.waiting.length > 0) {
+      const abort = new AbortController();
+      let entries: Waiting<Message>[] = [];
+      try {
+        entries = this.#next(state);
+        state.run = { entries, abort };
+        const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
+        for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
+        if (!abort.signal.aborted) state.waiting.unshift(...entries.slice(outcomes.length));
+      } catch (error) {
+        // One that was stopped has failed because of that, and nothing waits for its end any more.
+        if (!abort.signal.aborted) rejectAll([...entries, ...state.waiting.splice(0)], error);
+      }
+      state.run = undefined;
+    }
+    // Without a pause behind the last look: who comes now finds either the work going on or none.
+    this.#conversations.delete(conversation);
+  }
+
+  async #carryOut(entries: Waiting<Message>[], signal: AbortSignal): Promise<DeliveryOutcome[]> {
+    const [first, ...rest] = entries.map(({ what }) => what);
+    if (first === undefined) return [];
+    if ("work" in first) return [await first.work()];
+    const behind = rest.flatMap((what) => ("message" in what ? [what.message] : []));
+    const outcomes = await this.#options.answer([first.message, ...behind], signal);
+    if (outcomes.length === 0) throw new Error("a run has answered nothing");
+    return outcomes;
+  }
+
+  /** Takes the messages off that are answered together, or one piece of work. */
+  #next({ waiting }: Conversation<Message>): Waiting<Message>[] {
+    let count = 1;
+    while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;
+    return waiting.splice(0, count);
+  }
+
+  #belong(first: Waiting<Message> | undefined, second: Waiting<Message> | undefined): boolean {
+    if (first === undefined || second === undefined) return false;
+    if (!("message" in first.what) || !("message" in second.what)) return false;
+    return this.#options.together(first.what.message, second.what.message);
+  }
+}
+
+/** Rejects some time after a stop, for a run that does not heed it. */
+function abandoned(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = (): void => reject(new Error("a stopped run does not end"));
+    signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
+  });
+}
+
+function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {
+  for (const { settled } of entries) settled.reject(reason);
+}

@@ -1,0 +1,167 @@
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
+import { conversationOf, type Channel, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { readMessages } from "./attachments.ts";
+import { Draft } from "./draft.ts";
+import { send } from "./outgoing.ts";
+import type { DeliveryRecord, DeliveryRecords } from "./records.ts";
+import { showTyping } from "./typing.ts";
+
+/** What replies are made with. */
+export interface RepliesOptions {
+  records: DeliveryRecords;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** A message that wants an answer. */
+export interface Asked extends InboundMessage {
+  /** The platform's event id. */
+  id: string;
+}
+
+/** Where replies go out and who makes them. */
+export interface ReplyContext {
+  platform: Platform;
+  channel: Channel;
+  agent: Pick<Agent, "answer">;
+  /** Ends the work. */
+  signal: AbortSignal;
+}
+
+/** Makes replies and sends them: each of their messages once, also over several attempts. */
+export class Replies {
+  readonly #options: RepliesOptions;
+
+  constructor(options: RepliesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers messages of one conversation together, where the last one was written. Gives an outcome for
+   * each that is answered, from the first: an answer of an earlier attempt may be to fewer of them.
+   */
+  async answer(
+    asked: readonly [Asked, ...Asked[]],
+    { platform, channel, agent, signal }: ReplyContext,
+  ): Promise<DeliveryOutcome[]> {
+    const { records, clock, log } = this.#options;
+    const started = clock();
+    const last = asked.at(-1) ?? asked[0];
+    const ids = asked.map(({ id }) => id);
+    records.take(platform, ids, last.target, started);
+    const before = records.of({ platform, id: last.id });
+    const {
+      text,
+      delivery: owner,
+      shown,
+    } = await this.#ask(asked, before, { platform, channel, agent, signal });
+
+    const place = ids.indexOf(owner);
+    const covered = place === -1 ? asked : asked.slice(0, place + 1);
+    // The reply was kept at an earlier attempt, and has perhaps grown in this delivery's name since.
+    if (place === -1) records.moveDraft(platform, last.id, owner, clock());
+    const record = records.of({ platform, id: owner });
+    const refused = await send(this.#options, {
+      platform,
+      channel,
+      owner,
+      ids: covered.map(({ id }) => id),
+      target: located(record, (asked[place] ?? last).target),
+      text,
+      ...(record.draft !== undefined && {
+        draft: { id: record.draft, shown, earlier: owner !== last.id || record.draft === before.draft },
+      }),
+      signal,
+    });
+    for (const { id, target: unanswered } of covered) {
+      if (id !== owner) await dismiss(channel, unanswered);
+    }
+    if (refused !== undefined) log.warn("a reply cannot go out", { id: owner, platform, note: refused });
+    log.info("event answered", {
+      id: owner,
+      platform,
+      kind: "message",
+      messages: covered.length,
+      ms: clock() - started,
+    });
+    return covered.map(({ id }) => outcomeOf(id, owner, refused));
+  }
+
+  /** Says a text that no model made. Gives the reason where the chat takes none. */
+  async say(
+    { platform, id }: Pick<Delivery, "platform" | "id">,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+  ): Promise<string | undefined> {
+    return send(this.#options, { platform, channel, owner: id, ids: [id], target, text });
+  }
+
+  async #ask(
+    asked: readonly [Asked, ...Asked[]],
+    before: DeliveryRecord,
+    { platform, channel, agent, signal }: ReplyContext,
+  ): Promise<AgentAnswer & { shown: string }> {
+    const last = asked.at(-1) ?? asked[0];
+    const stopTyping = showTyping(channel, last.target);
+    const draft = this.#draft(last, before, platform, channel);
+    try {
+      const read = await readMessages(asked, channel, signal);
+      const message = ({ id, sender }: Asked, index: number): QuestionMessage => ({
+        delivery: id,
+        sender,
+        text: read[index]?.text ?? "",
+        images: read[index]?.images ?? [],
+      });
+      const question: Question = {
+        conversation: conversationOf(platform, last.target),
+        platform,
+        target: last.target,
+        direct: last.direct,
+        messages: [message(asked[0], 0), ...asked.slice(1).map((one, index) => message(one, index + 1))],
+      };
+      const answer = await agent.answer(question, {
+        signal,
+        ...(draft && { onText: (soFar: string) => draft.update(soFar) }),
+      });
+      await draft?.close();
+      return { ...answer, shown: draft?.shown ?? "" };
+    } finally {
+      stopTyping();
+      await draft?.close();
+    }
+  }
+
+  #draft(last: Asked, before: DeliveryRecord, platform: Platform, channel: Channel): Draft | undefined {
+    if (!channel.streams || channel.edit === undefined) return undefined;
+    const { records, clock, log } = this.#options;
+    const target = located(before, last.target);
+    return new Draft({
+      channel,
+      target,
+      ...(before.draft !== undefined && { id: before.draft }),
+      keep: (id) => records.keepDraft({ platform, id: last.id }, id, target, clock()),
+      clock,
+      log,
+    });
+  }
+}
+
+/** Nothing will be said to a message. Best effort: what fails here leaves a sign that is only for show. */
+export async function dismiss(channel: Channel, target: ReplyTarget): Promise<void> {
+  await channel.dismiss?.(target).catch(() => undefined);
+}
+
+/** Where a reply goes: where it has begun to. The message's own target, where that is the same, can do more. */
+function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
+  if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
+  return target;
+}
+
+function outcomeOf(id: string, owner: string, refused: string | undefined): DeliveryOutcome {
+  const note = refused ?? (id === owner ? undefined : `answered together with ${owner}`);
+  return { outcome: "answered", ...(note !== undefined && { note }) };
+}

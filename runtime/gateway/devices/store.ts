@@ -1,0 +1,166 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { withLock } from "../../process/lock.ts";
+import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
+import {
+  isUsable,
+  pairedFileSchema,
+  pendingFileSchema,
+  type DeviceRequest,
+  type PairedDevice,
+} from "./files.ts";
+
+/** A request that was forgotten must not open the door later. */
+const LIFE_MS = 5 * 60_000;
+/** Strangers cannot fill the store, and the operator's list stays readable. */
+const MOST_PENDING = 10;
+const MOST_PENDING_OF_ADDRESS = 3;
+/** When a device was last used is written at most this often. */
+const USED_EVERY_MS = 60_000;
+/** What a device of the web chat may do. */
+const ACCESS = { role: "chat", scopes: ["chat"] };
+
+/** What a device store works with. */
+export interface DeviceStoreOptions extends StoreFileOptions {
+  /** The data directory; the stores are in its `devices/`. */
+  home: string;
+}
+
+/** What a device tells of itself, and where it comes from. */
+export type NewDevice = Pick<
+  DeviceRequest,
+  "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp"
+>;
+
+/**
+ * Which devices wait for approval, and which have it. Gateway and command line use it side by side:
+ * every change reads, changes and replaces the files under one lock; a reader needs none, since a file
+ * is replaced as a whole. A file that cannot be read is set aside and counts as empty.
+ */
+export class DeviceStore {
+  readonly #options: DeviceStoreOptions;
+  readonly #directory: string;
+  readonly #pendingPath: string;
+  readonly #pairedPath: string;
+
+  constructor(options: DeviceStoreOptions) {
+    this.#options = options;
+    this.#directory = join(options.home, "devices");
+    this.#pendingPath = join(this.#directory, "pending.json");
+    this.#pairedPath = join(this.#directory, "paired.json");
+  }
+
+  /** The requests that are not older than 5 minutes, the oldest first. */
+  pending(): DeviceRequest[] {
+    const now = this.#options.clock();
+    const requests = readStoreFile(this.#pendingPath, pendingFileSchema, this.#options) ?? {};
+    return Object.values(requests).filter(({ ts }) => now - ts < LIFE_MS);
+  }
+
+  /** Every device that was approved, revoked ones too. */
+  paired(): PairedDevice[] {
+    return Object.values(readStoreFile(this.#pairedPath, pairedFileSchema, this.#options) ?? {});
+  }
+
+  /**
+   * Notes that a device asks to be let in; one that asks again keeps its request.
+   *
+   * @returns its request; `undefined` where as many as allowed wait, or the device is known already.
+   */
+  request(device: NewDevice): DeviceRequest | undefined {
+    return this.#change(() => {
+      if (this.paired().some(({ deviceId }) => deviceId === device.deviceId)) return undefined;
+      const pending = this.pending();
+      const known = pending.find(({ deviceId }) => deviceId === device.deviceId);
+      if (known !== undefined) return known;
+      const ofAddress = pending.filter(({ remoteIp }) => remoteIp === device.remoteIp);
+      if (pending.length >= MOST_PENDING || ofAddress.length >= MOST_PENDING_OF_ADDRESS) return undefined;
+      const request = { requestId: randomUUID(), ...device, ...ACCESS, ts: this.#options.clock() };
+      this.#writePending([...pending, request]);
+      return request;
+    });
+  }
+
+  /** Approves a request. `undefined`: it is not pending any more. */
+  approve(requestId: string): PairedDevice | undefined {
+    return this.#settle(requestId, (request) => {
+      const { deviceId, publicKey, displayName, platform, role, scopes, remoteIp, ts } = request;
+      const now = this.#options.clock();
+      const token = { token: randomBytes(32).toString("base64url"), scopes, createdAtMs: now };
+      const device = { deviceId, publicKey, displayName, platform, role, scopes, remoteIp };
+      const paired = { ...device, tokens: { [role]: token }, createdAtMs: ts, approvedAtMs: now };
+      this.#writePaired([...this.paired(), paired]);
+      return paired;
+    });
+  }
+
+  /** Drops a request. `undefined`: it is not pending any more. */
+  reject(requestId: string): DeviceRequest | undefined {
+    return this.#settle(requestId, (request) => request);
+  }
+
+  /** Takes every right of a device back. `undefined`: there is no such device. */
+  revoke(deviceId: string): PairedDevice | undefined {
+    return this.#edit(deviceId, (device) => this.#mark(device, "revokedAtMs"));
+  }
+
+  /** Notes that a device was used. */
+  used(deviceId: string): void {
+    this.#edit(deviceId, (device) => {
+      const last = Object.values(device.tokens).map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0);
+      const recent = this.#options.clock() - Math.max(0, ...last) < USED_EVERY_MS;
+      return recent || !isUsable(device) ? device : this.#mark(device, "lastUsedAtMs");
+    });
+  }
+
+  #mark(device: PairedDevice, field: "revokedAtMs" | "lastUsedAtMs"): PairedDevice {
+    const now = this.#options.clock();
+    const tokens = Object.entries(device.tokens).map(([role, token]) =>
+      token.revokedAtMs === undefined ? [role, { ...token, [field]: now }] : [role, token],
+    );
+    return { ...device, tokens: Object.fromEntries(tokens) };
+  }
+
+  // What follows from the request is written first: a crash in between leaves it pending, to be settled again.
+  #settle<T>(requestId: string, carryOut: (request: DeviceRequest) => T): T | undefined {
+    return this.#change(() => {
+      const pending = this.pending();
+      const request = pending.find((one) => one.requestId === requestId);
+      if (request === undefined) return undefined;
+      const result = carryOut(request);
+      this.#writePending(pending.filter((one) => one !== request));
+      return result;
+    });
+  }
+
+  #edit(deviceId: string, change: (device: PairedDevice) => PairedDevice): PairedDevice | undefined {
+    return this.#change(() => {
+      const devices = this.paired();
+      const device = devices.find((one) => one.deviceId === deviceId);
+      if (device === undefined) return undefined;
+      const changed = change(device);
+      if (changed !== device) {
+        this.#writePaired(devices.map((one) => (one === device ? changed : one)));
+      }
+      return changed;
+    });
+  }
+
+  #writePending(requests: readonly DeviceRequest[]): void {
+    this.#write(this.#pendingPath, Object.fromEntries(requests.map((one) => [one.requestId, one])));
+  }
+
+  #writePaired(devices: readonly PairedDevice[]): void {
+    this.#write(this.#pairedPath, Object.fromEntries(devices.map((one) => [one.deviceId, one])));
+  }
+
+  #write(path: string, value: object): void {
+    writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  #change<T>(work: () => T): T {
+    ensureDirectory(this.#directory);
+    return withLock(join(this.#directory, "devices.lock"), work);
+  }
+}

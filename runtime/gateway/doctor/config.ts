@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { formatConfigProblems } from "../../contract/config/index.ts";
+import { readConfigText, secretsOf } from "../../contract/config/text.ts";
+import { unusedCredentials } from "../config/render.ts";
+import { fine, wrong, type DoctorOptions, type Finding } from "./finding.ts";
+
+/** The config file: valid, its variables set, no secret in plain text; and the environment beside it. */
+export function checkConfigFile({ settings, environment, redact }: DoctorOptions): Finding[] {
+  const findings: Finding[] = [];
+  const path = settings.configPath;
+  if (environment["TELEGRAM_DM_POLICY"]) findings.push(wrong("environment", "problem", "dm_policy_set"));
+  if (!existsSync(path)) {
+    const detail = `There is no config file at ${path}; the gateway's next start writes it.`;
+    return [...findings, wrong("config", "warning", "config_missing", detail)];
+  }
+  const { value, result } = readConfigText(readFileSync(path, "utf8"), environment);
+  if (result.ok) {
+    findings.push(fine("config", `${path} is valid`));
+    const unused = unusedCredentials(environment, Object.keys(result.config.channels));
+    if (unused.length > 0) {
+      const detail = `Set, but the config file has no such channel: ${unused.join(", ")}.`;
+      findings.push(wrong("credentials", "warning", "credentials_unused", detail));
+    }
+  } else {
+    const report = redact(formatConfigProblems(path, result.problems));
+    findings.push(wrong("config", "problem", "config_invalid", report));
+  }
+  const plain = secretsOf(value).filter(({ secret }) => typeof secret === "string");
+  for (const { path: at } of plain) {
+    findings.push(
+      wrong("secrets", "warning", "secret_in_plain", `${at} stands in the config file in plain text.`),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import * as z from "zod";
+import type { Config } from "../../contract/config/index.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { RetryableError } from "../failure.ts";
+import type { Model, ModelAnswer, ModelRequest } from "../models/model.ts";
+import { completionSchema, readMessages, type Completion } from "./completion-request.ts";
+import { requireGatewayToken, type GatewayTokenOptions } from "./gateway-token.ts";
+
+/** Images come in the body, in base64. */
+const LONGEST_BODY = 20 * 1024 * 1024;
+/** The name under which the configured order of models is asked. */
+const DEFAULT_MODEL = "steward";
+
+/** What the OpenAI-compatible routes work with. */
+export interface CompletionsOptions extends GatewayTokenOptions {
+  parts(): { config: Config; models: Model };
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * `/v1`, OpenAI-compatible: a plain relay to the configured models with their fallbacks. Nothing is
+ * kept, no tool is used and no workspace is read; where the caller gives no instructions, the agent's
+ * own are put before. `model` is `steward`, or one of the configured ones to ask first.
+ * https://platform.openai.com/docs/api-reference/chat
+ */
+export function completions(options: CompletionsOptions): Hono {
+  const { parts, clock, log } = options;
+  const app = new Hono();
+  app.use(
+    "*",
+    requireGatewayToken(options, () => refusal(401, "The gateway token is not valid.", "invalid_api_key")),
+  );
+
+  app.get("/models", (context) => {
+    const data = [DEFAULT_MODEL, ...configured(parts().config)].map((id) => ({
+      id,
+      object: "model",
+      created: 0,
+      owned_by: id.includes("/") ? id.slice(0, id.indexOf("/")) : DEFAULT_MODEL,
+    }));
+    return context.json({ object: "list", data });
+  });
+
+  app.post(
+    "/chat/completions",
+    bodyLimit({ maxSize: LONGEST_BODY, onError: () => refusal(413, "The body is above 20 MiB.") }),
+    async (context) => {
+      const body: unknown = await context.req.json().catch(() => undefined);
+      const parsed = completionSchema.safeParse(body);
+      if (!parsed.success) return refusal(400, z.prettifyError(parsed.error));
+      const { config, models } = parts();
+      const wanted = parsed.data.model;
+      if (wanted !== DEFAULT_MODEL && !configured(config).includes(wanted)) {
+        return refusal(404, `The model ${wanted} is not configured.`, "model_not_found");
+      }
+      const { instructions, messages } = readMessages(parsed.data);
+      if (messages[0]?.role !== "user") return refusal(400, "messages must begin with a user's message.");
+      const most = parsed.data.max_completion_tokens ?? parsed.data.max_tokens ?? Infinity;
+      const request: Omit<ModelRequest, "signal"> = {
+        instructions: instructions || config.agent.instructions,
+        messages,
+        tools: [],
+        maxOutputTokens: Math.min(most, config.models.maxOutputTokens),
+        ...(wanted !== DEFAULT_MODEL && { preferred: wanted }),
+      };
+      const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(clock() / 1_000), model: wanted };
+      const { signal } = context.req.raw;
+      if (parsed.data.stream) return stream(models, { ...request, signal }, head, parsed.data, log);
+      const answer = await models.answer({ ...request, signal });
+      const message = { role: "assistant", content: answer.text, refusal: null };
+      return context.json({
+        ...head,
+        model: answer.model,
+        object: "chat.completion",
+        choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }],
+        usage: usageOf(answer),
+      });
+    },
+  );
+
+  app.notFound(() => refusal(404, "No route has this address."));
+  app.onError((error) => errorResponse(error, log));
+  return app;
+}
+
+/** Answers piece by piece. Until the first piece a failure still has its own status. */
+async function stream(
+  models: Model,
+  request: ModelRequest,
+  head: { id: string; created: number; model: string },
+  { stream_options }: Completion,
+  log: Log,
+): Promise<Response> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const encoder = new TextEncoder();
+  const gone = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  // One that reads no more has gone, and the model need not go on.
+  writer.closed.catch(() => gone.abort());
+  let sent = "";
+  const write = (data: object | string): void => {
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    writer.write(encoder.encode(`data: ${text}\n\n`)).catch(() => gone.abort());
+  };
+  const chunk = (delta: object, finish: string | null): void =>
+    write({
+      ...head,
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    });
+  const piece = (text: string): void => {
+    if (text === "") return;
+    chunk(sent === "" ? { role: "assistant", content: text } : { content: text }, null);
+    sent += text;
+    begun.resolve();
+  };
+  const restarted = new RetryableError("model_failed", "The model's answer broke off and began anew.");
+  const onText = (delta: string | undefined): void => {
+    if (delta !== undefined) piece(delta);
+    // What was sent cannot be taken back.
+    else if (sent !== "") gone.abort(restarted);
+  };
+  const signal = AbortSignal.any([request.signal, gone.signal]);
+  const run = async (): Promise<void> => {
+    try {
+      const answer = await models.answer({ ...request, signal, onText });
+      // What the model's end adds, for example that the answer was cut.
+      if (answer.text.startsWith(sent)) piece(answer.text.slice(sent.length));
+      chunk({}, "stop");
+      if (stream_options?.include_usage) {
+        write({ ...head, object: "chat.completion.chunk", choices: [], usage: usageOf(answer) });
+      }
+      write("[DONE]");
+    } catch (error) {
+      if (sent === "") throw error;
+      const { message, status } = readError(gone.signal.aborted ? restarted : error, log);
+      write(errorObject(status, message));
+    }
+    await writer.close().catch(() => undefined);
+  };
+  const finished = run();
+  await Promise.race([begun.promise, finished]);
+  return new Response(readable, {
+    headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" },
+  });
+}
+
+function configured({ models }: Config): string[] {
+  return [...new Set([models.primary, ...models.fallbacks])];
+}
+
+function usageOf({ tokens: { input, output } }: ModelAnswer): object {
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
+
+function readError(error: unknown, log: Log): { status: number; message: string; retryAfterMs?: number } {
+  if (error instanceof RetryableError) {
+    const { status, message, retryAfterMs } = error;
+    return { status, message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  }
+  // Not the caller's own token: 401 and 403 would say that.
+  if (error instanceof StewardError) return { status: 502, message: `${error.message} ${error.reason.fix}` };
+  log.error("request failed", { error: String(error) });
+  return { status: 500, message: "Internal error." };
+}
+
+function errorResponse(error: unknown, log: Log): Response {
+  const { status, message, retryAfterMs } = readError(error, log);
+  const headers =
+    retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
+  return refusal(status, message, undefined, headers);
+}
+
+/** OpenAI's error object: https://platform.openai.com/docs/guides/error-codes */
+function errorObject(status: number, message: string, code: string | null = null): object {
+  const type = status === 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error";
+  return { error: { message, type, param: null, code } };
+}
+
+function refusal(
+  status: number,
+  message: string,
+  code?: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json(errorObject(status, message, code ?? null), { status, headers });
+}

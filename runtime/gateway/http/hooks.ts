@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import * as z from "zod";
+import { chatAddress } from "../../contract/config/values.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { problem, problemResponse } from "../../contract/problem.ts";
+import { conversationOf } from "../channels/channel.ts";
+import type { InTurn } from "../deliveries/conversations.ts";
+import type { Parts } from "../parts.ts";
+import { requireGatewayToken, type GatewayTokenOptions } from "./gateway-token.ts";
+
+const LONGEST_BODY = 256 * 1024;
+
+const hookSchema = z.strictObject({
+  message: z.string().min(1).max(100_000),
+  /** Where the answer goes. Without it the caller gets it. */
+  to: chatAddress.optional(),
+  /** Who calls: names the conversation where `to` does not. */
+  name: z
+    .string()
+    .regex(/^[\w .-]{1,64}$/)
+    .default("hook"),
+});
+
+type Hook = z.infer<typeof hookSchema>;
+
+/** Answer of a hook. `delivered`: the answer is out in the chat of `to`. */
+interface HookAnswer {
+  text: string;
+  delivered: boolean;
+}
+
+/** What the hooks work with. */
+export interface HooksOptions extends GatewayTokenOptions {
+  parts(): Pick<Parts, "config" | "channels" | "agent">;
+  inTurn: InTurn;
+  /** Ends all answers. */
+  signal: AbortSignal;
+}
+
+/**
+ * `/hooks`: other programs ask the agent. `/hooks/agent` answers with the text, or says it in the chat of
+ * `to`; `/hooks/wake` says it where the heartbeat goes unless told otherwise. The response comes when the
+ * answer is out. A call with an Idempotency-Key that comes again does not ask the model again.
+ */
+export function hooks(options: HooksOptions): Hono {
+  const { parts, inTurn, signal } = options;
+  const app = new Hono();
+  const ask = async (hook: Hook, key: string | undefined): Promise<Response> => {
+    const id = `hook-${key ?? randomUUID()}`;
+    const work = (): Promise<HookAnswer> => answer(parts(), id, hook, signal);
+    return Response.json({ id, ...(await inTurn(conversationOfHook(hook), work)) });
+  };
+
+  app.use(
+    "*",
+    requireGatewayToken(options, () => problemResponse(problem("gateway_token_refused"))),
+  );
+  app.use(
+    "*",
+    bodyLimit({
+      maxSize: LONGEST_BODY,
+      onError: () => problemResponse(problem("body_too_large", "The body is above 256 KiB.")),
+    }),
+  );
+  app.post("/agent", async (context) =>
+    ask(await readHook(context.req.raw), context.req.header("idempotency-key")),
+  );
+  app.post("/wake", async (context) => {
+    const hook = await readHook(context.req.raw);
+    const to = hook.to ?? parts().config.agent.heartbeat?.to;
+    if (to === undefined) {
+      throw new StewardError("body_invalid", "Neither `to` nor agent.heartbeat.to says where to speak.");
+    }
+    return ask({ ...hook, to }, context.req.header("idempotency-key"));
+  });
+  return app;
+}
+
+function conversationOfHook({ to, name }: Hook): string {
+  return to === undefined ? conversationOf("hook", { chat: name }) : conversationOf(to.platform, to);
+}
+
+async function answer(
+  { agent, channels }: Pick<Parts, "channels" | "agent">,
+  id: string,
+  hook: Hook,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const { to, name, message } = hook;
+  const channel = to && channels.get(to.platform);
+  if (to !== undefined && channel === undefined) {
+    throw new StewardError(
+      "channel_not_configured",
+      `The config has no ${to.platform} channel that is served.`,
+    );
+  }
+  const target =
+    to === undefined ? { chat: name } : { chat: to.chat, ...(to.thread && { thread: to.thread }) };
+  const { text } = await agent.answer(
+    {
+      conversation: conversationOfHook(hook),
+      platform: to?.platform ?? "hook",
+      target,
+      direct: true,
+      messages: [{ delivery: id, sender: { id: `hook:${name}`, name }, text: message, images: [] }],
+    },
+    { signal },
+  );
+  if (channel === undefined) return { text, delivered: false };
+  for (const [index, part] of channel.split(text).entries()) await channel.send(target, part, index);
+  return { text, delivered: true };
+}
+
+async function readHook(request: Request): Promise<Hook> {
+  const mediaType = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (mediaType !== "application/json") throw new StewardError("media_type_unsupported");
+  const body: unknown = await request.json().catch(() => undefined);
+  const parsed = hookSchema.safeParse(body);
+  if (!parsed.success) throw new StewardError("body_invalid", z.prettifyError(parsed.error));
+  return parsed.data;
+}

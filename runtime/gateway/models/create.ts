@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../contract/config/index.ts";
+import { resolveSecret } from "../../contract/config/text.ts";
+import { parseDuration } from "../../contract/duration.ts";
+import type { Environment } from "../../contract/environment.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Redactor } from "../../contract/redact.ts";
+import { createAnthropicModel } from "./anthropic.ts";
+import type { Model } from "./model.ts";
+import { createOpenAiCompatibleModel } from "./openai-compatible.ts";
+import { ModelRelay, type RelayedModel } from "./relay.ts";
+import type { ModelTimeout } from "./streamed.ts";
+import type { UsageStore } from "./usage.ts";
+
+/** What the models work with. */
+export interface ModelsOptions {
+  environment: Environment;
+  redact: Redactor;
+  usage: UsageStore;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+  timeout?: ModelTimeout;
+}
+
+/** The models of a config, behind one. No request goes out. */
+export function createModels(config: Config, options: ModelsOptions): ModelRelay {
+  const { usage, clock, log } = options;
+  const { primary, fallbacks, cooldown } = config.models;
+  const relayed = (id: string): RelayedModel => ({ id, model: createModel(id, config, options) });
+  const others = [...new Set(fallbacks)].filter((id) => id !== primary);
+  return new ModelRelay({
+    models: [relayed(primary), ...others.map(relayed)],
+    cooldownMs: parseDuration(cooldown) ?? 0,
+    usage,
+    clock,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+    random: Math.random,
+    log,
+  });
+}
+
+/** Where a model is: the address up to and including `/v1`, and the key, empty where there is none. */
+export interface ModelAddress {
+  provider: string;
+  modelId: string;
+  baseUrl: string;
+  apiKey: string;
+}
+
+/** Where the model of a reference is. A checked config names only providers that it has. */
+export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
+  const slash = reference.indexOf("/");
+  const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
+  if (provider === "anthropic") {
+    const baseUrl = environment["ANTHROPIC_BASE_URL"] ?? "";
+    return { provider, modelId, baseUrl, apiKey: environment["ANTHROPIC_API_KEY"] ?? "" };
+  }
+  const { baseUrl = "", apiKey } = config.models.providers[provider] ?? {};
+  const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
+  return { provider, modelId, baseUrl, apiKey: key };
+}
+
+function createModel(reference: string, config: Config, options: ModelsOptions): Model {
+  const { environment, redact, clock, timeout } = options;
+  const address = addressOf(reference, config, environment);
+  const provider = { ...address, redact, clock, ...(timeout && { timeout }) };
+  return address.provider === "anthropic"
+    ? createAnthropicModel(provider)
+    : createOpenAiCompatibleModel(provider);
+}

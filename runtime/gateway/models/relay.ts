@@ -1,0 +1,194 @@
+import type { ModelHealth } from "../../contract/control.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { RetryableError } from "../failure.ts";
+import { ModelRefusal, ModelTrouble, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
+import { concernsModel, LONGEST_WAIT_MS, Standing } from "./standing.ts";
+import type { UsageStore } from "./usage.ts";
+
+const ATTEMPTS = 3;
+const SHORTEST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** One model of a relay. */
+export interface RelayedModel {
+  /** `<provider>/<model id>` */
+  id: string;
+  model: Model;
+}
+
+/** What a relay works with. */
+export interface RelayOptions {
+  /** In the order in which they are asked. */
+  models: readonly [RelayedModel, ...RelayedModel[]];
+  /** Milliseconds that a model which failed is left alone, where it did not say itself. */
+  cooldownMs: number;
+  usage: UsageStore;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  /** Waits some milliseconds; rejects when the signal ends it. */
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>;
+  /** Between 0 and 1, for the jitter. */
+  random(): number;
+  log: Log;
+}
+
+interface Entry extends RelayedModel {
+  standing: Standing;
+}
+
+/** What the models came to that were asked in vain. */
+type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
+
+/**
+ * Several models behind one. A model that fails is left alone for a while and the next one is asked.
+ * What may pass within seconds is tried up to three times; nothing waits longer than that here, since
+ * the edge keeps the message and other chats go on meanwhile.
+ */
+export class ModelRelay implements Model {
+  readonly #options: RelayOptions;
+  readonly #entries: readonly Entry[];
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#entries = options.models.map((one) => ({ ...one, standing: new Standing() }));
+  }
+
+  /** The model that is asked first. */
+  get primary(): string {
+    return this.#options.models[0].id;
+  }
+
+  /** How the models stand, in the order in which they are asked. */
+  health(): ModelHealth[] {
+    return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
+  }
+
+  /** Takes note of what a provider said of a model at `askedAt` without a question; no problem: it would answer. */
+  probed(id: string, problem: { code: ErrorCode; detail: string } | undefined, askedAt: number): void {
+    this.#entries.find((entry) => entry.id === id)?.standing.probed(problem, askedAt);
+  }
+
+  async answer(request: ModelRequest): Promise<ModelAnswer> {
+    const { clock, usage, cooldownMs, log } = this.#options;
+    const entries = this.#ordered(request.preferred);
+    const text = trackText(request);
+    const failures: Failures = new Map();
+    for (let entry = this.#next(entries, failures); entry; entry = this.#next(entries, failures)) {
+      const { id, standing } = entry;
+      const askedAt = clock();
+      const attempts = standing.availability(askedAt) === "open" ? ATTEMPTS : 1;
+      try {
+        const answer = await this.#ask(entry, { ...request, ...text.request }, attempts, text.startOver);
+        standing.answered(askedAt, clock());
+        usage.add(answer.model, answer.tokens, clock());
+        return answer;
+      } catch (error) {
+        const known = error instanceof ModelTrouble || error instanceof ModelRefusal;
+        if (request.signal.aborted || !known) throw error;
+        failures.set(entry, error);
+        if (error instanceof ModelRefusal && error.tooLong) continue;
+        if (error instanceof ModelRefusal && !concernsModel(error)) throw error;
+        standing.failed(error, clock(), cooldownMs);
+        const { until } = standing.health(id, clock());
+        log.warn("a model failed", { model: id, code: error.code, detail: error.message, until });
+      }
+    }
+    throw this.#verdict(entries, failures);
+  }
+
+  #ordered(preferred: string | undefined): Entry[] {
+    const first = this.#entries.filter(({ id }) => id === preferred);
+    return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
+  }
+
+  /** The first that has not failed this question: an open one, else one that only rests. */
+  #next(entries: readonly Entry[], failures: Failures): Entry | undefined {
+    const now = this.#options.clock();
+    const left = entries.filter((entry) => !failures.has(entry));
+    return (
+      left.find(({ standing }) => standing.availability(now) === "open") ??
+      left.find(({ standing }) => standing.availability(now) === "resting")
+    );
+  }
+
+  async #ask(
+    entry: Entry,
+    request: ModelRequest,
+    attempts: number,
+    startOver: () => void,
+  ): Promise<ModelAnswer> {
+    const { sleep, log } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      startOver();
+      try {
+        return await entry.model.answer(request);
+      } catch (error) {
+        const pause = attempt < attempts ? this.#pause(error, attempt) : undefined;
+        if (pause === undefined || request.signal.aborted) throw error;
+        log.debug("a model is asked again", { model: entry.id, attempt, pause });
+        await sleep(pause, request.signal).catch(() => {});
+        if (request.signal.aborted) throw error;
+      }
+    }
+  }
+
+  /** Milliseconds before the next attempt; `undefined` where another one would not help. */
+  #pause(error: unknown, attempt: number): number | undefined {
+    if (!(error instanceof ModelTrouble)) return undefined;
+    const { retryAfterMs, quick } = error;
+    if (retryAfterMs !== undefined) return retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
+    const spread = LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS;
+    return quick ? attempt * (SHORTEST_PAUSE_MS + this.#options.random() * spread) : undefined;
+  }
+
+  /** What the question comes to when no model answered it. */
+  #verdict(entries: readonly Entry[], failures: Failures): Error {
+    const errors = entries.flatMap((entry) => failures.get(entry) ?? []);
+    // A shorter question may pass, so this is what the agent should know first.
+    const tooLong = errors.find((error) => error instanceof ModelRefusal && error.tooLong);
+    if (tooLong) return tooLong;
+
+    const now = this.#options.clock();
+    const closed = entries.filter(({ standing }) => standing.availability(now) === "closed");
+    const troubles = errors.filter((error) => error instanceof ModelTrouble);
+    const [first] = errors;
+    if (closed.length === 0 && troubles.length === 0 && first) return first;
+
+    // One that may be back at any moment leaves the time of the next attempt to the edge.
+    const unclosed = entries.filter((entry) => !closed.includes(entry));
+    const waits = [
+      ...closed.map(({ standing }) => standing.until - now),
+      ...unclosed.flatMap((entry) => {
+        const error = failures.get(entry);
+        return error instanceof ModelTrouble ? [error.retryAfterMs] : [];
+      }),
+    ];
+    const known = waits.filter((wait) => wait !== undefined);
+    const failure = troubles[0]?.reason ?? closed[0]?.standing.failure;
+    return new RetryableError(failure?.code ?? "model_no_answer", failure?.detail ?? "No model answers.", {
+      status: failure?.code === "model_rate_limited" ? 429 : 503,
+      ...(known.length === waits.length && { retryAfterMs: Math.min(...known) }),
+      ...(troubles[0] && { cause: troubles[0] }),
+    });
+  }
+}
+
+/** Tells the listener when pieces of an attempt that failed no longer count. */
+function trackText({ onText }: ModelRequest) {
+  let begun = false;
+  return {
+    request: onText
+      ? {
+          onText: (delta: string | undefined) => {
+            begun = true;
+            onText(delta);
+          },
+        }
+      : {},
+    startOver: () => {
+      if (begun) onText?.(undefined);
+      begun = false;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import type { Config } from "../contract/config/index.ts";
+import type { Environment } from "../contract/environment.ts";
+import type { Log } from "../contract/log.ts";
+import type { Redactor } from "../contract/redact.ts";
+import { Agent } from "./agent/agent.ts";
+import { McpServers } from "./agent/mcp/servers.ts";
+import { Toolbox } from "./agent/toolbox.ts";
+import { Workspace } from "./agent/workspace.ts";
+import { createChannels, type Channels } from "./channels/registry.ts";
+import { intakeReader } from "./channels/telegram/polling.ts";
+import { createModels } from "./models/create.ts";
+import type { ModelRelay } from "./models/relay.ts";
+import type { ModelTimeout } from "./models/streamed.ts";
+import { schedulesPort } from "./schedules/port.ts";
+import type { Stores } from "./stores.ts";
+
+/**
+ * What follows from the config alone. Beside connections to tools none of it holds state, so a changed config is
+ * taken over by making the parts anew; what is under way ends with the old ones.
+ */
+export interface Parts {
+  config: Config;
+  channels: Channels;
+  models: ModelRelay;
+  agent: Agent;
+  /** Ends what the parts hold open, once nothing uses them any more. */
+  close(): Promise<void>;
+}
+
+/** What the parts work with, and what outlives them. */
+export interface PartsOptions {
+  environment: Environment;
+  /** The data directory. */
+  home: string;
+  stores: Stores;
+  redact: Redactor;
+  /** How long a model may take; tests shorten it. */
+  modelTimeout?: ModelTimeout;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Makes the parts of a config. No request goes out. */
+export function createParts(config: Config, options: PartsOptions): Parts {
+  const { environment, home, stores, redact, modelTimeout, clock, log } = options;
+  const { sessions, usage, pairing } = stores;
+  const telegramIntake = intakeReader(stores.database);
+  const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
+  const timeout = modelTimeout && { timeout: modelTimeout };
+  const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
+  const workspace = new Workspace(join(home, "workspace"));
+  const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+  const toolbox = new Toolbox({
+    config,
+    workspace,
+    channels,
+    schedules: schedulesPort(stores.schedules, clock),
+    mcp,
+    redact,
+    clock,
+    log,
+  });
+  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, clock, log });
+  return { config, channels, models, agent, close: () => agent.close() };
+}

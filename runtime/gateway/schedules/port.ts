@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import type { Schedule } from "../../contract/config/schedules.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { checkNew } from "./check.ts";
+import type { ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
+import { dueAfter } from "./times.ts";
+
+const MOST_FROM_CHATS = 100;
+
+/** What a chat may do with schedules: it makes, sees and removes those that speak in it. */
+export interface SchedulesPort {
+  /**
+   * Adds a schedule. `nextAt`: ISO 8601.
+   *
+   * @throws StewardError `schedule_invalid` where it is wrong, or there are as many as may be.
+   */
+  add(spec: Schedule): Promise<{ id: string; nextAt: string }>;
+  /** Those that speak in a chat, wherever they were made. */
+  list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
+  /**
+   * Removes one of those.
+   *
+   * @throws StewardError `schedule_unknown`, also for one of another chat; `schedule_invalid` for one of
+   * the config.
+   */
+  remove(id: string, chat: Pick<Schedule["to"], "platform" | "chat">): void;
+}
+
+/** The schedules of the chats. */
+export function schedulesPort(store: ScheduleStore, clock: () => number): SchedulesPort {
+  const list: SchedulesPort["list"] = ({ platform, chat }) =>
+    store.list().filter(({ spec: { to } }) => to.platform === platform && to.chat === chat);
+  return {
+    list,
+    async add(spec) {
+      if (store.madeInChat >= MOST_FROM_CHATS) {
+        throw new StewardError(
+          "schedule_invalid",
+          `there are ${MOST_FROM_CHATS} schedules from chats already`,
+        );
+      }
+      const { id, nextAt } = await addSchedule(store, "chat", spec, clock());
+      return { id, nextAt: new Date(nextAt).toISOString() };
+    },
+    remove(id, chat) {
+      if (!list(chat).some((one) => one.id === id)) throw unknownSchedule(id);
+      removeSchedule(store, id);
+    },
+  };
+}
+
+/** Adds a schedule that a person or the agent makes. See {@link SchedulesPort}. */
+export async function addSchedule(
+  store: ScheduleStore,
+  source: Exclude<ScheduleSource, "config">,
+  spec: Schedule,
+  now: number,
+): Promise<{ id: string; nextAt: number }> {
+  await checkNew(spec, now);
+  const nextAt = await dueAfter(spec, now, now);
+  if (nextAt === undefined) throw new StewardError("schedule_invalid", "it is never due");
+  const id = `${source}:${randomBytes(4).toString("hex")}`;
+  store.put({ id, source, spec, createdAt: now, nextAt });
+  return { id, nextAt };
+}
+
+/** Removes a schedule by its id. See {@link SchedulesPort}. */
+export function removeSchedule(store: ScheduleStore, id: string): void {
+  if (store.get(id)?.source === "config") {
+    throw new StewardError("schedule_invalid", `${id} is in the config file: remove it there`);
+  }
+  if (!store.remove(id)) throw unknownSchedule(id);
+}
+
+function unknownSchedule(id: string): StewardError {
+  return new StewardError("schedule_unknown", `No schedule has the id ${id}.`);
+}

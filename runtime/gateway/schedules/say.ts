@@ -1,0 +1,81 @@
+import type { Platform } from "../../contract/delivery.ts";
+import { conversationOf, type ReplyTarget } from "../channels/channel.ts";
+import type { InTurn } from "../deliveries/conversations.ts";
+import type { DeliveryRecords } from "../deliveries/records.ts";
+import type { Replies } from "../deliveries/replies.ts";
+import { RetryableError } from "../failure.ts";
+import type { Parts } from "../parts.ts";
+
+/** Something that is said in a chat without being asked there. Exactly one of `text` and `prompt`. */
+export interface SayRequest {
+  /** Like a delivery's: what was said under it is not said again. */
+  id: string;
+  platform: Platform;
+  target: ReplyTarget;
+  text?: string;
+  /** Put to the agent, whose answer is said. */
+  prompt?: string;
+  /** An answer of the agent that means: say nothing. */
+  silence?: string;
+  /** What people call the sender of the prompt. */
+  name: string;
+}
+
+/** What came of it. */
+export type Said = "said" | "nothing to say";
+
+/**
+ * Says something, in turn with the messages of its chat.
+ *
+ * @throws RetryableError where another attempt, under the same id, may help.
+ */
+export type Say = (request: SayRequest, signal: AbortSignal) => Promise<Said>;
+
+/** What {@link createSay} works with. */
+export interface SayOptions {
+  /** Asked at the start of each, which then stays with what it got. */
+  parts(): Pick<Parts, "channels" | "agent">;
+  records: DeliveryRecords;
+  replies: Pick<Replies, "say">;
+  inTurn: InTurn;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** Says things through the channels and the agent, message by message as a reply is sent. */
+export function createSay({ parts, records, replies, inTurn, clock }: SayOptions): Say {
+  const text = async ({ id, platform, target, name, text, prompt }: SayRequest, signal: AbortSignal) => {
+    if (text !== undefined) return text;
+    const answer = await parts().agent.answer(
+      {
+        conversation: conversationOf(platform, target),
+        platform,
+        target,
+        direct: false,
+        messages: [{ delivery: id, sender: { id: "schedule", name }, text: prompt ?? "", images: [] }],
+      },
+      { signal },
+    );
+    return answer.text;
+  };
+
+  return async (request, signal) => {
+    const { platform, target, silence } = request;
+    const channel = parts().channels.get(platform);
+    if (channel === undefined) {
+      const detail = `The config file has no channel that is served here for ${platform}.`;
+      throw new RetryableError("channel_not_configured", detail);
+    }
+    return inTurn(conversationOf(platform, target), async () => {
+      if (signal.aborted) throw new RetryableError("gateway_unavailable", "The gateway is stopping.");
+      if (records.of(request).answered) return "said";
+      const words = await text(request, signal);
+      if (words.trim() === silence) {
+        records.answer(platform, [request.id], clock());
+        return "nothing to say";
+      }
+      await replies.say(request, channel, target, words);
+      return "said";
+    });
+  };
+}

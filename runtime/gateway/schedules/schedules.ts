@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../contract/config/index.ts";
+import type { SchedulesHealth } from "../../contract/control.ts";
+import type { Log } from "../../contract/log.ts";
+import { failureNote, isoTime, requestOf, retryWait } from "./attempt.ts";
+import type { Say } from "./say.ts";
+import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule } from "./store.ts";
+import { syncSchedules } from "./sync.ts";
+import { dueAfter, overdue } from "./times.ts";
+
+/** The command line writes the table too, and the system's clock may be set: neither tells. */
+const LOOK_EVERY_MS = 2_000;
+/** A repeated run is made up for within this time after it was due, */
+const GRACE_MS = 10 * 60_000;
+/** and one that is due only once within this. */
+const GRACE_ONCE_MS = 24 * 3_600_000;
+/** A clock is taken for set back from here on. */
+const SET_BACK_MS = 60_000;
+/** From the begin of a run to its last attempt. */
+const GIVE_UP_MS = 3_600_000;
+
+/** What schedules work with. */
+export interface SchedulesOptions {
+  store: ScheduleStore;
+  say: Say;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  /** Calls `work` once after `ms`; gives what prevents it. */
+  setTimer(work: () => void, ms: number): () => void;
+  log: Log;
+}
+
+/**
+ * Runs what is due. A run is in the store before it begins and until it is ended, so one that a crash
+ * interrupted is finished by the next start.
+ */
+export class Schedules {
+  readonly #options: SchedulesOptions;
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+  #cancelTimer = (): void => {};
+  #stopped = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the config's schedules over, then runs what is due from now on. Returns at once. */
+  start(config: Config): void {
+    this.sync(config);
+    this.#next(() => this.#look());
+  }
+
+  /** Takes over a changed config's schedules. */
+  sync(config: Config): void {
+    const { store, clock, log } = this.#options;
+    this.#next(() => syncSchedules({ store, config, now: clock(), log }));
+  }
+
+  /** Begins nothing more, and lets what is under way end within `graceMs`; the next start finishes the rest. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped = true;
+    this.#cancelTimer();
+    const bound = new AbortController();
+    // What does not end even then is pending in the store.
+    const late = sleep(graceMs, undefined, { signal: bound.signal }).catch(() => undefined);
+    await Promise.race([this.idle(), late]);
+    bound.abort();
+    this.#stop.abort();
+  }
+
+  /** How the schedules stand. */
+  health(): SchedulesHealth {
+    const { store, clock } = this.#options;
+    const nextAt = store.nextAt();
+    return {
+      count: store.count,
+      ...(nextAt !== undefined && { nextAt: new Date(nextAt).toISOString() }),
+      missed: store.missed(clock() - KEEP_RUNS_MS),
+    };
+  }
+
+  /** Resolves when what was begun so far has come to an end. */
+  async idle(): Promise<void> {
+    await this.#working;
+    await Promise.all(this.#active.values());
+  }
+
+  /** One piece of work on the table after the other; one that fails is told, and the next look comes. */
+  #next(work: () => Promise<void>): void {
+    this.#working = this.#working.then(work).catch((error: unknown) => {
+      this.#options.log.error("the schedules cannot be worked on", { error: String(error) });
+      this.#arm(LOOK_EVERY_MS);
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (this.#stopped) return;
+    const now = clock();
+    if (now < this.#lookedAt - SET_BACK_MS) await this.#clockWentBack(now);
+    this.#lookedAt = now;
+    for (const schedule of store.due(now)) await this.#begin(schedule, now);
+    for (const run of store.pending(now)) this.#start(run);
+    const next = store.nextAt(now);
+    this.#arm(next === undefined ? LOOK_EVERY_MS : Math.min(next - now, LOOK_EVERY_MS));
+  }
+
+  #arm(ms: number): void {
+    this.#cancelTimer();
+    if (!this.#stopped) this.#cancelTimer = this.#options.setTimer(() => this.#next(() => this.#look()), ms);
+  }
+
+  /** Times that were worked out from a clock that was ahead would leave schedules silent until then. */
+  async #clockWentBack(now: number): Promise<void> {
+    const { store, log } = this.#options;
+    log.warn("the clock was set back: schedules are worked out anew", { byMs: this.#lookedAt - now });
+    for (const { id, spec, createdAt, nextAt } of store.list()) {
+      if (spec.at === undefined && nextAt !== undefined) store.move(id, await dueAfter(spec, createdAt, now));
+    }
+    store.retryBy(now);
+  }
+
+  async #begin(schedule: StoredSchedule, now: number): Promise<void> {
+    const { store, log } = this.#options;
+    const { id, spec, createdAt, nextAt: from = now } = schedule;
+    const cutoff = now - (spec.at === undefined ? GRACE_MS : GRACE_ONCE_MS);
+    const { last, count, next } = await overdue(spec, createdAt, { from, cutoff, now });
+    const missed = store.begin(
+      schedule,
+      {
+        missed: last === undefined ? count : count - 1,
+        ...(last !== undefined && { dueAt: last }),
+        ...(next !== undefined && { nextAt: next }),
+      },
+      now,
+    );
+    if (missed > 0) log.warn("runs of a schedule were missed", { id, missed, since: isoTime(from) });
+  }
+
+  #start(run: PendingRun): void {
+    const key = `${run.schedule.id} ${run.dueAt}`;
+    if (this.#active.has(key) || this.#stopped) return;
+    const work = this.#run(run)
+      .catch((error: unknown) => {
+        // The run stays pending: it is looked for again, and what was said of it is known.
+        this.#options.log.error("a run's end cannot be recorded", { key, error: String(error) });
+      })
+      .finally(() => this.#active.delete(key));
+    this.#active.set(key, work);
+  }
+
+  async #run(run: PendingRun): Promise<void> {
+    const { store, say, clock, log } = this.#options;
+    const { id, spec } = run.schedule;
+    const dueAt = isoTime(run.dueAt);
+    if (clock() - run.begunAt > GRACE_ONCE_MS) {
+      log.error("a scheduled run was given up: too old", { id, dueAt });
+      return store.end(run, "missed", "too old", clock());
+    }
+    try {
+      const outcome = await say(requestOf(run), this.#stop.signal);
+      store.end(run, "done", outcome, clock());
+      log.info("schedule has run", { id, dueAt, outcome });
+    } catch (error) {
+      // What the stop interrupted is finished by the next start.
+      if (this.#stop.signal.aborted) return;
+      const detail = String(error);
+      const wait = retryWait(run, error);
+      if (clock() + wait - run.begunAt <= GIVE_UP_MS) {
+        log.warn("a scheduled run failed, will be tried again", { id, dueAt, inMs: wait, detail });
+        store.retry(run, clock() + wait, failureNote(error));
+        return;
+      }
+      log.error("a scheduled run failed", { id, dueAt, to: spec.to, detail });
+      store.end(run, "failed", `failed: ${failureNote(error)}`, clock());
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { Config } from "../../contract/config/index.ts";
+import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
+
+/** The heartbeat is a schedule of its own. Its id is none that a name in the config can make. */
+export const HEARTBEAT_ID = "heartbeat";
+
+/** What the agent answers to the heartbeat where it has nothing to say. It is not sent. */
+export const HEARTBEAT_OK = "HEARTBEAT_OK";
+
+const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;
+
+/** The schedules of a config by their id, those that are switched off included. */
+export function wantedSchedules({
+  schedules,
+  agent: { heartbeat },
+}: Pick<Config, "schedules" | "agent">): Map<string, Schedule> {
+  const wanted = new Map<string, Schedule>();
+  for (const [name, schedule] of Object.entries(schedules)) wanted.set(`config:${name}`, schedule);
+  if (heartbeat !== undefined) {
+    const { every, to, prompt = HEARTBEAT_PROMPT } = heartbeat;
+    // In the schema's own order, as a stored one is read: else every start would take it for changed.
+    wanted.set(HEARTBEAT_ID, scheduleSchema.parse({ every, to, prompt }));
+  }
+  return wanted;
+}
+
+/** What people call a schedule: its name in the config, else its id. */
+export function scheduleName(id: string): string {
+  return id.replace(/^config:/, "");
+}

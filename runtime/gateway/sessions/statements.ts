@@ -1,0 +1,71 @@
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { Sender } from "../channels/channel.ts";
+
+const LONGEST_NAME = 64;
+
+/** The statements of the sessions, prepared once. */
+export type SessionStatements = ReturnType<typeof sessionStatements>;
+
+/** Prepares the statements of the sessions. Every one of them reads a few rows by an index. */
+export function sessionStatements(database: DatabaseSync) {
+  return {
+    append: database.prepare(
+      `INSERT INTO messages (conversation, delivery, role, sender, name, context, text, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
+    ),
+    question: database.prepare(
+      `SELECT seq, name, context, text FROM messages
+       WHERE conversation = ? AND delivery = ? AND role = 'user'`,
+    ),
+    /** Which delivery the answer to this one is kept under. */
+    join: database.prepare(
+      "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
+    ),
+    answer: database.prepare(
+      `SELECT delivery, text FROM messages
+       WHERE conversation = :conversation AND role = 'assistant' AND delivery = coalesce((
+         SELECT question FROM messages
+         WHERE conversation = :conversation AND delivery = :delivery AND role = 'user'), :delivery)`,
+    ),
+    before: database.prepare(
+      `SELECT messages.seq, role, name, context, text FROM messages
+       LEFT JOIN sessions USING (conversation)
+       WHERE conversation = :conversation AND messages.seq < :before
+         AND messages.seq > max(coalesce(begins_after, 0), coalesce(summary_to, 0))
+       ORDER BY messages.seq DESC LIMIT :limit`,
+    ),
+    session: database.prepare("SELECT * FROM sessions WHERE conversation = ?"),
+    summarise: database.prepare("UPDATE sessions SET summary = ?, summary_to = ? WHERE conversation = ?"),
+    reset: database.prepare(
+      `INSERT INTO sessions (conversation, updated_at) VALUES (:conversation, :at)
+       ON CONFLICT (conversation) DO UPDATE SET
+         begins_after = coalesce((SELECT max(seq) FROM messages WHERE conversation = :conversation), 0),
+         messages = 0, updated_at = :at, summary = NULL, summary_to = 0`,
+    ),
+    setModel: database.prepare(
+      `INSERT INTO sessions (conversation, model) VALUES (?, ?)
+       ON CONFLICT (conversation) DO UPDATE SET model = excluded.model`,
+    ),
+    setRatio: database.prepare("UPDATE sessions SET token_ratio = ? WHERE conversation = ?"),
+    list: database.prepare(
+      `SELECT conversation, messages, updated_at, model, summary IS NOT NULL AS summarised FROM sessions
+       ORDER BY updated_at DESC`,
+    ),
+    totals: database.prepare("SELECT conversations, messages FROM session_totals"),
+  };
+}
+
+/** What people call a speaker, on one line and without what would look like another speaker's name. */
+export function speakerName({ id, name }: Sender): string {
+  const plain = (name ?? "")
+    .replace(/[\p{C}[\]:]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return plain === "" ? id : plain.slice(0, LONGEST_NAME).toWellFormed();
+}
+
+/** A message's text as the model reads it: in a group with its speaker, and what was said before it. */
+export function modelText({ name, context, text }: Record<string, SQLOutputValue>): string {
+  const said = typeof name === "string" ? `[${name}]: ${String(text)}` : String(text);
+  return typeof context === "string" ? `${context}\n${said}` : said;
+}

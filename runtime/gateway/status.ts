@@ -1,0 +1,48 @@
+import type { ChannelHealth, GatewayStatus } from "../contract/control.ts";
+import { VERSION } from "../contract/names.ts";
+import type { ConfigReload } from "./config/reload.ts";
+import type { Deliveries } from "./deliveries/deliveries.ts";
+import type { Parts } from "./parts.ts";
+import type { Schedules } from "./schedules/schedules.ts";
+import type { Stores } from "./stores.ts";
+
+const USAGE_DAYS = 7;
+
+/** What the status is read from. */
+export interface StatusSources {
+  /** ISO 8601: when the gateway became ready. */
+  since: string;
+  parts(): Parts;
+  stores: Stores;
+  deliveries: Deliveries;
+  schedules: Schedules;
+  reload: ConfigReload;
+}
+
+/** How the gateway stands, without asking anybody. */
+export function gatewayStatus(sources: StatusSources): GatewayStatus {
+  const { since, stores, deliveries, schedules, reload } = sources;
+  const { channels, models } = sources.parts();
+  const health = models.health();
+  const failure = health[0]?.reason;
+  return {
+    version: VERSION,
+    since,
+    model: { id: models.primary, ...(failure && { reason: failure }) },
+    models: health,
+    channels: channels.health().map((channel) => withLastEvent(channel, deliveries)),
+    counts: {
+      ...stores.sessions.counts(),
+      answered: stores.records.answered,
+      active: deliveries.active,
+    },
+    schedules: schedules.health(),
+    config: reload.state,
+    usage: stores.usage.recent(USAGE_DAYS),
+  };
+}
+
+function withLastEvent(health: ChannelHealth, deliveries: Deliveries): ChannelHealth {
+  const at = deliveries.lastEventAt(health.platform);
+  return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
+}

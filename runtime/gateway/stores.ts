@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import type { Log } from "../contract/log.ts";
+import { DeliveryRecords } from "./deliveries/records.ts";
+import { DeviceStore, type DeviceStoreOptions } from "./devices/store.ts";
+import { UsageStore } from "./models/usage.ts";
+import { pairingStores, type PairingStores } from "./pairing/stores.ts";
+import { WaitingSenders } from "./pairing/waiting.ts";
+import { ScheduleStore } from "./schedules/store.ts";
+import { Sessions } from "./sessions/store.ts";
+import { openStore } from "./store.ts";
+
+/** Everything that outlives the process: one database, and the JSON stores that the command line shares. */
+export interface Stores {
+  database: DatabaseSync;
+  sessions: Sessions;
+  usage: UsageStore;
+  records: DeliveryRecords;
+  waiting: WaitingSenders;
+  schedules: ScheduleStore;
+  pairing: PairingStores;
+  devices: DeviceStore;
+}
+
+/** What the stores of a data directory are opened with. */
+export interface StoresOptions {
+  home: string;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * Opens the stores. One that cannot be read is set aside with a report, and begins anew.
+ *
+ * @throws StewardError where the database cannot be opened.
+ */
+export function openStores({ home, clock, log }: StoresOptions): Stores {
+  const onSetAside = (report: object): void =>
+    log.error("a store could not be read and was set aside", { ...report });
+  const database = openStore(join(home, "state.db"), onSetAside);
+  const files: DeviceStoreOptions = { home, clock, onSetAside };
+  return {
+    database,
+    sessions: new Sessions(database),
+    usage: new UsageStore(database),
+    records: new DeliveryRecords(database),
+    waiting: new WaitingSenders(database),
+    schedules: new ScheduleStore(database),
+    pairing: pairingStores(files),
+    devices: new DeviceStore(files),
+  };
+}

@@ -1,0 +1,203 @@
+import type { ToPage } from "../../contract/chat.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Agent } from "../agent/agent.ts";
+import { conversationOf, type Sender } from "../channels/channel.ts";
+import { keepsItsPlace, readCommand } from "../commands/command.ts";
+import type { Commands } from "../commands/commands.ts";
+import { Conversations } from "../deliveries/conversations.ts";
+import { RetryableError } from "../failure.ts";
+import type { Sessions } from "../sessions/store.ts";
+import type { ChatHistory } from "./history.ts";
+
+/** Milliseconds between two texts of a growing answer. */
+const TEXT_EVERY_MS = 80;
+/** Settled commands that are remembered, so that one said again is not carried out again. */
+const MOST_SETTLED = 1_000;
+const PLATFORM = "web";
+
+/** What the web chat works with. */
+export interface WebChatOptions {
+  /** Asked for each run, which then stays with what it got. */
+  agent(): Pick<Agent, "answer">;
+  commands: Commands;
+  sessions: Pick<Sessions, "answerTo">;
+  history: ChatHistory;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Receives what the pages of one device are told. */
+export type Listener = (message: ToPage) => void;
+
+interface Said {
+  id: string;
+  text: string;
+  sender: Sender;
+}
+
+/** The conversations of the web chat: one a device, one run at a time in each, told to all of its pages. */
+export class WebChat {
+  readonly #options: WebChatOptions;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  /** Message ids under way, by device. */
+  readonly #running = new Map<string, Map<string, Said>>();
+  readonly #settled = new Map<string, ToPage>();
+  readonly #conversations: Conversations<Said>;
+  readonly #stop = new AbortController();
+
+  constructor(options: WebChatOptions) {
+    this.#options = options;
+    this.#conversations = new Conversations({
+      answer: async ([said], signal) => {
+        await this.#answer(said, AbortSignal.any([signal, this.#stop.signal]));
+        return [{ outcome: "answered" }];
+      },
+      together: () => false,
+    });
+  }
+
+  /** A page of a device has come. Gives what it is told first, and how it leaves. */
+  join(deviceId: string, listener: Listener): { welcome: ToPage; leave(): void } {
+    const listeners = this.#listeners.get(deviceId) ?? new Set();
+    this.#listeners.set(deviceId, listeners.add(listener));
+    const history = this.#options.history.recent(conversationOf(PLATFORM, { chat: deviceId }));
+    return {
+      welcome: { type: "welcome", history, running: [...(this.#running.get(deviceId)?.keys() ?? [])] },
+      leave: () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && this.#listeners.get(deviceId) === listeners)
+          this.#listeners.delete(deviceId);
+      },
+    };
+  }
+
+  /** Takes a message on. One that was answered already is told its answer again. */
+  say(said: Said): void {
+    const { sender, id, text } = said;
+    const conversation = conversationOf(PLATFORM, { chat: sender.id });
+    this.#tell(sender.id, { type: "accepted", id, text });
+    if (this.#running.get(sender.id)?.has(id)) return;
+    const answer = this.#options.sessions.answerTo(conversation, id);
+    const known = this.#settled.get(keyOf(said));
+    if (answer !== undefined) return this.#tell(sender.id, { type: "answer", id, text: answer.text });
+    if (known !== undefined) return this.#tell(sender.id, known);
+    const running = this.#running.get(sender.id) ?? new Map<string, Said>();
+    this.#running.set(sender.id, running.set(id, said));
+    void this.#carryOut(conversation, said)
+      .catch((error: unknown) => this.#fail(said, error))
+      .finally(() => {
+        running.delete(id);
+        if (running.size === 0) this.#running.delete(sender.id);
+      });
+  }
+
+  /** Waits for what is under way, at most `graceMs`, then ends it. The pages say again what was lost. */
+  async drain(graceMs: number): Promise<void> {
+    this.#conversations.dismissWaiting(
+      new RetryableError("gateway_unavailable", "The gateway is restarting."),
+    );
+    const end = Date.now() + graceMs;
+    while (this.#running.size > 0 && Date.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    this.#stop.abort();
+  }
+
+  async #carryOut(conversation: string, said: Said): Promise<void> {
+    const command = readCommand(said.text);
+    if (command === undefined) return void (await this.#conversations.ask(conversation, said));
+    const work = async () => {
+      const text = this.#options.commands.run(command, {
+        conversation,
+        platform: PLATFORM,
+        sender: said.sender,
+        stop: () =>
+          this.#conversations.stop(conversation, (stopped) => {
+            for (const one of stopped) this.#settle(one, { type: "answer", id: one.id, text: "Stopped." });
+          }),
+      });
+      this.#settle(said, { type: "answer", id: said.id, text });
+      return { outcome: "answered" as const };
+    };
+    await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
+  }
+
+  async #answer({ id, text, sender }: Said, signal: AbortSignal): Promise<void> {
+    const { agent, clock, log } = this.#options;
+    const started = clock();
+    const target = { chat: sender.id };
+    const conversation = conversationOf(PLATFORM, target);
+    this.#tell(sender.id, { type: "typing", id });
+    const growing = throttle(TEXT_EVERY_MS, (soFar) => {
+      if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar });
+    });
+    try {
+      const answer = await agent().answer(
+        {
+          conversation,
+          platform: PLATFORM,
+          target,
+          direct: true,
+          messages: [{ delivery: id, sender, text, images: [] }],
+        },
+        { signal, onText: growing.add },
+      );
+      growing.end();
+      if (signal.aborted) return;
+      this.#tell(sender.id, { type: "answer", id, text: answer.text });
+      log.info("event answered", { id, platform: PLATFORM, kind: "message", ms: clock() - started });
+    } finally {
+      growing.end();
+    }
+  }
+
+  #settle(said: Said, message: ToPage): void {
+    this.#settled.set(keyOf(said), message);
+    const oldest = this.#settled.size > MOST_SETTLED ? this.#settled.keys().next().value : undefined;
+    if (oldest !== undefined) this.#settled.delete(oldest);
+    this.#tell(said.sender.id, message);
+  }
+
+  #fail({ id, sender }: Said, error: unknown): void {
+    const known = error instanceof StewardError ? error : undefined;
+    if (known === undefined) this.#options.log.error("a chat message failed", { id, error: String(error) });
+    else this.#options.log.warn("a chat message failed", { id, code: known.code, detail: known.message });
+    const { code, detail, fix } = known?.reason ?? {
+      code: "internal",
+      detail: "Something went wrong.",
+      fix: "Read the gateway's log.",
+    };
+    const again = known === undefined || known instanceof RetryableError;
+    const text = again ? detail : `${detail} ${fix}`;
+    this.#tell(sender.id, { type: "error", id, code, text, again });
+  }
+
+  #tell(deviceId: string, message: ToPage): void {
+    for (const listener of this.#listeners.get(deviceId) ?? []) listener(message);
+  }
+}
+
+function keyOf({ id, sender }: Said): string {
+  return `${sender.id} ${id}`;
+}
+
+/** Hands on the newest text, at most once in `everyMs`. */
+function throttle(everyMs: number, send: (text: string) => void) {
+  let newest: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    if (newest === undefined) return;
+    send(newest);
+    newest = undefined;
+    timer = setTimeout(flush, everyMs);
+  };
+  return {
+    add: (text: string): void => {
+      newest = text;
+      if (timer === undefined) flush();
+    },
+    end: (): void => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,175 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocket, WebSocketServer } from "ws";
+import { CHAT_CLOSE, CHAT_MESSAGE_BYTES } from "../../contract/chat.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { problem } from "../../contract/problem.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { bearerToken, sameToken } from "../../contract/token.ts";
+import { refuseUpgrade } from "../../process/listen.ts";
+import type { DeviceStore } from "../devices/store.ts";
+import type { WebChat } from "./chat.ts";
+import { ChatSession } from "./session.ts";
+
+const HELLO_MS = 10_000;
+const LOOK_MS = 1_000;
+const PING_MS = 30_000;
+const MOST_SOCKETS = 100;
+const MOST_SOCKETS_OF_ADDRESS = 16;
+/** A page that reads so slowly is cut; it connects anew and gets what it missed. */
+const MOST_BUFFERED = 4 * 1024 * 1024;
+
+/** What the sockets work with. */
+export interface ChatSocketsOptions {
+  /** The edge's requests carry it; only theirs may say where a page comes from. */
+  controlToken: string | undefined;
+  devices: DeviceStore;
+  chat: WebChat;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+interface Socket {
+  session: ChatSession;
+  socket: WebSocket;
+  remoteIp: string;
+  openedAt: number;
+  /** Nothing has come since the last ping. */
+  silent: boolean;
+}
+
+/** The WebSockets of the chat pages: who may open one, its limits, its end. The library comes with the first. */
+export class ChatSockets {
+  readonly #options: ChatSocketsOptions;
+  readonly #sockets = new Set<Socket>();
+  #server: WebSocketServer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pingedAt = 0;
+  #closing = false;
+
+  constructor(options: ChatSocketsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes an upgrade request of the gateway's port on, or refuses it. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { host, remoteIp } = this.#caller(request);
+    const { origin } = request.headers;
+    const refused = this.#refusal(request.url ?? "", host, origin, remoteIp);
+    if (refused !== undefined) return refuseUpgrade(socket, problem(refused));
+    if (this.#server === undefined) {
+      const { WebSocketServer } = await import("./ws.ts");
+      this.#server ??= new WebSocketServer({
+        noServer: true,
+        maxPayload: CHAT_MESSAGE_BYTES,
+        perMessageDeflate: false,
+      });
+    }
+    if (socket.destroyed) return;
+    this.#server.handleUpgrade(request, socket, head, (open) => this.#open(open, origin ?? "", remoteIp));
+  }
+
+  /** Tells every page to connect again later, and takes no new one. */
+  close(): void {
+    this.#closing = true;
+    clearInterval(this.#timer);
+    for (const { session, socket } of this.#sockets) {
+      session.close(CHAT_CLOSE.restart, "restart");
+      setTimeout(() => socket.terminate(), LOOK_MS).unref();
+    }
+  }
+
+  #refusal(
+    url: string,
+    host: string | undefined,
+    origin: string | undefined,
+    remoteIp: string,
+  ): ErrorCode | undefined {
+    if (url !== ROUTES.chatSocket.path) return "not_found";
+    if (this.#closing) return "gateway_unavailable";
+    if (origin === undefined || host === undefined || hostOf(origin) !== host.toLowerCase())
+      return "chat_origin_refused";
+    const ofAddress = [...this.#sockets].filter((one) => one.remoteIp === remoteIp).length;
+    const full = this.#sockets.size >= MOST_SOCKETS || ofAddress >= MOST_SOCKETS_OF_ADDRESS;
+    return full ? "chat_too_many" : undefined;
+  }
+
+  /** Where a page is and comes from: told by the edge, else what the connection itself shows. */
+  #caller({ headers, socket }: IncomingMessage): { host: string | undefined; remoteIp: string } {
+    const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
+    const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);
+    return {
+      host: told("x-forwarded-host") ?? headers.host,
+      remoteIp: told("x-forwarded-for") ?? socket.remoteAddress ?? "",
+    };
+  }
+
+  #open(socket: WebSocket, origin: string, remoteIp: string): void {
+    const { devices, chat, clock, log } = this.#options;
+    const session = new ChatSession({
+      wire: {
+        send: (message) => {
+          if (socket.readyState !== socket.OPEN) return;
+          if (socket.bufferedAmount > MOST_BUFFERED) return socket.terminate();
+          socket.send(JSON.stringify(message));
+        },
+        close: (code, reason) => socket.close(code, reason),
+      },
+      devices,
+      chat,
+      origin,
+      remoteIp,
+      clock,
+    });
+    const one: Socket = { session, socket, remoteIp, openedAt: clock(), silent: false };
+    this.#sockets.add(one);
+    socket.on("message", (data, binary) => {
+      one.silent = false;
+      try {
+        if (binary) session.close(CHAT_CLOSE.invalid, "text messages only");
+        else session.receive(data.toString());
+      } catch (error) {
+        log.error("a chat page's message failed", { error: String(error) });
+        session.close(CHAT_CLOSE.restart, "failed");
+      }
+    });
+    socket.on("pong", () => (one.silent = false));
+    // Too long a message, a broken frame: the library closes with the code for it.
+    socket.on("error", (error) => log.debug("a chat page's connection failed", { error: error.message }));
+    socket.on("close", (code) => {
+      this.#sockets.delete(one);
+      session.close(code, "gone");
+      if (this.#sockets.size === 0) clearInterval(this.#timer);
+      if (this.#sockets.size === 0) this.#timer = undefined;
+    });
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  #look(): void {
+    const { devices, clock, log } = this.#options;
+    const now = clock();
+    const ping = now - this.#pingedAt >= PING_MS;
+    if (ping) this.#pingedAt = now;
+    try {
+      const paired = new Map(devices.paired().map((device) => [device.deviceId, device]));
+      for (const one of this.#sockets) {
+        if (one.session.isNew && now - one.openedAt >= HELLO_MS)
+          one.session.close(CHAT_CLOSE.late, "no hello");
+        else one.session.look(paired);
+        if (ping && one.silent) one.socket.terminate();
+        else if (ping) {
+          one.silent = true;
+          one.socket.ping();
+        }
+      }
+    } catch (error) {
+      log.error("the devices cannot be read", { error: String(error) });
+    }
+  }
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

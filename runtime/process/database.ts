@@ -1,0 +1,124 @@
+import { existsSync, renameSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { StewardError } from "../contract/errors.ts";
+
+/** On a host another process has the same file open; a writer waits for it this long. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** A file of this size is looked through at every start; a larger one only by `steward doctor`. */
+const CHECKED_BYTES = 4 * 1024 * 1024;
+/** SQLite's primary result codes (https://sqlite.org/rescode.html). */
+const CODE = { busy: 5, io: 10, corrupt: 11, full: 13, notADatabase: 26 };
+const MOST_ATTEMPTS = 3;
+
+/** A database that could not be read: where it lies now, and what was wrong with it. */
+export interface DatabaseSetAside {
+  path: string;
+  movedTo: string;
+  problem: string;
+}
+
+/** An open database, and a lock that keeps others from setting it aside meanwhile. */
+class HeldDatabase extends DatabaseSync {
+  readonly #hold: DatabaseSync;
+
+  constructor(path: string, hold: DatabaseSync) {
+    super(path, { timeout: BUSY_TIMEOUT_MS });
+    this.#hold = hold;
+  }
+
+  override close(): void {
+    super.close();
+    this.#hold.close();
+  }
+}
+
+/**
+ * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synchronised at each
+ * commit. Whoever has it open holds a shared lock on `<path>.lock`. A file that is no database, or a
+ * corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but only while nobody else has
+ * it open: what another process still writes would be lost with it.
+ *
+ * @throws StewardError `store_corrupt` where it is corrupt and in use, `disk_full`,
+ * `data_directory_unwritable`.
+ */
+export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
+  try {
+    return open(path, onSetAside, 1);
+  } catch (error) {
+    throw storeFailure(error, path) ?? error;
+  }
+}
+
+/** What a failure of SQLite means to the operator; `undefined` where it is another one. */
+export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
+  const options = { cause: error };
+  switch (resultCode(error)) {
+    case CODE.full:
+    case CODE.io:
+      return new StewardError("disk_full", `${path} cannot be written: the disk is full or fails.`, options);
+    case CODE.corrupt:
+    case CODE.notADatabase:
+      return new StewardError("store_corrupt", `${path} is corrupt.`, options);
+    case 8:
+    case 14:
+      return new StewardError("data_directory_unwritable", `${path} cannot be opened or written.`, options);
+    default:
+      return undefined;
+  }
+}
+
+function open(
+  path: string,
+  onSetAside: ((report: DatabaseSetAside) => void) | undefined,
+  attempt: number,
+): DatabaseSync {
+  const hold = new DatabaseSync(`${path}.lock`, { timeout: BUSY_TIMEOUT_MS });
+  let database: DatabaseSync | undefined;
+  try {
+    hold.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
+    database = new HeldDatabase(path, hold);
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    check(database, path);
+    return database;
+  } catch (error) {
+    if (database?.isOpen) database.close();
+    else hold.close();
+    const code = resultCode(error);
+    const corrupt = code === CODE.corrupt || code === CODE.notADatabase;
+    if (!corrupt || attempt === MOST_ATTEMPTS) throw error;
+    const report = setAside(path, error instanceof Error ? error.message : "corrupt");
+    if (report !== undefined) onSetAside?.(report);
+    return open(path, onSetAside, attempt + 1);
+  }
+}
+
+function check(database: DatabaseSync, path: string): void {
+  database.prepare("SELECT count(*) FROM sqlite_schema").get();
+  if (statSync(path).size > CHECKED_BYTES) return;
+  const problem = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (problem !== "ok") throw Object.assign(new Error("quick_check failed"), { errcode: CODE.corrupt });
+}
+
+/** Renames the file with what belongs to it; `undefined` where somebody else has it open, or did it before. */
+function setAside(path: string, problem: string): DatabaseSetAside | undefined {
+  const alone = new DatabaseSync(`${path}.lock`, { timeout: 500 });
+  try {
+    alone.exec("BEGIN EXCLUSIVE");
+    const movedTo = `${path}.corrupt-${new Date().toISOString().replaceAll(":", "-")}`;
+    for (const suffix of ["-wal", "-shm", ""]) {
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${movedTo}${suffix}`);
+    }
+    return { path, movedTo, problem };
+  } catch (error) {
+    if (resultCode(error) === CODE.busy) return undefined;
+    throw error;
+  } finally {
+    alone.close();
+  }
+}
+
+// Node tells the extended code; its lowest byte is the primary one.
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && "errcode" in error)) return undefined;
+  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+}

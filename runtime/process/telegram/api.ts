@@ -1,0 +1,156 @@
+import * as z from "zod";
+import type { Connection } from "./transport.ts";
+
+const API_ROOT = "https://api.telegram.org";
+const TIMEOUT_MS = 30_000;
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+/** A hundred updates of the largest kind are far below it. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Every answer's form: https://core.telegram.org/bots/api#making-requests */
+const answerSchema = z.object({
+  ok: z.boolean(),
+  result: z.unknown().optional(),
+  error_code: z.int().optional(),
+  description: z.string().optional(),
+  /** https://core.telegram.org/bots/api#responseparameters */
+  parameters: z
+    .object({ retry_after: z.number().optional(), migrate_to_chat_id: z.number().optional() })
+    .optional(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+const fileSchema = z.object({ file_path: z.string().min(1).optional() });
+
+/** How to reach the Bot API. */
+export interface TelegramApiOptions {
+  token: string;
+  /** Without a slash at the end; empty for Telegram's own. */
+  apiRoot: string;
+  proxy?: string;
+}
+
+/** Bounds of one call. */
+export interface CallOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/** Why a call failed. Neither the message nor anything else of it holds the token. */
+export class TelegramError extends Error {
+  /** The answer's `error_code`; 0 where no answer came. */
+  readonly status: number;
+  /** Milliseconds that Telegram asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** The id that the group has now. */
+  readonly migratedTo: string | undefined;
+
+  constructor(status: number, description: string, parameters: Answer["parameters"] = {}) {
+    super(description);
+    this.name = "TelegramError";
+    this.status = status;
+    this.retryAfterMs = parameters.retry_after === undefined ? undefined : parameters.retry_after * 1_000;
+    const { migrate_to_chat_id: migrated } = parameters;
+    this.migratedTo = migrated === undefined ? undefined : String(migrated);
+  }
+
+  /** Telegram does not know the token: a revoked one is answered with 401, one of another form with 404. */
+  get tokenRefused(): boolean {
+    return this.status === 401 || this.status === 404;
+  }
+}
+
+/** The Bot API (https://core.telegram.org/bots/api) for one bot, over plain requests. */
+export class TelegramApi {
+  /** The bot's own user id: the number before the token's colon. */
+  readonly botId: string;
+  readonly #base: string;
+  readonly #files: string;
+  readonly #proxy: string | undefined;
+  #connection: Promise<Connection> | undefined;
+
+  constructor({ token, apiRoot, proxy }: TelegramApiOptions) {
+    const root = (apiRoot || API_ROOT).replace(/\/+$/, "");
+    const safe = token.replace(/[^\w:-]/g, encodeURIComponent);
+    this.botId = token.split(":", 1)[0] ?? "";
+    this.#base = `${root}/bot${safe}`;
+    this.#files = `${root}/file/bot${safe}`;
+    this.#proxy = proxy;
+  }
+
+  /**
+   * Calls a method and gives its result.
+   *
+   * @throws TelegramError
+   */
+  async call(method: string, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
+    const signal = bounded(options.signal, options.timeoutMs ?? TIMEOUT_MS);
+    const { status, bytes } = await told(async () => {
+      const body = JSON.stringify(parameters);
+      const { send, readBody } = await this.#connect();
+      const response = await send(`${this.#base}/${method}`, { method: "POST", body, signal });
+      return { status: response.statusCode ?? 0, bytes: await readBody(response, MAX_ANSWER_BYTES) };
+    });
+    const answer = readAnswer(bytes);
+    if (answer?.ok === true) return answer.result;
+    const code = answer?.error_code ?? status;
+    throw new TelegramError(code, answer?.description ?? `HTTP ${status}`, answer?.parameters);
+  }
+
+  /**
+   * Fetches a file that a message named, at most `maxBytes` of it: https://core.telegram.org/bots/api#getfile
+   *
+   * @throws TelegramError; RangeError where the file is larger.
+   */
+  async download(fileId: string, maxBytes: number, outer: AbortSignal): Promise<Uint8Array> {
+    const file = fileSchema.safeParse(await this.call("getFile", { file_id: fileId }, { signal: outer }));
+    const path = file.data?.file_path;
+    if (path === undefined) throw new TelegramError(0, "the file has no address");
+    const signal = bounded(outer, DOWNLOAD_TIMEOUT_MS);
+    return told(async () => {
+      const address = `${this.#files}/${path.split("/").map(encodeURIComponent).join("/")}`;
+      const { send, readBody } = await this.#connect();
+      const response = await send(address, { method: "GET", signal });
+      const status = response.statusCode ?? 0;
+      if (status !== 200) {
+        response.destroy();
+        // A 404 is about the file here, not about the token.
+        throw new TelegramError(status < 500 ? 400 : status, `HTTP ${status} for the file`);
+      }
+      return readBody(response, maxBytes);
+    });
+  }
+
+  /** Loaded with the first request: Node's HTTPS takes time and memory that a start should not. */
+  #connect(): Promise<Connection> {
+    this.#connection ??= import("./transport.ts").then(({ connect }) => connect(this.#proxy));
+    return this.#connection;
+  }
+}
+
+function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+/** A failure of the connection as a TelegramError. Its own message is left out: it may name the address. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TelegramError || error instanceof RangeError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    throw new TelegramError(
+      0,
+      code === "ABORT_ERR" ? "no answer in time" : `no answer (${code || "unknown"})`,
+    );
+  }
+}
+
+function readAnswer(bytes: Uint8Array): Answer | undefined {
+  try {
+    return answerSchema.safeParse(JSON.parse(Buffer.from(bytes).toString("utf8"))).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { figure, type Figure } from "../support/measure.ts";
+import { baseEnvironment } from "../support/service.ts";
+
+/** The commands that the reference was measured with. */
+const COMMANDS = [
+  ["devices", "list"],
+  ["pairing", "list", "telegram"],
+  ["config", "get", "models.primary"],
+] as const;
+const AT_MOST_MS = 90;
+
+/** The command line, from its spawn to its end, on the data directory of a gateway that has run. */
+export async function benchCommands(
+  bundleDir: string,
+  home: string,
+  environment: Record<string, string>,
+  runs: number,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const command of COMMANDS) {
+    const times: number[] = [];
+    for (let run = -1; run < runs; run += 1) {
+      const time = await timed(process.execPath, [join(bundleDir, "gateway/cli/main.js"), ...command], {
+        ...baseEnvironment(home),
+        ...environment,
+      });
+      if (run >= 0) times.push(time);
+    }
+    figures.push(figure(`steward ${command.join(" ")}`, "ms", times, AT_MOST_MS));
+  }
+  return figures;
+}
+
+/** Milliseconds that a command takes; it has to end with exit code 0. */
+export async function timed(
+  file: string,
+  args: readonly string[],
+  environment: Record<string, string>,
+): Promise<number> {
+  const started = performance.now();
+  const child = spawn(file, [...args], { env: environment, stdio: "ignore" });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`${[file, ...args].join(" ")} ended with ${code}`);
+  return performance.now() - started;
+}

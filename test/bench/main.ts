@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildBundle } from "../../infra/build/bundle.ts";
+import { benchCommands } from "./commands.ts";
+import { benchGrowth } from "./growth.ts";
+import type { Figure } from "../support/measure.ts";
+import { benchPeer } from "./peer.ts";
+import { benchMemory, benchMessages } from "./run.ts";
+import { startSurroundings } from "../support/service.ts";
+import { benchSize } from "./size.ts";
+import { benchStart } from "./start.ts";
+
+// `npm run bench [-- --json] [-- --runs 5] [-- --only start,growth] [-- --peer]`: every figure that the
+// project claims, as the median of several runs against stand-ins on this machine.
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    peer: { type: "boolean", default: false },
+    runs: { type: "string", default: "5" },
+    only: { type: "string" },
+  },
+});
+const runs = Number(values.runs);
+if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number from 1");
+
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
+const bundle = await buildBundle();
+const folder = await mkdtemp(join(tmpdir(), "steward-bench-"));
+const surroundings = await startSurroundings();
+const options = { bundleDir: bundle.container.dir, surroundings, runs, folder };
+
+const parts: Record<string, () => Promise<Figure[]>> = {
+  size: () => benchSize(bundle, log),
+  start: () => benchStart(options, folder),
+  commands: () => benchCommands(bundle.container.dir, join(folder, "start0"), surroundings.environment, runs),
+  messages: () => benchMessages(options),
+  memory: () => benchMemory(options),
+  growth: () => benchGrowth(options),
+  ...(values.peer && { peer: () => benchPeer(runs, folder, log) }),
+};
+const wanted = values.only?.split(",") ?? Object.keys(parts);
+const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) throw new Error(`--only knows ${Object.keys(parts).join(", ")}`);
+
+try {
+  const figures: Figure[] = [];
+  for (const name of wanted) {
+    log(`measuring ${name}, ${runs} runs`);
+    figures.push(...((await parts[name]?.()) ?? []));
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ runs, node: process.version, figures })}\n`);
+  else process.stdout.write(table(figures));
+} finally {
+  await surroundings.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+function table(figures: readonly Figure[]): string {
+  const rows = figures.map(({ name, unit, median, atMost, runs: values }) => {
+    const promise = atMost === undefined ? "" : `${median <= atMost ? "within" : "ABOVE"} ${atMost}`;
+    const spread = `${Math.min(...values)} to ${Math.max(...values)}`;
+    return `${String(median).padStart(10)} ${unit.padEnd(6)} ${promise.padEnd(13)} ${spread.padEnd(22)} ${name}`;
+  });
+  return `${rows.join("\n")}\n`;
+}

@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { startHost, type HostBuild } from "../support/host.ts";
+import { steward } from "../runtime/support/cli.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+// CI installs it: there a missing browser fails.
+const missing = !existsSync(CHROMIUM) && !process.env["CI"];
+const REASON = `The chat page is not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
+if (missing) process.stderr.write(REASON);
+/** Generous: it ends what hangs. */
+const SOON = { timeout: 30_000 };
+/** Where screenshots go, for a person to look at. */
+const SHOTS = process.env["CHAT_SCREENSHOTS"];
+
+async function open(build: HostBuild) {
+  const host = await startHost({ build });
+  onTestFinished(() => host.stop());
+  await host.inState("ready");
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  onTestFinished(() => browser.close());
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  const response = await page.goto(`${host.url}/chat`);
+  const shoot = async (name: string) => {
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` });
+  };
+  return { host, page, problems, response, shoot };
+}
+
+test.skipIf(missing)(
+  "the chat page pairs, chats as the answer grows, and has the history after a reload",
+  async () => {
+    const { host, page, problems, response, shoot } = await open("bundle");
+    expect(response?.headers()["content-security-policy"]).toContain(
+      "default-src 'none'; script-src 'sha256-",
+    );
+    await expect
+      .poll(() => page.locator("#command").textContent(), SOON)
+      .toMatch(/^steward devices approve [\w-]{12}$/);
+    await shoot("pairing-light");
+    const shown = (await page.locator("#command").textContent()) ?? "";
+    const result = await steward({ STEWARD_HOME: host.home }, ...shown.split(" ").slice(1));
+    expect(result).toMatchObject({ code: 0 });
+
+    await page.locator("#text:enabled").fill("what is up? <b>bold</b>\n```\nlet x = 1;\n```");
+    await page.keyboard.press("Enter");
+    const answer = page.locator("article:not(.own)[aria-busy=false]");
+    await expect.poll(() => answer.textContent(), SOON).toContain("what is up?");
+    // Text stays text, and fenced code stands apart.
+    expect(await page.locator("article b").count()).toBe(0);
+    expect(await page.locator("article.own pre").textContent()).toBe("let x = 1;");
+    await shoot("chat-light");
+
+    await page.reload();
+    await expect.poll(() => page.locator("article").count(), SOON).toBe(2);
+    await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Connected");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await shoot("chat-dark");
+    await page.setViewportSize({ width: 360, height: 640 });
+    await shoot("chat-phone");
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect(width).toBeLessThanOrEqual(360);
+    expect(problems).toEqual([]);
+  },
+);
+
+test.skipIf(missing)("without a gateway the chat page says so and goes on by itself", async () => {
+  const { host, page } = await open("source");
+  await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
+  await host.writeConfig({ nonsense: true });
+  process.kill(await host.gatewayPid(), "SIGKILL");
+  await host.inState("crash-looping");
+  await expect.poll(() => page.locator("#state").textContent(), SOON).toContain("Not connected");
+  await host.writeConfig({});
+  await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
+  await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Waiting for approval");
+});

@@ -1,0 +1,44 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { configJsonSchema } from "../../../runtime/contract/config/json-schema.ts";
+
+const slack = { botToken: { env: "A" }, signingSecret: { env: "B" } };
+
+test.each([
+  [{}, true],
+  [{ channels: { slack } }, true],
+  [{ channels: { slack: { ...slack, allowFrom: ["*"], dmPolicy: "open" } } }, true],
+  [{ models: { primary: "openai/x", providers: { openai: { baseUrl: "https://a.example/v1" } } } }, true],
+  [{ channels: { slack: { ...slack, dm: {} } } }, false],
+  [{ channels: { slack: {} } }, false],
+  [{ channels: { slack: { ...slack, botToken: { env: "lower" } } } }, false],
+  [{ models: { primary: "gpt" } }, false],
+  [{ extra: 1 }, false],
+])("the JSON Schema agrees with the check: %j", (config, valid) => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(configJsonSchema());
+  expect(validate(config)).toBe(valid);
+  expect(checkConfig(config).ok).toBe(valid);
+});
+
+test("all problems come in one report: rules over several keys beside unknown ones", () => {
+  const result = checkConfig({
+    channels: { slack: { ...slack, dmPolicy: "open", dm: {}, historyLimit: "x" } },
+    tools: { mcp: { a: { y: 1 } } },
+    schedules: { s: {} },
+    models: { primary: "foo/bar", z: 1 },
+  });
+  if (result.ok) throw new Error("accepted");
+  expect(result.problems.map(({ path, message }) => `${path}: ${message}`).toSorted()).toEqual([
+    'channels.slack.allowFrom: dmPolicy "open" requires allowFrom to include "*"',
+    "channels.slack.historyLimit: Invalid input: expected number, received string",
+    'channels.slack: Unrecognized key: "dm" (deprecated: use channels.slack.dmPolicy and allowFrom)',
+    'models.primary: no provider "foo": add models.providers.foo',
+    'models: Unrecognized key: "z"',
+    "schedules.s.to: Invalid input: expected object, received undefined",
+    "schedules.s: needs exactly one of at, every, cron",
+    "schedules.s: needs exactly one of text, prompt",
+    'tools.mcp.a: Unrecognized key: "y"',
+    "tools.mcp.a: needs exactly one of command, url",
+  ]);
+});

@@ -1,0 +1,234 @@
+import { expect, test } from "vitest";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { json, modelStream } from "../support/platforms.ts";
+import {
+  askJson,
+  deliver,
+  delivery,
+  directMessage,
+  startGateway,
+  surroundings,
+  writeConfig,
+} from "../support/gateway.ts";
+import { eventually } from "../support/processes.ts";
+
+/** A promise that a test resolves. */
+function gate() {
+  return Promise.withResolvers<void>();
+}
+
+/** Hands a mention with its own text over. */
+const say = (url: string, id: string, text: string, extra: object = {}) =>
+  deliver(url, { ...delivery(id, { text: `<@UBOT> ${text}` }), ...extra });
+
+/** Once all that was handed over so far is under way. */
+const active = (url: string, count: number) =>
+  eventually(async () => (await askJson<GatewayStatus>(`${url}/status`)).counts.active === count);
+test("five messages during a run are one question; each of them ends as answered", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  await startGateway(environment);
+  const first = gate();
+  model.next(async (response, call) => {
+    await first.promise;
+    return modelStream("first")(response, call);
+  });
+  const running = say(url, "Ev0", "zero");
+  await eventually(() => model.calls.length === 1);
+
+  const burst = [1, 2, 3, 4, 5].map((n) =>
+    say(url, `Ev${n}`, `m${n}`, n === 1 ? {} : { after: `Ev${n - 1}` }),
+  );
+  await active(url, 6);
+  first.resolve();
+  const results = await Promise.all([running, ...burst]);
+
+  expect(model.calls).toHaveLength(2);
+  expect(slack.posts()).toHaveLength(2);
+  expect(results.map(({ status, answer }) => [status, answer["outcome"]])).toEqual(
+    Array.from({ length: 6 }, () => [200, "answered"]),
+  );
+  expect(results[1]?.answer["note"]).toBe("answered together with Ev5");
+  expect(results[5]?.answer).not.toHaveProperty("note");
+  const question = model.asked()[1]?.join("\n") ?? "";
+  for (const n of [1, 2, 3, 4, 5]) expect(question).toContain(`m${n}`);
+  for (const n of [1, 2, 3, 4, 5]) {
+    expect(await say(url, `Ev${n}`, `m${n}`)).toMatchObject({ answer: { outcome: "repeated" } });
+  }
+  expect(model.calls).toHaveLength(2);
+});
+
+test("a burst whose reply breaks off is finished by any of its messages, in the thread where it began", async () => {
+  const { url, home, environment, model, slack } = await surroundings();
+  await writeConfig(home, { textChunkLimit: 200 });
+  const gateway = await startGateway(environment);
+  const first = gate();
+  model.next(
+    async (response, call) => {
+      await first.promise;
+      return modelStream("first")(response, call);
+    },
+    modelStream(["a", "b", "c"].map((letter) => letter.repeat(150)).join("\n\n")),
+  );
+  const mention = (n: number) => ({
+    ...delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1` }),
+    ...(n > 0 && { after: `Ev${n - 1}` }),
+  });
+  const running = deliver(url, mention(0));
+  await eventually(() => model.calls.length === 1);
+  const hung = gate();
+  slack.next(
+    json(200, { ok: true, ts: "1.1" }),
+    json(200, { ok: true, ts: "1.2" }),
+    async (response, call) => {
+      await hung.promise;
+      return json(200, { ok: true, ts: "1.3" })(response, call);
+    },
+  );
+  const burst = [1, 2, 3].map((n) => deliver(url, mention(n)).catch(() => undefined));
+  await active(url, 4);
+  first.resolve();
+  await running;
+  await eventually(() => slack.calls.length === 3);
+  gateway.kill("SIGKILL");
+  await Promise.all([gateway.exited, ...burst]);
+  hung.resolve();
+
+  await startGateway(environment);
+  for (const n of [1, 2, 3]) expect(await deliver(url, mention(n))).toMatchObject({ status: 200 });
+
+  // "b" was on its way at the kill: the one that may come twice.
+  expect(slack.posts().map(({ text, thread }) => [text?.[0], thread])).toEqual([
+    ["f", "0.1"],
+    ["a", "3.1"],
+    ["b", "3.1"],
+    ["b", "3.1"],
+    ["c", "3.1"],
+  ]);
+  expect(model.calls).toHaveLength(2);
+});
+
+test("a run that fails takes with it what waits behind, with its Retry-After; tried again, the order holds", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  await startGateway(environment);
+  const first = gate();
+  slack.next(async (response, call) => {
+    await first.promise;
+    return json(429, { ok: false, error: "ratelimited" }, { "retry-after": "30" })(response, call);
+  });
+  const running = say(url, "Ev1", "one");
+  await eventually(() => slack.calls.length === 1);
+  const waiting = say(url, "Ev2", "two", { after: "Ev1" });
+  await active(url, 2);
+  first.resolve();
+
+  for (const result of [await running, await waiting]) {
+    expect(result).toMatchObject({ status: 429, retryAfter: "30", answer: { code: "channel_failed" } });
+  }
+  // It was on its way while the one before it failed.
+  expect(await say(url, "Ev3", "three", { after: "Ev2" })).toMatchObject({ status: 429 });
+  expect(model.calls).toHaveLength(1);
+
+  const again = await Promise.all([
+    say(url, "Ev3", "three", { after: "Ev2" }),
+    say(url, "Ev2", "two", { after: "Ev1" }),
+    say(url, "Ev1", "one"),
+  ]);
+  expect(again.map(({ answer }) => answer["outcome"])).toEqual(["answered", "answered", "answered"]);
+  expect(slack.posts()[1]?.text).toBe("You said: one");
+  expect(model.calls).toHaveLength(2);
+});
+
+test("a delivery waits for the one that it names as the one before, but not for ever", async () => {
+  const { url, environment, model } = await surroundings();
+  await startGateway(environment);
+  model.next(modelStream("one", { delayMs: 200 }));
+
+  const second = say(url, "Ev2", "two", { after: "Ev1" });
+  await active(url, 1);
+  const first = say(url, "Ev1", "one");
+  await Promise.all([first, second]);
+  expect(model.asked()[0]).toEqual(["user: one"]);
+  expect(model.calls).toHaveLength(2);
+
+  expect(await say(url, "Ev4", "four", { after: "Ev3" })).toMatchObject({ answer: { outcome: "answered" } });
+  // A named one that was answered, or that needed no answer, is not waited for.
+  await deliver(url, directMessage("Ev5", { bot_id: "B1" }));
+  expect(await say(url, "Ev6", "six", { after: "Ev5" })).toMatchObject({ answer: { outcome: "answered" } });
+});
+
+test("fifty conversations go side by side, and none waits for one whose model is slow", async () => {
+  const { url, environment, model } = await surroundings();
+  await startGateway(environment);
+  const slow = gate();
+  model.next(async (response, call) => {
+    await slow.promise;
+    return modelStream("slow")(response, call);
+  });
+  let slowIsOut = false;
+  const waiting = deliver(url, delivery("Ev0", { channel: "C0" })).finally(() => (slowIsOut = true));
+  await eventually(() => model.calls.length === 1);
+
+  const others = Array.from({ length: 49 }, (_, n) =>
+    deliver(url, delivery(`Ev${n + 1}`, { channel: `C${n + 1}` })),
+  );
+  const results = await Promise.all(others);
+
+  expect(results.every(({ answer }) => answer["outcome"] === "answered")).toBe(true);
+  expect(slowIsOut).toBe(false);
+  slow.resolve();
+  expect(await waiting).toMatchObject({ answer: { outcome: "answered" } });
+});
+
+test("a platform that answers 500 gets the same reply again, without the model being asked again", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  await startGateway(environment);
+  slack.next(json(500, {}));
+
+  expect(await say(url, "Ev1", "one")).toMatchObject({ status: 503, answer: { code: "channel_failed" } });
+  expect(await say(url, "Ev1", "one")).toMatchObject({ status: 200 });
+
+  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: one", "You said: one"]);
+  expect(model.calls).toHaveLength(1);
+});
+
+test("a platform that hangs holds up its own conversation alone, and a kill in the middle loses nothing", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  const gateway = await startGateway(environment);
+  slack.next(() => {});
+  const hung = say(url, "Ev1", "one").catch(() => "cut off");
+  await eventually(() => slack.calls.length === 1);
+
+  expect(await deliver(url, delivery("Ev2", { channel: "C2" }))).toMatchObject({ status: 200 });
+  gateway.kill("SIGKILL");
+  expect(await hung).toBe("cut off");
+  await startGateway(environment);
+
+  expect(await say(url, "Ev1", "one")).toMatchObject({ answer: { outcome: "answered" } });
+  expect(slack.posts().map(({ text }) => text)).toEqual([
+    "You said: one",
+    "You said: hello",
+    "You said: one",
+  ]);
+  expect(model.calls).toHaveLength(2);
+});
+
+test("a stop of the gateway gives back what waits, and lets what runs end", async () => {
+  const { url, environment, model } = await surroundings();
+  const gateway = await startGateway(environment);
+  const first = gate();
+  model.next(async (response, call) => {
+    await first.promise;
+    return modelStream("first")(response, call);
+  });
+  const running = say(url, "Ev1", "one");
+  await eventually(() => model.calls.length === 1);
+  const waiting = say(url, "Ev2", "two");
+  await active(url, 2);
+
+  gateway.kill("SIGTERM");
+  expect(await waiting).toMatchObject({ status: 503, answer: { code: "gateway_unavailable" } });
+  first.resolve();
+  expect(await running).toMatchObject({ status: 200, answer: { outcome: "answered" } });
+  expect(await gateway.exited).toBe(0);
+  expect(model.calls).toHaveLength(1);
+});

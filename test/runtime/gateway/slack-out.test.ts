@@ -1,0 +1,179 @@
+import { expect, test } from "vitest";
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";
+import { writeMrkdwn } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
+import { splitForSlack } from "../../../runtime/gateway/channels/slack/split.ts";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
+import { json, startSlack, type Answer } from "../support/platforms.ts";
+
+const BOT_TOKEN = "xoxb-111-222-abcdefghijkl";
+const TARGET = { chat: "C1", thread: "100.1" };
+
+/** The channel over the stand-in for Slack. */
+async function slackChannel(keys: object = {}) {
+  const slack = await startSlack();
+  const section = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ...keys };
+  const checked = checkConfig({ channels: { slack: section } });
+  if (!checked.ok || checked.config.channels.slack === undefined) throw new Error("not a config");
+  const config = checked.config.channels.slack;
+  const log = () => {};
+  const channel = createSlackChannel({
+    config,
+    access: channelAccess({ ...config, groups: config.channels }, { approved: () => [] }),
+    environment: { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_API_URL: slack.apiUrl },
+    clock: () => 1_795_000_000_000,
+    log: { debug: log, info: log, warn: log, error: log },
+  });
+  const load = (reference: string, mediaType = "image/png") =>
+    channel.load?.({ kind: "image", reference, mediaType }, AbortSignal.timeout(10_000));
+  return { slack, channel, load };
+}
+
+/** Answers bytes, told with their length or not. */
+const bytes =
+  (size: number, contentType = "image/png"): Answer =>
+  (response) => {
+    response.writeHead(200, { "content-type": contentType });
+    for (let sent = 0; sent < size; sent += 1_000)
+      response.write(Buffer.alloc(Math.min(1_000, size - sent), 7));
+    response.end();
+  };
+
+const redirect =
+  (location: string): Answer =>
+  (response) =>
+    void response.writeHead(302, { location }).end();
+
+test("a message that is out is edited by its ts", async () => {
+  const { slack, channel } = await slackChannel();
+  slack.next(json(200, { ok: true, channel: "C1", ts: "1503435956.000247" }));
+
+  const { id } = await channel.send(TARGET, "**Hel**");
+  await channel.edit?.(TARGET, id ?? "", "**Hello** <!here>");
+
+  expect(channel.streams).toBe(true);
+  expect(slack.calls.map(({ path }) => path)).toEqual(["/api/chat.postMessage", "/api/chat.update"]);
+  expect(Object.fromEntries(new URLSearchParams(slack.calls[1]?.body))).toEqual({
+    channel: "C1",
+    ts: "1503435956.000247",
+    text: "*Hello* &lt;!here&gt;",
+  });
+});
+
+test("with streamMode off a reply comes whole", async () => {
+  expect((await slackChannel({ streamMode: "off" })).channel.streams).toBe(false);
+});
+
+test.each([
+  [
+    "the rate limit",
+    json(429, { ok: false, error: "ratelimited" }, { "retry-after": "7" }),
+    "channel_failed",
+    7_000,
+  ],
+  ["a message that is gone", json(200, { ok: false, error: "message_not_found" }), "edit_refused", undefined],
+  ["another's message", json(200, { ok: false, error: "cant_update_message" }), "edit_refused", undefined],
+  [
+    "a message that is too old",
+    json(200, { ok: false, error: "edit_window_closed" }),
+    "edit_refused",
+    undefined,
+  ],
+  ["an expired token", json(200, { ok: false, error: "token_expired" }), "slack_token_expired", undefined],
+])("an edit that meets %s", async (_, answer, code, retryAfterMs) => {
+  const { slack, channel } = await slackChannel();
+  slack.next(answer);
+  const failed = await channel.edit?.(TARGET, "1.1", "x").then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failed).toMatchObject({ code, ...(retryAfterMs !== undefined && { status: 429, retryAfterMs }) });
+});
+
+test.each(["channel_not_found", "not_in_channel", "is_archived", "msg_too_long", "restricted_action"])(
+  "%s ends the delivery, with the reason, and says nothing about the channel",
+  async (error) => {
+    const { url, environment, slack } = await surroundings();
+    await startGateway(environment);
+    slack.next(json(200, { ok: false, error }));
+
+    expect(await deliver(url, delivery("Ev1"))).toMatchObject({
+      status: 200,
+      answer: { outcome: "answered", note: expect.stringContaining(error) },
+    });
+    expect(await deliver(url, delivery("Ev1"))).toMatchObject({ answer: { outcome: "repeated" } });
+    const { channels } = await askJson<GatewayStatus>(`${url}/status`);
+    expect(channels).toEqual([{ platform: "slack", state: "ready", lastEventAt: expect.any(String) }]);
+  },
+);
+
+test("an expired token stays in the status until Slack takes a message", async () => {
+  const { slack, channel } = await slackChannel();
+  slack.next(
+    json(200, { ok: false, error: "account_inactive" }),
+    json(200, { ok: false, error: "is_archived" }),
+  );
+  await expect(channel.send(TARGET, "a")).rejects.toMatchObject({ code: "slack_token_expired" });
+  await expect(channel.send(TARGET, "b")).rejects.toMatchObject({ code: "reply_refused" });
+  expect(channel.health()).toMatchObject({
+    state: "failing",
+    reason: { code: "slack_token_expired", fix: expect.stringContaining("Reinstall") },
+  });
+  await channel.send(TARGET, "c");
+  expect(channel.health()).toEqual({ platform: "slack", state: "ready" });
+});
+
+test("a file is fetched with the bot token", async () => {
+  const { slack, load } = await slackChannel();
+  slack.next(bytes(2_500));
+  expect((await load(`${slack.url}/files-pri/T1-F1/a.png`))?.byteLength).toBe(2_500);
+  expect(slack.calls[0]?.headers.authorization).toBe(`Bearer ${BOT_TOKEN}`);
+});
+
+test("a file above the limit is given up while it comes in", async () => {
+  const { slack, load } = await slackChannel({ mediaMaxMb: 0.01 });
+  slack.next(bytes(1_000_000));
+  await expect(load(`${slack.url}/big.png`)).rejects.toThrow(/larger than 10485 bytes/);
+});
+
+test("a page in the place of a file means that a scope is missing", async () => {
+  const { slack, load } = await slackChannel();
+  slack.next(bytes(100, "text/html; charset=utf-8"));
+  await expect(load(`${slack.url}/a.png`)).rejects.toThrow(/files:read/);
+  slack.next(bytes(100, "text/html; charset=utf-8"));
+  expect(await load(`${slack.url}/a.html`, "text/html")).toHaveLength(100);
+});
+
+test.each([
+  "https://evil.example/a.png",
+  "https://slack.com.evil.example/a.png",
+  "https://notslack.com/a.png",
+  "http://files.slack.com/a.png",
+  "https://files.slack.com@evil.example/a.png",
+  "file:///etc/passwd",
+])("the bot token does not go to %s", async (reference) => {
+  const { slack, load } = await slackChannel();
+  await expect(load(reference)).rejects.toMatchObject({ code: "channel_failed" });
+  slack.next(redirect(reference));
+  await expect(load(`${slack.url}/redirected.png`)).rejects.toMatchObject({ code: "channel_failed" });
+});
+
+test("a file that Slack gives no address of cannot be had", async () => {
+  const { load } = await slackChannel();
+  await expect(load("F0S43P1CZ")).rejects.toMatchObject({ code: "channel_failed" });
+});
+
+test("each part of a reply fits as Slack counts it, and no code block is cut", () => {
+  const code = `\`\`\`ts\n${"a < b && c > d;\n".repeat(200)}\`\`\``;
+  const text = `${"Ä & **b**. ".repeat(500)}\n\n${code}\n\n${"x".repeat(3_990)}`;
+  const parts = splitForSlack(text, 4_000, true);
+  for (const part of parts) {
+    expect(Buffer.byteLength(writeMrkdwn(part))).toBeLessThanOrEqual(4_000);
+    expect((writeMrkdwn(part).match(/```/g) ?? []).length % 2).toBe(0);
+  }
+  const squeezed = (value: string) => value.replace(/```(?:ts)?|\s/g, "");
+  expect(squeezed(parts.join(""))).toBe(squeezed(text));
+  expect(splitForSlack("&".repeat(12_000), 12_000, false).map((part) => part.length)).toEqual([6_000, 6_000]);
+});

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import { createLedger } from "../../../runtime/platform/node/ledger.ts";
+import { openSqlite } from "../../../runtime/platform/node/sqlite.ts";
+import { eventually, temporaryDirectory } from "../support/processes.ts";
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A ledger whose gateway is ready and answers when the test says so. */
+async function ledgerOverGateway() {
+  const sql = openSqlite(join(await temporaryDirectory(), "state.db"));
+  const open = new Map<string, (response: Response) => void>();
+  const got: Delivery[] = [];
+  const ledger = createLedger({
+    sql,
+    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {} },
+    sandbox: {
+      request: (_port, { body = "" }) => {
+        const delivery: Delivery = JSON.parse(body);
+        got.push(delivery);
+        return new Promise((resolve) => open.set(delivery.id, resolve));
+      },
+    },
+    clock: Date.now,
+    log: silent,
+  });
+  const end = (id: string): void => {
+    open.get(id)?.(Response.json({ outcome: "answered" }));
+    open.delete(id);
+  };
+  onTestFinished(async () => {
+    const ending = setInterval(() => [...open.keys()].forEach(end), 10);
+    await ledger.close();
+    clearInterval(ending);
+    sql.close();
+  });
+  const admit = (id: string, conversation: string) =>
+    ledger.admit({ id, platform: "slack", conversation, receivedAt: Date.now(), payload: {} });
+  return { ledger, got, end, admit };
+}
+
+test("a message that comes while the one before is answered reaches the gateway with its place", async () => {
+  const { ledger, got, end, admit } = await ledgerOverGateway();
+  await admit("a1", "A");
+  await eventually(() => got.length === 1);
+  await admit("a2", "A");
+  await eventually(() => got.length === 2);
+  expect(got.map(({ id, after }) => [id, after])).toEqual([
+    ["a1", undefined],
+    ["a2", "a1"],
+  ]);
+  end("a2");
+  end("a1");
+  await eventually(async () => (await ledger.counts()).answered === 2);
+});
+
+test("fifty chats with bursts are all under way at once", async () => {
+  const { got, admit } = await ledgerOverGateway();
+  for (let message = 1; message <= 4; message += 1) {
+    for (let chat = 1; chat <= 50; chat += 1) await admit(`${chat}-${message}`, `C${chat}`);
+  }
+  await eventually(() => new Set(got.map(({ conversation }) => conversation)).size === 50);
+  // None of them has ended, and followers took only places that no chat needed.
+  expect(got.filter(({ after }) => after === undefined)).toHaveLength(50);
+});

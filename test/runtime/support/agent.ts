@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
+import type { Log } from "../../../runtime/contract/log.ts";
+import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
+import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
+import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
+import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
+import { Workspace } from "../../../runtime/gateway/agent/workspace.ts";
+import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
+import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
+import { openStore } from "../../../runtime/gateway/store.ts";
+import { temporaryDirectory } from "./processes.ts";
+
+/** What a scripted model does with one question. */
+export type ScriptedAnswer = (request: ModelRequest) => Promise<ModelAnswer> | ModelAnswer;
+
+/** An answer in words. */
+export function says(text: string, input = 0): ScriptedAnswer {
+  return ({ onText }) => {
+    onText?.(text);
+    return { text, toolCalls: [], model: "anthropic/m", tokens: { input, output: 5 } };
+  };
+}
+
+/** An answer that asks for tools. */
+export function calls(...toolCalls: ToolCall[]): ScriptedAnswer {
+  return () => ({ text: "", toolCalls, model: "anthropic/m", tokens: { input: 10, output: 5 } });
+}
+
+/** A config with changes, after defaults. */
+export function configOf(value: object = {}): Config {
+  const result = checkConfig(value);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.config;
+}
+
+/** A question of one person; several texts make a burst. */
+export function question(id: string, text = "hello", others: Partial<Question> = {}): Question {
+  return {
+    conversation: "slack:C1",
+    platform: "slack",
+    target: { chat: "C1" },
+    direct: true,
+    messages: [{ delivery: id, sender: { id: "U1", name: "Ada" }, text, images: [] }],
+    ...others,
+  };
+}
+
+/** An agent in this process, over a real store, with a model that does what it is told. */
+export async function agentBench(settings: object = {}, environment: Record<string, string> = {}) {
+  const home = await temporaryDirectory();
+  const config = configOf(settings);
+  const answers: ScriptedAnswer[] = [];
+  const asked: ModelRequest[] = [];
+  const logged: { message: string; fields: object }[] = [];
+  const sent: { chat: string; text: string }[] = [];
+  const time = { now: Date.parse("2026-11-21T12:00:00Z") };
+  const clock = () => time.now;
+  const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  const model: Model = {
+    answer: async (request) => {
+      asked.push({ ...request, messages: structuredClone(request.messages) });
+      return (answers.shift() ?? says("done"))(request);
+    },
+  };
+  const channel = {
+    split: (text: string) => [text],
+    send: async ({ chat }: { chat: string }, text: string) => {
+      sent.push({ chat, text });
+      return {};
+    },
+  };
+  const start = (schedules?: SchedulesPort) => {
+    const database = openStore(join(home, "state.db"));
+    const sessions = new Sessions(database);
+    const workspace = new Workspace(join(home, "workspace"));
+    const redact = (text: string) => text;
+    const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+    const channels = { get: () => channel } as unknown as { get(): undefined };
+    const toolbox = new Toolbox({
+      config,
+      workspace,
+      channels,
+      ...(schedules && { schedules }),
+      mcp,
+      redact,
+      clock,
+      log,
+    });
+    const agent = new Agent({ config, model, sessions, workspace, toolbox, clock, log });
+    const close = async () => {
+      await agent.close();
+      if (database.isOpen) database.close();
+    };
+    onTestFinished(close);
+    const answer = (asking: Question, onText?: (soFar: string) => void) =>
+      agent.answer(asking, { signal: new AbortController().signal, ...(onText && { onText }) });
+    return { agent, sessions, answer, close };
+  };
+  return {
+    home,
+    asked,
+    logged,
+    sent,
+    time,
+    next: (...more: ScriptedAnswer[]) => void answers.push(...more),
+    start,
+  };
+}

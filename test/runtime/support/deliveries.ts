@@ -1,0 +1,110 @@
+import { onTestFinished, vi } from "vitest";
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
+import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/channels/channel.ts";
+import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { Commands } from "../../../runtime/gateway/commands/commands.ts";
+import { Deliveries } from "../../../runtime/gateway/deliveries/deliveries.ts";
+import { DeliveryRecords } from "../../../runtime/gateway/deliveries/records.ts";
+import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
+import { PairingDesk } from "../../../runtime/gateway/pairing/desk.ts";
+import { pairingStores } from "../../../runtime/gateway/pairing/stores.ts";
+import { WaitingSenders } from "../../../runtime/gateway/pairing/waiting.ts";
+import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
+import { openStore } from "../../../runtime/gateway/store.ts";
+import { temporaryDirectory } from "./processes.ts";
+
+/** What reached the platform, in order: `send a`, `edit 1 ab`, `typing`, `dismiss t1`. */
+type Calls = string[];
+
+/** A channel that stands for no platform: its payload is the inbound itself, and it notes what goes out. */
+function fakeChannel(changes: Partial<Channel>) {
+  const calls: Calls = [];
+  let count = 0;
+  const place = ({ thread }: ReplyTarget): string => (thread === undefined ? "" : `@${thread}`);
+  const channel: Channel = {
+    platform: "telegram",
+    streams: false,
+    mediaMaxBytes: 1_000,
+    receive: (payload) => payload as unknown as Inbound,
+    split: (text) => splitText(text, 200),
+    send: async (target, text) => {
+      count += 1;
+      calls.push(`send${place(target)} ${text}`);
+      return { id: String(count) };
+    },
+    edit: async (target, id, text) => void calls.push(`edit${place(target)} ${id} ${text}`),
+    typing: async () => void calls.push("typing"),
+    dismiss: async ({ thread }) => void calls.push(`dismiss ${thread}`),
+    health: () => ({ platform: "telegram", state: "ready" }),
+    ...changes,
+  };
+  return { channel, calls };
+}
+
+/** What makes the answers. */
+type Answer = (question: Question, options: AnswerOptions) => Promise<AgentAnswer>;
+
+/**
+ * The deliveries over a channel and an agent that a test writes. `again()` gives them anew over the same
+ * database, as after a crash.
+ */
+export async function deliveriesOver(answer: Answer, changes: Partial<Channel> = {}) {
+  const home = await temporaryDirectory();
+  const { channel, calls } = fakeChannel(changes);
+  const checked = checkConfig({ channels: { telegram: { botToken: "x", historyLimit: 2 } } });
+  if (!checked.ok) throw new Error("not a config");
+  const { config } = checked;
+  const agent = { answer };
+  const channels = { get: () => channel, health: () => [channel.health()] };
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const clock = Date.now;
+  const again = () => {
+    const database = openStore(`${home}/state.db`);
+    onTestFinished(() => database.close());
+    const sessions = new Sessions(database);
+    const parts = () => ({ config, channels, agent });
+    const stores = pairingStores({ home, clock, onSetAside: () => {} });
+    return {
+      /** What was kept as context. */
+      context: vi.spyOn(sessions, "noteContext"),
+      deliveries: new Deliveries({
+        parts,
+        pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
+        commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
+        sessions,
+        records: new DeliveryRecords(database),
+        clock,
+        log,
+      }),
+    };
+  };
+  return { ...again(), again, calls };
+}
+
+/** A direct message's delivery; `inbound` adds to what the channel reads. */
+export function message(
+  id: string,
+  text: string,
+  inbound: object = {},
+  extra: Partial<Delivery> = {},
+): Delivery {
+  const target = { chat: "1" };
+  return {
+    id,
+    platform: "telegram",
+    conversation: "telegram:1",
+    receivedAt: 1_795_000_000_000,
+    payload: {
+      kind: "message",
+      direct: true,
+      sender: { id: "U1" },
+      text,
+      attachments: [],
+      target,
+      ...inbound,
+    },
+    ...extra,
+  };
+}

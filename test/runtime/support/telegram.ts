@@ -1,0 +1,42 @@
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
+
+export const BOT = { id: "1234567890", username: "StewardBot" };
+const USER = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada", language_code: "en" };
+const CHATS = {
+  private: { id: 123456789, type: "private", first_name: "Ada", username: "ada" },
+  group: { id: -987654321, type: "group", title: "Old group", all_members_are_administrators: true },
+  supergroup: { id: -1001234567890, type: "supergroup", title: "Team", is_forum: true },
+};
+
+/** Who may write under these keys of the channel; 555 is the one who was approved. */
+export function telegramAccess(extra: object = {}) {
+  const checked = checkConfig({ channels: { telegram: { botToken: "1:x", ...extra } } });
+  if (!checked.ok || checked.config.channels.telegram === undefined) throw new Error("not a config");
+  return channelAccess(checked.config.channels.telegram, { approved: () => ["555"] });
+}
+
+/** A message as https://core.telegram.org/bots/api#message has it. */
+export function message(extra: object = {}, kind: keyof typeof CHATS = "private") {
+  return { message_id: 7, from: USER, chat: CHATS[kind], date: 1_795_000_000, text: "hello", ...extra };
+}
+
+/** An update as https://core.telegram.org/bots/api#update has it. */
+export function update(content: object, kind = "message"): Record<string, unknown> {
+  return { update_id: 10_000, [kind]: content };
+}
+
+/** Reads a message of a private chat, a group or a supergroup. */
+export function read(
+  extra: object,
+  kind: keyof typeof CHATS = "private",
+  { access = telegramAccess({ dmPolicy: "open", allowFrom: ["*"] }), bot = BOT as typeof BOT | Unnamed } = {},
+) {
+  return readTelegramUpdate(update(message(extra, kind)), { access, bot, mediaMaxBytes: 5_000_000 });
+}
+
+interface Unnamed {
+  id: string;
+  username: undefined;
+}

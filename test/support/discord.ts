@@ -1,0 +1,112 @@
+import { NOW } from "./edge.ts";
+
+/** Web Crypto's key, whose global name differs between the two runtimes' types. */
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
+
+/** An id as Discord makes it: its time, and a counter. https://docs.discord.com/developers/reference#snowflakes */
+export function snowflake(atMs: number, counter = 0): string {
+  return String((BigInt(atMs - DISCORD_EPOCH_MS) << 22n) + BigInt(counter));
+}
+
+/** An application's key, made with Web Crypto so that it signs alike in Node and workerd. */
+export async function createDiscordKey() {
+  const pair = (await crypto.subtle.generateKey({ name: "Ed25519" }, true, [
+    "sign",
+    "verify",
+  ])) as unknown as {
+    publicKey: Key;
+    privateKey: Key;
+  };
+  const raw = (await crypto.subtle.exportKey("raw", pair.publicKey)) as ArrayBuffer;
+  const hex = (bytes: ArrayBuffer): string =>
+    [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const headers = async (body: string, atMs = NOW): Promise<Record<string, string>> => {
+    const timestamp = String(Math.floor(atMs / 1_000));
+    const signed = new TextEncoder().encode(timestamp + body);
+    return {
+      "content-type": "application/json",
+      "x-signature-timestamp": timestamp,
+      "x-signature-ed25519": hex(await crypto.subtle.sign("Ed25519", pair.privateKey, signed)),
+    };
+  };
+  return { publicKey: hex(raw), headers };
+}
+
+/** Overrides of {@link command}. `null` takes a field away. */
+export interface CommandFields {
+  name?: string;
+  options?: object[];
+  resolved?: object;
+  [field: string]: unknown;
+}
+
+const PERSON = {
+  id: "53908232506183680",
+  username: "mason",
+  global_name: "Mason",
+  avatar: "a_d5efa99b3eeaa7dd43acca82f5692432",
+  discriminator: "0",
+  public_flags: 131141,
+};
+
+/**
+ * A command in a server, as Discord sends it:
+ * https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-object-example-interaction
+ */
+export function command(text: string, fields: CommandFields = {}): Record<string, unknown> {
+  const { name = "ask", options, resolved, ...others } = fields;
+  const said = [{ type: 3, name: "text", value: text }];
+  const payload = {
+    id: snowflake(NOW),
+    application_id: "845027738276462632",
+    type: 2,
+    token: "aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OQ",
+    version: 1,
+    locale: "en-US",
+    guild_locale: "en-US",
+    context: 0,
+    app_permissions: "442368",
+    entitlements: [],
+    authorizing_integration_owners: { "0": "290926798626357999" },
+    attachment_size_limit: 10_485_760,
+    guild_id: "290926798626357999",
+    channel_id: "645027906669510667",
+    channel: { id: "645027906669510667", guild_id: "290926798626357999", name: "general", type: 0 },
+    member: {
+      user: PERSON,
+      nick: null,
+      roles: ["539082325061836999"],
+      permissions: "2147483647",
+      joined_at: "2017-03-13T19:19:14.040000+00:00",
+      deaf: false,
+      mute: false,
+    },
+    data: {
+      id: "771825006014889984",
+      type: 1,
+      name,
+      options: options ?? (name === "ask" ? said : []),
+      ...(resolved && { resolved }),
+    },
+    ...others,
+  };
+  return Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null));
+}
+
+/** The same in a direct message with the bot: the person stands in `user`, and there is no server. */
+export function directCommand(text: string, fields: CommandFields = {}): Record<string, unknown> {
+  return command(text, {
+    guild_id: null,
+    guild_locale: null,
+    member: null,
+    user: PERSON,
+    context: 1,
+    authorizing_integration_owners: { "0": "0" },
+    channel_id: "1094323234567890123",
+    channel: { id: "1094323234567890123", type: 1 },
+    ...fields,
+  });
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Middle value; of an even number of values the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value below which the share `q` of all values lies, interpolated. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const position = (sorted.length - 1) * q;
+  const low = sorted[Math.floor(position)] ?? Number.NaN;
+  const high = sorted[Math.ceil(position)] ?? Number.NaN;
+  return low + (high - low) * (position - Math.floor(position));
+}
+
+/** One figure: what was measured, in which unit, each run's value and their median. */
+export interface Figure {
+  name: string;
+  unit: "ms" | "MB" | "ratio" | "count";
+  median: number;
+  runs: number[];
+  /** What the project promises, where it does. */
+  atMost?: number;
+}
+
+/** A figure of several runs. Values are rounded to two digits behind the point. */
+export function figure(
+  name: string,
+  unit: Figure["unit"],
+  values: readonly number[],
+  atMost?: number,
+): Figure {
+  const runs = values.map((value) => Math.round(value * 100) / 100);
+  return {
+    name,
+    unit,
+    median: Math.round(median(values) * 100) / 100,
+    runs,
+    ...(atMost !== undefined && { atMost }),
+  };
+}
+
+/** Resolves when something accepts connections on the port; rejects after `timeoutMs`. */
+export async function accepting(port: number, timeoutMs: number): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!(await accepts(port))) {
+    if (performance.now() > end) throw new Error(`port ${port} did not open within ${timeoutMs} ms`);
+    await sleep(2);
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}
+
+/** Resident memory of a process and all that it started, in MB (Linux: VmRSS of `/proc/<pid>/status`). */
+export function residentMb(pid: number): number {
+  return processTree(pid).reduce((sum, one) => sum + residentKb(one), 0) / 1_024;
+}
+
+/** A process and all that it started, directly or not. */
+export function processTree(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
+}
+
+function residentKb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+}

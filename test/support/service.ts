@@ -1,0 +1,120 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startModel } from "../../infra/rehearsal/standins/model.ts";
+import { startSlack, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { accepting } from "./measure.ts";
+
+const SECRETS = {
+  ANTHROPIC_API_KEY: "bench-model-key",
+  SLACK_BOT_TOKEN: "bench-slack-token",
+  SLACK_SIGNING_SECRET: "bench-signing-secret",
+};
+const START_MS = 60_000;
+
+/** What the service talks to: stand-ins in this process. */
+export interface Surroundings {
+  slack: SlackStandIn;
+  environment: Record<string, string>;
+  /** Milliseconds that the model takes for its answer from now on. */
+  modelTakes(milliseconds: number): void;
+  close(): Promise<void>;
+}
+
+/** Starts the stand-ins. */
+export async function startSurroundings(): Promise<Surroundings> {
+  const where = { hostname: "127.0.0.1", port: 0 };
+  let delayMs = 0;
+  const model = await startModel({ ...where, apiKey: SECRETS.ANTHROPIC_API_KEY, delayMs: () => delayMs });
+  const slack = await startSlack({
+    ...where,
+    botToken: SECRETS.SLACK_BOT_TOKEN,
+    signingSecret: SECRETS.SLACK_SIGNING_SECRET,
+  });
+  return {
+    slack,
+    environment: { ...SECRETS, ANTHROPIC_BASE_URL: model.url, SLACK_API_URL: slack.apiUrl },
+    modelTakes: (milliseconds) => void (delayMs = milliseconds),
+    close: async () => void (await Promise.all([model.close(), slack.close()])),
+  };
+}
+
+/** A running service. */
+export interface Service {
+  pid: number;
+  /** From the spawn to the gateway's port accepting connections. */
+  readyMs: number;
+  /** The edge's address; only the host has one. */
+  url: string;
+  /** Resolves when its process has ended, however. */
+  gone: Promise<unknown>;
+  /** Ends it and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Which of the bundle's programs is measured: the container's main process, or the host's. */
+export type Program = "supervisor/main.js" | "platform/node/host.js";
+
+/** Spawns a program of the bundle and waits for the gateway's port. */
+export async function startService(
+  bundleDir: string,
+  program: Program,
+  home: string,
+  environment: Record<string, string>,
+): Promise<Service> {
+  const [gatewayPort = 0, supervisorPort = 0, port = 0] = await freePorts(3);
+  const started = performance.now();
+  const child = spawn(process.execPath, [join(bundleDir, program)], {
+    stdio: ["ignore", "ignore", "ignore"],
+    env: {
+      ...baseEnvironment(home),
+      ...environment,
+      GATEWAY_PORT: String(gatewayPort),
+      SUPERVISOR_PORT: String(supervisorPort),
+      PORT: String(port),
+      STEWARD_CONTROL_TOKEN: "bench-control-token",
+    },
+  });
+  const gone = once(child, "exit");
+  await accepting(gatewayPort, START_MS);
+  const readyMs = performance.now() - started;
+  if (program === "platform/node/host.js") await answering(`http://127.0.0.1:${port}/readyz`);
+  return {
+    pid: child.pid ?? 0,
+    readyMs,
+    url: `http://127.0.0.1:${port}`,
+    gone,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await gone;
+    },
+  };
+}
+
+/** The edge learns of its gateway a moment after the gateway's port is open. */
+async function answering(url: string): Promise<void> {
+  const end = performance.now() + START_MS;
+  while (
+    !(await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (performance.now() > end) throw new Error(`${url} did not answer within ${START_MS} ms`);
+    await sleep(5);
+  }
+}
+
+/** As the image sets it: the compile cache is warm, the heap modest. */
+export function baseEnvironment(home: string): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    STEWARD_HOME: join(home, "data"),
+    NODE_COMPILE_CACHE: join(process.cwd(), ".steward", "bench-compile-cache"),
+    NODE_COMPILE_CACHE_PORTABLE: "1",
+    NODE_OPTIONS: "--max-semi-space-size=2",
+  };
+}
