@@ -48,7 +48,11 @@ export class LedgerStore {
     for (const statement of SCHEMA) sql.all(statement);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
-      sql.all("UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'");
+      // How that attempt would have ended nobody knows: it does not count against the entry.
+      sql.all(
+        `UPDATE ledger SET state = 'received', attempts = attempts - 1
+         WHERE settled_at IS NULL AND state = 'delivering'`,
+      );
       this.#turns.rebuild();
     });
   }

@@ -74,10 +74,8 @@ export class Agent {
       sessions.reset(conversation, clock());
     }
     sessions.ask({ conversation, messages, group: !direct, at: clock() });
-    for (const one of deliveries) {
-      const earlier = sessions.answerTo(conversation, one);
-      if (earlier !== undefined) return earlier;
-    }
+    const earlier = sessions.answerTo(conversation, delivery);
+    if (earlier !== undefined) return earlier;
     const { timeout } = config.agent;
     const ms = parseDuration(timeout);
     const late = new AbortController();

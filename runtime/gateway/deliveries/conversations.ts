@@ -5,10 +5,7 @@ export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promis
 
 /** What a conversation's messages are answered with. */
 export interface ConversationsOptions<Message> {
-  /**
-   * Answers messages together. Gives an outcome for each that was answered, from the first; those behind
-   * wait for the next run.
-   */
+  /** Answers messages together, and gives each one's outcome in their order. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
   /** Whether two that wait one behind the other may be answered together. */
   together(first: Message, second: Message): boolean;
@@ -104,7 +101,6 @@ export class Conversations<Message> {
         state.run = { entries, abort };
         const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
         for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
-        if (!abort.signal.aborted) state.waiting.unshift(...entries.slice(outcomes.length));
       } catch (error) {
         // One that was stopped has failed because of that, and nothing waits for its end any more.
         if (!abort.signal.aborted) rejectAll([...entries, ...state.waiting.splice(0)], error);
@@ -120,9 +116,7 @@ export class Conversations<Message> {
     if (first === undefined) return [];
     if ("work" in first) return [await first.work()];
     const behind = rest.flatMap((what) => ("message" in what ? [what.message] : []));
-    const outcomes = await this.#options.answer([first.message, ...behind], signal);
-    if (outcomes.length === 0) throw new Error("a run has answered nothing");
-    return outcomes;
+    return this.#options.answer([first.message, ...behind], signal);
   }
 
   /** Takes the messages off that are answered together, or one piece of work. */

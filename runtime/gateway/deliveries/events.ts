@@ -19,7 +19,7 @@ export interface EventsOptions {
   parts(): Pick<Parts, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   commands: Commands;
-  sessions: Pick<Sessions, "noteContext">;
+  sessions: Pick<Sessions, "noteContext" | "answerTo">;
   records: DeliveryRecords;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -44,13 +44,11 @@ export class Events {
   readonly #last = new Map<Platform, number>();
 
   constructor(options: EventsOptions) {
-    const { records } = options;
     this.#options = options;
     this.#replies = new Replies(options);
     this.#conversations = new Conversations({
       answer: (messages, signal) => this.#answer(messages, signal),
-      // Those of an earlier attempt are answered with the ones that they were with then.
-      together: (first, second) => records.of(first).owner === records.of(second).owner,
+      together: (first, second) => this.#belong(first, second),
     });
   }
 
@@ -105,6 +103,17 @@ export class Events {
         return keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work();
       }
     }
+  }
+
+  /**
+   * Those of an earlier attempt are answered with the ones that they were with then: under the same owner,
+   * and where an answer was made, by the same one.
+   */
+  #belong(first: Waiting, second: Waiting): boolean {
+    const { records, sessions } = this.#options;
+    const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
+      sessions.answerTo(conversationOf(platform, target), id)?.delivery;
+    return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
 
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {

@@ -82,7 +82,7 @@ export class DeliveryRecords {
 
   /**
    * Notes that deliveries are answered together, under the last of them, at its target. A message in which
-   * the reply of an earlier attempt has begun to grow goes over to it.
+   * the reply of an earlier attempt has begun to grow goes over to it, unless that reply is whole meanwhile.
    */
   take(platform: Platform, ids: readonly string[], target: ReplyTarget, at: number): void {
     const id = ids.at(-1) ?? "";
@@ -92,7 +92,8 @@ export class DeliveryRecords {
     transaction(this.#database, () => {
       for (const member of ids) this.#owner.run({ platform, id: member, owner: id, at });
       if (own.draft === undefined) this.#locate({ platform, id }, null, target, at);
-      if (before !== id) this.moveDraft(platform, before, id, at);
+      if (before !== id && !this.of({ platform, id: before }).answered)
+        this.moveDraft(platform, before, id, at);
     });
   }
 

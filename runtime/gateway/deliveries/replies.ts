@@ -40,8 +40,8 @@ export class Replies {
   }
 
   /**
-   * Answers messages of one conversation together, where the last one was written. Gives an outcome for
-   * each that is answered, from the first: an answer of an earlier attempt may be to fewer of them.
+   * Answers messages of one conversation together, where the last one was written, and gives each one's
+   * outcome. All of them or none have the same answer of an earlier attempt.
    */
   async answer(
     asked: readonly [Asked, ...Asked[]],
@@ -60,7 +60,6 @@ export class Replies {
     } = await this.#ask(asked, before, { platform, channel, agent, signal });
 
     const place = ids.indexOf(owner);
-    const covered = place === -1 ? asked : asked.slice(0, place + 1);
     // The reply was kept at an earlier attempt, and has perhaps grown in this delivery's name since.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
@@ -68,7 +67,7 @@ export class Replies {
       platform,
       channel,
       owner,
-      ids: covered.map(({ id }) => id),
+      ids,
       target: located(record, (asked[place] ?? last).target),
       text,
       ...(record.draft !== undefined && {
@@ -76,7 +75,7 @@ export class Replies {
       }),
       signal,
     });
-    for (const { id, target: unanswered } of covered) {
+    for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
     }
     if (refused !== undefined) log.warn("a reply cannot go out", { id: owner, platform, note: refused });
@@ -84,10 +83,10 @@ export class Replies {
       id: owner,
       platform,
       kind: "message",
-      messages: covered.length,
+      messages: asked.length,
       ms: clock() - started,
     });
-    return covered.map(({ id }) => outcomeOf(id, owner, refused));
+    return asked.map(({ id }) => outcomeOf(id, owner, refused));
   }
 
   /** Says a text that no model made. Gives the reason where the chat takes none. */

@@ -89,29 +89,26 @@ export class Sessions {
    * meanwhile that was not for the bot.
    */
   ask({ conversation, messages, group, at }: QuestionEntry): void {
-    const last = messages.at(-1)?.delivery;
-    if (last === undefined) return;
     transaction(this.#database, () => {
       for (const { delivery, sender, text } of messages) {
-        const known = this.#sql.question.get(conversation, delivery) !== undefined;
-        if (!known) {
-          const name = group ? speakerName(sender) : null;
-          const context = group ? this.#context.take(conversation) : null;
-          this.#sql.append.run(conversation, delivery, "user", sender.id, name, context, text, at);
-        }
-        if (this.answerTo(conversation, delivery) === undefined) {
-          this.#sql.join.run(last, conversation, delivery);
-        }
+        if (this.knows(conversation, delivery)) continue;
+        const name = group ? speakerName(sender) : null;
+        const context = group ? this.#context.take(conversation) : null;
+        this.#sql.append.run(conversation, delivery, "user", sender.id, name, context, text, at);
       }
     });
   }
 
-  /** Keeps the answer to a question under its last delivery. The steps that led to it go. */
+  /**
+   * Keeps the answer to a question under its last delivery, for those of its deliveries alone: one that an
+   * attempt before asked along with them is still without an answer. The steps that led to it go.
+   */
   keepAnswer(conversation: string, deliveries: readonly string[], text: string, at: number): void {
     const delivery = deliveries.at(-1);
     if (delivery === undefined) return;
     transaction(this.#database, () => {
       this.append({ conversation, delivery, role: "assistant", text, at });
+      for (const one of deliveries) this.#sql.join.run(delivery, conversation, one);
       this.steps.drop(conversation, deliveries, at);
     });
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { json, modelStream } from "../support/platforms.ts";
+import { json, modelStream, type Answer } from "../support/platforms.ts";
 import {
   askJson,
   deliver,
@@ -231,4 +231,55 @@ test("a stop of the gateway gives back what waits, and lets what runs end", asyn
   expect(await running).toMatchObject({ status: 200, answer: { outcome: "answered" } });
   expect(await gateway.exited).toBe(0);
   expect(model.calls).toHaveLength(1);
+});
+
+test("a message of a burst that was killed is answered, too, where the others come back without it", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  const never = gate();
+  const hang: Answer = async (response, call) => {
+    await never.promise;
+    return json(200, { ok: true, ts: "1.1" })(response, call);
+  };
+  /** While a reply to the first message hangs, the others wait together. */
+  const sayBehind = async (id: string, texts: string[]) => {
+    const first = gate();
+    const sent = slack.calls.length;
+    slack.next(async (response, call) => {
+      await first.promise;
+      return json(200, { ok: true, ts: "1.1" })(response, call);
+    });
+    const running = say(url, id, id);
+    await eventually(() => slack.calls.length === sent + 1);
+    const burst = texts.map((text) => say(url, `Ev-${text}`, text).catch(() => undefined));
+    await active(url, 1 + texts.length);
+    first.resolve();
+    await running;
+    return burst;
+  };
+  const crash = async (gateway: Awaited<ReturnType<typeof startGateway>>) => {
+    gateway.kill("SIGKILL");
+    await gateway.exited;
+  };
+
+  let gateway = await startGateway(environment);
+  model.next(modelStream("zero"), hang);
+  await sayBehind("Ev0", ["one", "two"]);
+  await eventually(() => model.calls.length === 2);
+  await crash(gateway);
+  expect(model.asked()[1]?.join("\n")).toMatch(/one[^]*two/);
+
+  gateway = await startGateway(environment);
+  slack.next(hang);
+  void say(url, "Ev-two", "two").catch(() => undefined);
+  await eventually(() => slack.calls.length === 2);
+  await crash(gateway);
+
+  await startGateway(environment);
+  for (const result of await Promise.all(await sayBehind("Ev3", ["one", "two"]))) {
+    expect(result?.answer).toMatchObject({ outcome: "answered" });
+  }
+  never.resolve();
+  const replies = slack.posts().map(({ text }) => text);
+  expect(replies.filter((text) => text === "You said: two")).toHaveLength(2);
+  expect(replies.at(-2)).toBe("You said: one");
 });
