@@ -12,9 +12,10 @@ try {
     write: (line) => process.stdout.write(line),
   });
   process.on("SIGHUP", () => void gateway.reload());
-  onStopRequest(process.env, async () => {
-    await gateway.close();
-    process.exit(0);
+  onStopRequest(process.env, async (cause) => {
+    // Whoever takes over begins the same answers anew: what goes on here would be said twice.
+    await gateway.close(cause === "abandoned" ? { graceMs: 0 } : {});
+    if (cause === "asked") process.exit(0);
   });
 } catch (error) {
   process.stderr.write(fatalReport(error, createRedactor(process.env)));

@@ -50,8 +50,8 @@ export interface Gateway {
   port: number;
   /** Reads the config file and takes it over, or tells in the status why not. */
   reload(): Promise<void>;
-  /** Takes nothing new, lets running deliveries end within a bound, closes the store. */
-  close(): Promise<void>;
+  /** Takes nothing new, gives what is under way `graceMs` to end (7,000 unless told), closes the store. */
+  close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
@@ -169,19 +169,19 @@ export async function startGateway({
   return {
     port: server.port,
     reload: () => reload.look({ force: true }),
-    close: async () => {
+    close: async ({ graceMs = DRAIN_MS } = {}) => {
       log.info("gateway stopping", { active: deliveries.active });
       probe.stop();
       await Promise.all([
-        deliveries.drain(DRAIN_MS),
-        chat.drain(DRAIN_MS),
-        notices.stop(DRAIN_MS),
-        schedules.stop(DRAIN_MS),
+        deliveries.drain(graceMs),
+        chat.drain(graceMs),
+        notices.stop(graceMs),
+        schedules.stop(graceMs),
         reload.stop(),
       ]);
       sockets.close();
       stop.abort();
-      await server.close(CLOSE_MS);
+      await server.close(Math.min(CLOSE_MS, graceMs));
       await parts().close();
       stores.database.close();
     },

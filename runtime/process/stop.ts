@@ -6,21 +6,39 @@ import type { Environment } from "../contract/environment.ts";
  */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
+/** Why a process is to end: it was asked to, or its supervisor is gone and nobody hears its answers. */
+export type StopCause = "asked" | "abandoned";
+
+/** What an abandoned process may take for its end before it is ended. */
+const ABANDONED_MS = 5_000;
+
 /**
  * Calls `stop` once, when the process is asked to end: SIGTERM, SIGINT, or a supervisor that died.
  * Without the last a gateway whose supervisor was killed would hold the port for ever.
  */
-export function onStopRequest(environment: Environment, stop: () => Promise<void>): void {
+export function onStopRequest(environment: Environment, stop: (cause: StopCause) => Promise<void>): void {
   let stopping = false;
-  const once = (): void => {
+  const once = (cause: StopCause): void => {
     if (stopping) return;
     stopping = true;
-    void stop();
+    if (cause === "asked") return void stop(cause);
+    setTimeout(endGroup, ABANDONED_MS);
+    void stop(cause).finally(endGroup);
   };
-  process.on("SIGTERM", once);
-  process.on("SIGINT", once);
+  process.on("SIGTERM", () => once("asked"));
+  process.on("SIGINT", () => once("asked"));
   if (environment[SUPERVISED_VARIABLE] !== "1") return;
-  process.stdin.on("close", once);
-  process.stdin.on("error", once);
+  process.stdin.on("close", () => once("abandoned"));
+  process.stdin.on("error", () => once("abandoned"));
   process.stdin.resume();
+  // Nobody reads what it writes then, which must not end it in the middle of its last work.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => once("abandoned"));
+}
+
+/**
+ * Ends this process, the leader of its group, with all that it started. Not by an exit: Node's can hang
+ * for ever (https://github.com/nodejs/node/issues/54918), and no supervisor is there to notice.
+ */
+function endGroup(): void {
+  process.kill(-process.pid, "SIGKILL");
 }

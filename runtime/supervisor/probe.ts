@@ -4,7 +4,7 @@ import type { Timers } from "./timers.ts";
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
-const ANSWER_WITHIN_MS = 2_000;
+const READY_WITHIN_MS = 2_000;
 
 /** Whom to ask. */
 export interface ProbeOptions {
@@ -22,7 +22,7 @@ export function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptio
   let ended = false;
   let cancel: (() => void) | undefined;
   const ask = async (pause: number): Promise<void> => {
-    const answer = await readiness(host, port);
+    const answer = await readiness(host, port, READY_WITHIN_MS);
     if (ended) return;
     if (answer?.pid === pid) onReady(answer.version);
     else cancel = timers.after(pause, () => void ask(Math.min(pause * 1.5, LONGEST_PAUSE_MS)));
@@ -34,13 +34,48 @@ export function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptio
   };
 }
 
+/** When a gateway that was ready counts as hung. */
+export interface LivenessPolicy {
+  /** Milliseconds between an answer, or a question without one, and the next question. */
+  everyMs: number;
+  /** Milliseconds that an answer may take. */
+  answerMs: number;
+  /** Questions in a row without an answer. */
+  misses: number;
+}
+
+/** A small instance under load answers late; a process that hangs does not answer at all. */
+export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
+
+/** Asks a gateway that was ready on and on. Returns a function that ends the asking. */
+export function probeWhileReady(
+  { host, port, timers, onSilent }: Omit<ProbeOptions, "pid" | "onReady"> & { onSilent(ms: number): void },
+  { everyMs, answerMs, misses }: LivenessPolicy,
+): () => void {
+  let ended = false;
+  let missed = 0;
+  const ask = async (): Promise<void> => {
+    const asked = timers.now();
+    const answer = await readiness(host, port, answerMs);
+    if (ended) return;
+    missed = answer === undefined ? missed + 1 : 0;
+    if (missed < misses) cancel = timers.after(everyMs, () => void ask());
+    else onSilent(timers.now() - asked + (misses - 1) * everyMs);
+  };
+  let cancel = timers.after(everyMs, () => void ask());
+  return () => {
+    ended = true;
+    cancel();
+  };
+}
+
 interface Readiness {
   pid: unknown;
   version: string | undefined;
 }
 
 /** One question. Node's plain client: `fetch` would cost its start-up time during the cold start. */
-function readiness(host: string, port: number): Promise<Readiness | undefined> {
+function readiness(host: string, port: number, withinMs: number): Promise<Readiness | undefined> {
   return new Promise((resolve) => {
     const request = get({ host, port, path: GATEWAY_ROUTES.ready, agent: false }, (response) => {
       let body = "";
@@ -48,7 +83,7 @@ function readiness(host: string, port: number): Promise<Readiness | undefined> {
       response.on("end", () => resolve(response.statusCode === 200 ? parse(body) : undefined));
       response.on("error", () => resolve(undefined));
     });
-    request.setTimeout(ANSWER_WITHIN_MS, () => request.destroy());
+    request.setTimeout(withinMs, () => request.destroy());
     request.on("error", () => resolve(undefined));
     request.on("close", () => resolve(undefined));
   });

@@ -1,7 +1,7 @@
 import { startChild, type ChildOptions } from "./child.ts";
 import type { Exit } from "./failure.ts";
 import type { Output } from "./output.ts";
-import { probeUntilReady } from "./probe.ts";
+import { probeUntilReady, probeWhileReady, type LivenessPolicy } from "./probe.ts";
 import type { Timers } from "./timers.ts";
 
 /** What one run of the gateway needs. Times are in milliseconds. */
@@ -9,6 +9,7 @@ export interface RunOptions extends Pick<ChildOptions, "command" | "environment"
   host: string;
   port: number;
   startTimeoutMs: number;
+  liveness: LivenessPolicy;
   timers: Timers;
   output: Output;
   /** The port answers. Called once at most. */
@@ -26,19 +27,22 @@ export interface Run {
 
 /** Starts the gateway once. */
 export function startRun(options: RunOptions): Run {
-  const { command, environment, host, port, startTimeoutMs, timers, output, onReady, onEnd } = options;
+  const { command, environment, host, port, startTimeoutMs, liveness, timers, output } = options;
+  const { onReady, onEnd } = options;
   let stopping = false;
   let silentForMs: number | undefined;
   const child = startChild({ command, environment, onOutput: (stream, text) => output.write(stream, text) });
-  const stopTimeout = timers.after(startTimeoutMs, () => {
-    silentForMs = startTimeoutMs;
+  const giveUp = (ms: number): void => {
+    silentForMs = ms;
     child.kill("SIGKILL");
-  });
+  };
+  const stopTimeout = timers.after(startTimeoutMs, () => giveUp(startTimeoutMs));
   const ready = (version: string | undefined): void => {
     stopTimeout();
+    stopProbe = probeWhileReady({ host, port, timers, onSilent: giveUp }, liveness);
     onReady(version);
   };
-  const stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
+  let stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
   const watch = async (): Promise<void> => {
     const exit = await child.exited;
     stopProbe();

@@ -21,6 +21,7 @@ import {
   type LifecycleEvent,
 } from "./lifecycle.ts";
 import { Output } from "./output.ts";
+import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
 import { processList, sandboxStatus } from "./report.ts";
 import { startRun, type Run } from "./run.ts";
 import { systemTimers, type Timers } from "./timers.ts";
@@ -43,6 +44,8 @@ export interface SupervisorOptions {
   logLimitBytes?: number;
   /** How long a start may take before it counts as failed. Default 120 s. */
   startTimeoutMs?: number;
+  /** When a gateway that was ready counts as hung, and is ended and started anew. */
+  liveness?: LivenessPolicy;
   /** How long a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
   /** Time that had passed before the supervisor was made; counts into the first cold start. Default 0. */
@@ -139,6 +142,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       host: HOST,
       port: gatewayPort,
       startTimeoutMs: options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS,
+      liveness: options.liveness ?? DEFAULT_LIVENESS,
       timers,
       output,
       onReady: ready,

@@ -73,6 +73,15 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
+/** Whether a process still runs; one that has ended and waits for its parent to notice does not. */
+export function runs(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 function residentKb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);

@@ -87,11 +87,11 @@ describe("ledger", () => {
     expect(store.counts()).toEqual({ received: 0, delivering: 0, answered: 1, dead: 0 });
   });
 
-  it("takes up after a crash what was being delivered", () => {
+  it("takes up after a crash what was being delivered, which counts as no attempt", () => {
     new LedgerStore(sql).record(event("Ev1"));
     new LedgerStore(sql).take(now, 10);
     const afterwards = new LedgerStore(sql);
-    expect(afterwards.take(now, 10)).toMatchObject([{ attempt: 2, delivery: { id: "Ev1" } }]);
+    expect(afterwards.take(now, 10)).toMatchObject([{ attempt: 1, delivery: { id: "Ev1" } }]);
   });
 
   it("prunes what was settled more than seven days ago, and nothing that is open", async () => {
@@ -375,7 +375,7 @@ describe("a conversation's followers", () => {
       ["a3", "a1"],
     ]);
     store.release(["slack:a3"]);
-    expect(store.take(now, 10)).toMatchObject([{ key: "slack:a1", attempt: 3 }]);
+    expect(store.take(now, 10)).toMatchObject([{ key: "slack:a1", attempt: 2 }]);
   });
 
   it("are not held up by a head that is given up or cannot be read", async () => {
