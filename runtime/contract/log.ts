@@ -1,3 +1,5 @@
+import { redactValue, type Redactor } from "./redact.ts";
+
 /** Where log lines go. The message is constant text, fields are data; neither ever holds a secret. */
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -11,3 +13,41 @@ export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
 /** See {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A log whose level can change while it is in use. */
+export interface LeveledLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
+/** What a log is made of. */
+export interface LogOptions {
+  /** The process or object that speaks: `gateway`, `supervisor`, `edge`. */
+  name: string;
+  level: LogLevel;
+  redact: Redactor;
+  /** Receives one JSON line without its line feed. */
+  write(line: string, level: LogLevel): void;
+}
+
+/**
+ * A log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message`, and the fields beside them. Field by
+ * field and then whole they go through the redactor: a secret with a quote or a backslash in it looks
+ * different inside a JSON line.
+ */
+export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
+  let lowest = LOG_LEVELS.indexOf(first);
+  const writer = (level: LogLevel, rank = LOG_LEVELS.indexOf(level)): Log["info"] =>
+    function log(message, fields = {}) {
+      if (rank < lowest) return;
+      const clean = Object.entries(fields).map(([key, value]) => [key, redactValue(value, redact, key)]);
+      const head = { time: new Date().toISOString(), level, logger: name, message };
+      write(redact(JSON.stringify({ ...head, ...Object.fromEntries(clean) })), level);
+    };
+  return {
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warning"),
+    error: writer("error"),
+    setLevel: (level) => void (lowest = LOG_LEVELS.indexOf(level)),
+  };
+}

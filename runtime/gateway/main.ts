@@ -9,7 +9,7 @@ try {
   const gateway = await startGateway({
     environment: process.env,
     clock: Date.now,
-    write: (line) => process.stdout.write(line),
+    write: (line) => void process.stdout.write(`${line}\n`),
   });
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(process.env, async (cause) => {

@@ -11,7 +11,7 @@ import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/telegram/polling.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
-import type { ModelTimeout } from "./models/streamed.ts";
+import type { ModelTimeout } from "./models/patience.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 

@@ -1,10 +1,10 @@
+import { GATEWAY_ROUTES } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import type { Log, LogLevel } from "../contract/log.ts";
+import { createLog } from "../contract/log.ts";
 import { VERSION } from "../contract/names.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
-import { createLog } from "../process/log.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands/commands.ts";
 import { loadConfig } from "./config/load.ts";
@@ -14,11 +14,8 @@ import { KnownSecrets } from "./config/secrets.ts";
 import type { InTurn } from "./deliveries/conversations.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { Replies } from "./deliveries/replies.ts";
-import { gatewayApp } from "./http/app.ts";
-import { completions } from "./http/completions.ts";
-import { hooks } from "./http/hooks.ts";
 import { ModelProbe } from "./models/probe.ts";
-import type { ModelTimeout } from "./models/streamed.ts";
+import type { ModelTimeout } from "./models/patience.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
 import { createParts, type Parts } from "./parts.ts";
@@ -39,7 +36,7 @@ export interface GatewayOptions {
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** Receives one log line, its line feed included. */
+  /** Receives one log line without its line feed. */
   write(line: string): void;
   /** How long a model may take; tests shorten it. */
   modelTimeout?: ModelTimeout;
@@ -77,9 +74,8 @@ export async function startGateway({
   const known = new KnownSecrets(environment);
   known.add(secrets);
   const { redact } = known;
-  const logAt = (level: LogLevel): Log =>
-    createLog({ name: "gateway", level: settings.logLevel ?? level, redact, write });
-  const log = logAt(config.logging.level);
+  const level = settings.logLevel ?? config.logging.level;
+  const log = createLog({ name: "gateway", level, redact, write });
   if (fresh) log.info("config written from the environment", { path: settings.configPath });
   const unused = unusedCredentials(environment, Object.keys(config.channels));
   if (unused.length > 0) {
@@ -135,26 +131,36 @@ export async function startGateway({
       known.add(changed.secrets);
       const former = current;
       current = createParts(changed.config, shared);
-      logAt(changed.config.logging.level);
+      log.setLevel(settings.logLevel ?? changed.config.logging.level);
       void former.close();
       schedules.sync(changed.config);
     },
   });
 
-  // 8. HTTP server.
+  // 8. HTTP server. It listens once everything behind it is up, so to answer is to be ready.
   const since = new Date(clock()).toISOString();
   const stop = new AbortController();
-  const token = { config: () => parts().config, environment };
-  const app = gatewayApp({
-    controlToken,
-    deliveries,
-    status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
-    completions: completions({ ...token, parts, clock, log }),
-    hooks: hooks({ ...token, parts, inTurn, signal: stop.signal }),
-    log,
-  });
+  const openApp = async () =>
+    (await import("./http/app.ts")).gatewayApp({
+      controlToken: settings.controlToken,
+      deliveries,
+      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
+      config: () => parts().config,
+      environment,
+      parts,
+      inTurn,
+      signal: stop.signal,
+      clock,
+      log,
+    });
+  let app: ReturnType<typeof openApp> | undefined;
   const server = await listen({
-    fetch: (request) => app.fetch(request),
+    fetch: async (request) => (await (app ??= openApp())).fetch(request),
+    atOnce: {
+      [GATEWAY_ROUTES.live]: () => ({ ok: true }),
+      // The process id lets the supervisor tell its own gateway from another one on the same port.
+      [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid }),
+    },
     hostname: settings.bind,
     port: settings.gatewayPort,
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),

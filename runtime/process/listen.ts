@@ -1,6 +1,5 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { getRequestListener } from "@hono/node-server";
 import { PROBLEM_TYPE, type Problem } from "../contract/problem.ts";
 import { createServer } from "./http.ts";
 import { closeServer, openServer } from "./server.ts";
@@ -15,6 +14,8 @@ export interface Listening {
 /** What to serve, and where. */
 export interface ListenOptions {
   fetch(request: Request): Response | Promise<Response>;
+  /** What a GET of these paths is answered with as JSON, also before the rest is loaded. */
+  atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
   /** 0 takes any free port. */
   port: number;
@@ -36,12 +37,25 @@ export function refuseUpgrade(socket: Duplex, problem: Problem): void {
 }
 
 /**
- * Serves a fetch handler over HTTP.
+ * Serves a fetch handler over HTTP. The port is open before the adapter is loaded, which brings undici
+ * along and takes longer than all else; it follows at once, and requests wait for it.
  *
  * @throws StewardError `port_in_use` where another process holds the port.
  */
-export async function listen({ fetch, hostname, port, onUpgrade }: ListenOptions): Promise<Listening> {
-  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }));
+export async function listen({
+  fetch,
+  atOnce,
+  hostname,
+  port,
+  onUpgrade,
+}: ListenOptions): Promise<Listening> {
+  let adapter: ReturnType<typeof loadAdapter> | undefined;
+  const server = createServer((request, response) => {
+    const answer = request.method === "GET" ? atOnce?.[request.url ?? ""] : undefined;
+    if (answer !== undefined) return sendJson(response, answer());
+    adapter ??= loadAdapter(fetch);
+    void adapter.then((handle) => handle(request, response));
+  });
   // The server itself forgets these connections, and they would keep it from closing.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {
@@ -51,12 +65,23 @@ export async function listen({ fetch, hostname, port, onUpgrade }: ListenOptions
       onUpgrade(request, socket, head).catch(() => socket.destroy());
     });
   }
+  const opened = await openServer(server, hostname, port);
+  setImmediate(() => (adapter ??= loadAdapter(fetch)));
   return {
-    port: await openServer(server, hostname, port),
+    port: opened,
     close: async (graceMs) => {
       const cut = setTimeout(() => upgraded.forEach((socket) => socket.destroy()), graceMs);
       await closeServer(server, graceMs);
       clearTimeout(cut);
     },
   };
+}
+
+async function loadAdapter(fetch: ListenOptions["fetch"]) {
+  const { getRequestListener } = await import("@hono/node-server");
+  return getRequestListener(fetch, { overrideGlobalObjects: false });
+}
+
+function sendJson(response: ServerResponse, value: object): void {
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
 }

@@ -5,7 +5,6 @@ import type { Environment } from "../contract/environment.ts";
 export interface ChildOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
-  onOutput(stream: "stdout" | "stderr", text: string): void;
 }
 
 /** How a process ended. */
@@ -19,6 +18,8 @@ interface ChildExit {
 export interface Child {
   /** `null` where it could not be started. */
   pid: number | null;
+  /** Hands its output over from its beginning on. To be called once: unread output holds the process up. */
+  read(onOutput: (stream: "stdout" | "stderr", text: string) => void): void;
   /** Resolves when the process is gone and its output is read to the end. Never rejects. */
   exited: Promise<ChildExit>;
   /** Signals the whole group. */
@@ -29,7 +30,7 @@ export interface Child {
  * Starts a process in a group of its own, so that whatever it starts in turn ends with it. Its
  * standard input is a pipe that closes when this process is gone.
  */
-export function startChild({ command, environment, onOutput }: ChildOptions): Child {
+export function startChild({ command, environment }: ChildOptions): Child {
   const [file, ...args] = command;
   const child = spawn(file, args, { env: environment, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const { pid } = child;
@@ -42,9 +43,11 @@ export function startChild({ command, environment, onOutput }: ChildOptions): Ch
       if (!gone) throw error;
     }
   };
-  for (const stream of ["stdout", "stderr"] as const) {
-    child[stream].setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
-  }
+  const read: Child["read"] = (onOutput) => {
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream].setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
+    }
+  };
   // The pipe breaks when the child ends first, which is no error here.
   child.stdin.on("error", () => {});
   const exited = new Promise<ChildExit>((resolve) => {
@@ -53,5 +56,5 @@ export function startChild({ command, environment, onOutput }: ChildOptions): Ch
     child.once("exit", () => kill("SIGKILL"));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  return { pid: pid ?? null, exited, kill };
+  return { pid: pid ?? null, read, exited, kill };
 }

@@ -1,11 +1,13 @@
-import { startChild, type ChildOptions } from "./child.ts";
+import type { Child } from "./child.ts";
 import type { Exit } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { probeUntilReady, probeWhileReady, type LivenessPolicy } from "./probe.ts";
 import type { Timers } from "./timers.ts";
 
 /** What one run of the gateway needs. Times are in milliseconds. */
-export interface RunOptions extends Pick<ChildOptions, "command" | "environment"> {
+export interface RunOptions {
+  /** The process, just started. */
+  child: Child;
   host: string;
   port: number;
   startTimeoutMs: number;
@@ -25,13 +27,13 @@ export interface Run {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts the gateway once. */
+/** Follows one run of the gateway. */
 export function startRun(options: RunOptions): Run {
-  const { command, environment, host, port, startTimeoutMs, liveness, timers, output } = options;
+  const { child, host, port, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onEnd } = options;
   let stopping = false;
   let silentForMs: number | undefined;
-  const child = startChild({ command, environment, onOutput: (stream, text) => output.write(stream, text) });
+  child.read((stream, text) => output.write(stream, text));
   const giveUp = (ms: number): void => {
     silentForMs = ms;
     child.kill("SIGKILL");

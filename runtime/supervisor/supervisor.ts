@@ -1,18 +1,14 @@
 import { join } from "node:path";
-import {
-  CONTROL_TOKEN_VARIABLE,
-  type ContainerConfig,
-  type ProcessList,
-  type SandboxStatus,
-} from "../contract/control.ts";
+import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
-import { SUPERVISED_VARIABLE } from "../process/stop.ts";
+import { startChild, type Child } from "./child.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
 import { readFailure, type Exit } from "./failure.ts";
+import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
   DEFAULT_POLICY,
@@ -32,6 +28,8 @@ export interface SupervisorOptions {
   command: readonly [string, ...string[]];
   /** The gateway's environment. The variables below are added to it. */
   environment: Environment;
+  /** A gateway that was started with them already: the first run. */
+  child?: Child;
   /** The data directory. */
   home: string;
   /** Where the gateway listens, on this machine. */
@@ -103,6 +101,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Calls off the next attempt, or the look at the config file. */
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
+  let started = options.child;
 
   const status = (): SandboxStatus => sandboxStatus(lifecycle, version);
 
@@ -136,9 +135,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const launch = (): void => {
     // What was asked for meanwhile counts: a stop, or another start that was quicker.
     if (run !== undefined || lifecycle.phase !== "starting") return;
+    const child = started ?? startChild({ command: options.command, environment });
+    started = undefined;
     run = startRun({
-      command: options.command,
-      environment,
+      child,
       host: HOST,
       port: gatewayPort,
       startTimeoutMs: options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS,
@@ -201,20 +201,5 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         const stopListening = onChange(({ state }) => state !== "starting" && settle());
       }),
     onChange,
-  };
-}
-
-function gatewayEnvironment({
-  environment,
-  controlToken,
-  home,
-  gatewayPort,
-}: SupervisorOptions): Environment {
-  return {
-    ...environment,
-    [CONTROL_TOKEN_VARIABLE]: controlToken,
-    [SUPERVISED_VARIABLE]: "1",
-    STEWARD_HOME: home,
-    GATEWAY_PORT: String(gatewayPort),
   };
 }

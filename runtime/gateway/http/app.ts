@@ -5,40 +5,36 @@ import { GATEWAY_ROUTES, type GatewayStatus } from "../../contract/control.ts";
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
-import { VERSION } from "../../contract/names.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { bearerToken, sameToken } from "../../contract/token.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
+import type { Parts } from "../parts.ts";
+import { completions, type CompletionsOptions } from "./completions.ts";
+import { hooks, type HooksOptions } from "./hooks.ts";
 
 /** A platform's event is 1 MiB at most; its envelope and another way of escaping come on top. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
 /** What the gateway's HTTP side works with. */
-export interface GatewayAppOptions {
+export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
+  parts(): Parts;
   /** Undefined: every route that needs it refuses everyone. */
   controlToken: string | undefined;
   deliveries: Deliveries;
   status(): GatewayStatus;
-  /** `/v1` and `/hooks`, which check the gateway's own token. */
-  completions: Hono;
-  hooks: Hono;
-  log: Log;
 }
 
-/** The gateway's HTTP side. It listens only once everything behind it is up, so to answer is to be ready. */
+/** The gateway's HTTP side, but for its health. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
-  const { controlToken, deliveries, status, completions, hooks, log } = options;
+  const { controlToken, deliveries, status, log } = options;
   const app = new Hono();
-  const { live, ready, deliveries: deliveriesPath, status: statusPath } = GATEWAY_ROUTES;
+  const { deliveries: deliveriesPath, status: statusPath } = GATEWAY_ROUTES;
 
-  app.get(live, (context) => context.json({ ok: true }));
-  // The process id lets the supervisor tell its own gateway from another one on the same port.
-  app.get(ready, (context) => context.json({ ready: true, version: VERSION, pid: process.pid }));
-
-  app.route("/v1", completions);
-  app.route("/hooks", hooks);
+  // These check the gateway's own token.
+  app.route("/v1", completions(options));
+  app.route("/hooks", hooks(options));
 
   app.use("*", async (context, next) => {
     const given = bearerToken(context.req.header("authorization"));

@@ -9,7 +9,7 @@ import { createAnthropicModel } from "./anthropic.ts";
 import type { Model } from "./model.ts";
 import { createOpenAiCompatibleModel } from "./openai-compatible.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
-import type { ModelTimeout } from "./streamed.ts";
+import type { ModelTimeout } from "./patience.ts";
 import type { UsageStore } from "./usage.ts";
 
 /** What the models work with. */

@@ -1,18 +1,18 @@
-import type { JSONSchema7, ModelMessage as LibraryMessage, SystemModelMessage, ToolSet } from "ai";
+import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Image, ModelMessage, ModelRequest, ToolCall, ToolDefinition, ToolResult } from "./model.ts";
 
-type Ai = typeof import("ai");
-type Part<Role extends LibraryMessage["role"]> = Exclude<
-  Extract<LibraryMessage, { role: Role }>["content"],
+type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number] & { type: "function" };
+type Part<Role extends LanguageModelV4Message["role"]> = Exclude<
+  Extract<LanguageModelV4Message, { role: Role }>["content"],
   string
 >[number];
 
-/** The conversation in the library's form. Providers refuse an empty text, so there is none. */
-export function toMessages(messages: readonly ModelMessage[]): LibraryMessage[] {
+/** The conversation in the form that the providers' clients take. Providers refuse an empty text, so there is none. */
+export function toMessages(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
   return messages.map(toMessage).filter(({ content }) => content.length > 0);
 }
 
-function toMessage(message: ModelMessage): LibraryMessage {
+function toMessage(message: ModelMessage): LanguageModelV4Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: [...(message.images ?? []).map(toImage), ...toText(message.text)] };
@@ -31,7 +31,7 @@ function toText(text: string): { type: "text"; text: string }[] {
 }
 
 function toImage({ mediaType, data }: Image): Part<"user"> {
-  return { type: "file", mediaType, data };
+  return { type: "file", mediaType, data: { type: "data", data } };
 }
 
 /** Both providers refuse a call whose input is no object, even one that the model itself made. */
@@ -49,14 +49,14 @@ function toResult({ id, name, output, failed }: ToolResult): Part<"tool"> {
   };
 }
 
-/** The tools without a way to run them: the library hands the calls on and ends there. */
-export function toTools(tools: readonly ToolDefinition[], { dynamicTool, jsonSchema }: Ai): ToolSet {
-  return Object.fromEntries(
-    tools.map(({ name, description, inputSchema }) => [
-      name,
-      dynamicTool({ description, inputSchema: jsonSchema(inputSchema as JSONSchema7) }),
-    ]),
-  );
+/** The tools in the same form. */
+export function toTools(tools: readonly ToolDefinition[]): Tool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    name,
+    description,
+    inputSchema: inputSchema as Tool["inputSchema"],
+  }));
 }
 
 /**
@@ -67,9 +67,9 @@ export function toTools(tools: readonly ToolDefinition[], { dynamicTool, jsonSch
 export function toInstructions(
   { instructions, circumstances = "" }: Pick<ModelRequest, "instructions" | "circumstances">,
   { marks }: { marks: boolean },
-): SystemModelMessage[] | undefined {
+): LanguageModelV4Message[] {
   const texts = [instructions, circumstances].filter((text) => text.trim() !== "");
-  if (texts.length === 0) return undefined;
+  if (texts.length === 0) return [];
   if (!marks || instructions.trim() === "") return [{ role: "system", content: texts.join("\n\n") }];
   const [stable = "", ...behind] = texts;
   return [

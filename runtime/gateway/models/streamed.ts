@@ -1,4 +1,4 @@
-import type { FinishReason, LanguageModel } from "ai";
+import type { LanguageModelV4, LanguageModelV4FinishReason } from "@ai-sdk/provider";
 import type { Redactor } from "../../contract/redact.ts";
 import {
   ModelRefusal,
@@ -10,16 +10,10 @@ import {
 } from "./model.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
 import { readProviderError } from "./provider-errors.ts";
+import { Patience, type ModelTimeout } from "./patience.ts";
 
-/** Milliseconds for the whole answer, its first word, and between two words. */
-export interface ModelTimeout {
-  totalMs: number;
-  firstChunkMs: number;
-  chunkMs: number;
-}
+type FinishReason = LanguageModelV4FinishReason["unified"];
 
-/** A busy model may think for a minute before its first word, and pause as long between two. */
-const DEFAULT_TIMEOUT: ModelTimeout = { totalMs: 240_000, firstChunkMs: 90_000, chunkMs: 60_000 };
 const CUT_NOTE = "(The answer was cut at its length limit.)";
 
 /** What every provider is made with. */
@@ -41,23 +35,27 @@ export interface ProviderOptions {
 export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
-  /** Loads the provider's library. Called with each question. */
-  load(): Promise<LanguageModel>;
+  /** Loads the provider's client. Called with each question. */
+  load(): Promise<LanguageModelV4>;
 }
 
 /**
- * A model behind the `ai` library, streamed. The library takes longer to load than the whole gateway,
- * so it is loaded with the first question. It makes one attempt and one step only: trying again is the
- * relay's and the edge's, running tools the agent's.
+ * A model behind its provider's client, streamed. The client is loaded with the first question: the start
+ * does not wait for it. One question is one request: trying again is the relay's and the edge's, running
+ * tools the agent's.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, load, clock, redact } = options;
   return {
     answer: async (request) => {
+      const patience = new Patience(request.signal, options.timeout);
       try {
-        return await stream(request, options, await Promise.all([import("ai"), load()]));
+        return await stream(request, reference, await load(), patience);
       } catch (error) {
-        throw readProviderError(error, { reference, now: clock(), redact });
+        const cause = patience.signal.aborted ? noAnswer(request.signal, reference) : error;
+        throw readProviderError(cause, { reference, now: clock(), redact });
+      } finally {
+        patience.end();
       }
     },
   };
@@ -65,50 +63,39 @@ export function createStreamedModel(options: StreamedOptions): Model {
 
 async function stream(
   request: ModelRequest,
-  { reference, timeout = DEFAULT_TIMEOUT }: StreamedOptions,
-  [ai, model]: [typeof import("ai"), LanguageModel],
+  reference: string,
+  model: LanguageModelV4,
+  patience: Patience,
 ): Promise<ModelAnswer> {
-  // The library writes its warnings to the console, which belongs to the log.
-  globalThis.AI_SDK_LOG_WARNINGS = false;
-  const instructions = toInstructions(request, { marks: reference.startsWith("anthropic/") });
-  const { fullStream } = ai.streamText({
-    model,
-    ...(instructions && { instructions }),
-    messages: toMessages(request.messages),
-    ...(request.tools.length > 0 && { tools: toTools(request.tools, ai) }),
+  const { stream: parts } = await model.doStream({
+    prompt: [
+      ...toInstructions(request, { marks: reference.startsWith("anthropic/") }),
+      ...toMessages(request.messages),
+    ],
+    ...(request.tools.length > 0 && { tools: toTools(request.tools), toolChoice: { type: "auto" } }),
     maxOutputTokens: request.maxOutputTokens,
-    maxRetries: 0,
-    abortSignal: request.signal,
-    timeout,
-    // The stream's own error part is read below; the library's default prints it.
-    onError: () => {},
+    abortSignal: patience.signal,
   });
   let text = "";
-  const calls: (ToolCall & { whole: boolean })[] = [];
-  for await (const part of fullStream) {
+  const calls: ReceivedCall[] = [];
+  for await (const part of parts) {
+    patience.renew();
     switch (part.type) {
       case "text-delta":
-        text += part.text;
-        request.onText?.(part.text);
+        text += part.delta;
+        request.onText?.(part.delta);
         break;
       case "tool-call":
-        calls.push({
-          id: part.toolCallId,
-          name: part.toolName,
-          input: part.input,
-          whole: part.invalid !== true,
-        });
+        calls.push({ id: part.toolCallId, name: part.toolName, ...readInput(part.input) });
         break;
       case "error":
         throw part.error;
-      case "abort":
-        throw new ModelTrouble("model_no_answer", `${reference}: ${abortDetail(request.signal)}`);
       case "finish": {
-        const { inputTokens = 0, outputTokens = 0 } = part.totalUsage;
-        const tokens = { input: inputTokens, output: outputTokens };
+        const { inputTokens, outputTokens } = part.usage;
+        const tokens = { input: inputTokens.total ?? 0, output: outputTokens.total ?? 0 };
         // Behind its tools a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
-        const answer = whole({ text, calls, finish: part.finishReason, mayBeEmpty }, reference);
+        const answer = whole({ text, calls, finish: part.finishReason.unified, mayBeEmpty }, reference);
         return { ...answer, model: reference, tokens };
       }
     }
@@ -116,8 +103,20 @@ async function stream(
   throw brokeOff(reference);
 }
 
-function abortDetail(signal: AbortSignal): string {
-  return signal.aborted ? "the answer was stopped." : "the model took too long.";
+/** A call as it came in. `whole`: its input is JSON to its end. */
+type ReceivedCall = ToolCall & { whole: boolean };
+
+function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
+  try {
+    return { input: text.trim() === "" ? {} : (JSON.parse(text) as unknown), whole: true };
+  } catch {
+    return { input: text, whole: false };
+  }
+}
+
+function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
+  const how = signal.aborted ? "the answer was stopped." : "the model took too long.";
+  return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
 function brokeOff(reference: string, how?: string): ModelTrouble {
@@ -128,7 +127,7 @@ function brokeOff(reference: string, how?: string): ModelTrouble {
 /** What came in until the stream's end. */
 interface Received {
   text: string;
-  calls: readonly (ToolCall & { whole: boolean })[];
+  calls: readonly ReceivedCall[];
   finish: FinishReason;
   mayBeEmpty: boolean;
 }

@@ -8,13 +8,13 @@ import {
   type Environment,
 } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { createLog } from "../../contract/log.ts";
 import { createRedactor } from "../../contract/redact.ts";
 import { adminTokenIdentity } from "../../edge/admin-token.ts";
 import { createEdge } from "../../edge/app.ts";
 import { accessIdentity, type Identify } from "../../edge/identity.ts";
 import { fatalReport } from "../../process/fatal.ts";
 import { listen } from "../../process/listen.ts";
-import { createLog } from "../../process/log.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
 import { gatewayCommand } from "../../supervisor/gateway-command.ts";
@@ -50,7 +50,7 @@ function childEnvironment(environment: Environment): Environment {
 // Everything below the data directory is this user's alone, the database's files included.
 process.umask(0o077);
 const redact = createRedactor(process.env);
-const write = (line: string): void => void process.stdout.write(line);
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
   // 1. Environment.
   const settings = readProcessSettings(process.env);
@@ -72,7 +72,7 @@ try {
     gatewayPort: settings.gatewayPort,
     controlToken,
     log,
-    onOutput: (line) => write(`${line}\n`),
+    onOutput: write,
     bootMs: performance.now(),
   });
   const sandbox = supervisedSandbox(supervisor, controlToken, log);

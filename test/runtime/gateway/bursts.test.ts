@@ -250,8 +250,11 @@ test("a message of a burst that was killed is answered, too, where the others co
     });
     const running = say(url, id, id);
     await eventually(() => slack.calls.length === sent + 1);
-    const burst = texts.map((text) => say(url, `Ev-${text}`, text).catch(() => undefined));
-    await active(url, 1 + texts.length);
+    const burst: ReturnType<typeof say>[] = [];
+    for (const text of texts) {
+      burst.push(say(url, `Ev-${text}`, text));
+      await active(url, 1 + burst.length);
+    }
     first.resolve();
     await running;
     return burst;
@@ -263,7 +266,7 @@ test("a message of a burst that was killed is answered, too, where the others co
 
   let gateway = await startGateway(environment);
   model.next(modelStream("zero"), hang);
-  await sayBehind("Ev0", ["one", "two"]);
+  for (const said of await sayBehind("Ev0", ["one", "two"])) said.catch(() => undefined);
   await eventually(() => model.calls.length === 2);
   await crash(gateway);
   expect(model.asked()[1]?.join("\n")).toMatch(/one[^]*two/);
@@ -276,7 +279,7 @@ test("a message of a burst that was killed is answered, too, where the others co
 
   await startGateway(environment);
   for (const result of await Promise.all(await sayBehind("Ev3", ["one", "two"]))) {
-    expect(result?.answer).toMatchObject({ outcome: "answered" });
+    expect(result.answer).toMatchObject({ outcome: "answered" });
   }
   never.resolve();
   const replies = slack.posts().map(({ text }) => text);

@@ -1,0 +1,57 @@
+import { createLog } from "../contract/log.ts";
+import { createRedactor } from "../contract/redact.ts";
+import type { ProcessSettings } from "../process/settings.ts";
+import { onStopRequest } from "../process/stop.ts";
+import type { Child } from "./child.ts";
+import { serveControl } from "./control-server.ts";
+import { createControl } from "./control.ts";
+import { createSupervisor } from "./supervisor.ts";
+
+const CLOSE_MS = 500;
+
+/** What the container's main process has begun with. */
+export interface SuperviseOptions {
+  settings: ProcessSettings;
+  controlToken: string;
+  /** The gateway's program and its arguments. */
+  command: readonly [string, ...string[]];
+  /** The gateway's first run. */
+  child: Child;
+}
+
+/**
+ * Takes the gateway over and serves the control API until this process is asked to end.
+ *
+ * @throws StewardError `port_in_use` where another process holds the control API's port.
+ */
+export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
+  const redact = createRedactor(process.env);
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  const log = createLog({ name: "supervisor", level: settings.logLevel ?? "info", redact, write });
+  if (settings.controlToken === undefined) log.warn("no control token: the control API refuses everyone");
+  const supervisor = createSupervisor({
+    ...gateway,
+    environment: process.env,
+    home: settings.home,
+    gatewayPort: settings.gatewayPort,
+    controlToken,
+    log,
+    onOutput: write,
+    bootMs: performance.now(),
+  });
+  supervisor.start();
+
+  const control = createControl(supervisor, controlToken, log);
+  const server = await serveControl(control, settings.bind, settings.supervisorPort).catch(
+    async (error: unknown) => {
+      await supervisor.stop();
+      throw error;
+    },
+  );
+  log.info("control API ready", { port: server.port });
+  onStopRequest(process.env, async () => {
+    await supervisor.stop();
+    await server.close(CLOSE_MS);
+    process.exit(0);
+  });
+}
