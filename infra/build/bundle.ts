@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type BuildOptions, type OutputFile } from "esbuild";
+import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
 import packageJson from "../../package.json" with { type: "json" };
 import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
@@ -32,6 +32,18 @@ export interface Bundle {
   container: { dir: string; hash: string };
 }
 
+/**
+ * Messages are in English. The libraries take zod as one object, which brings its translations along: more
+ * than half of what the gateway would load.
+ */
+const ENGLISH_ONLY: Plugin = {
+  name: "english-only",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    })),
+};
+
 const COMMON = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -43,6 +55,7 @@ const COMMON = {
   target: "es2024",
   write: false,
   logLevel: "silent",
+  plugins: [ENGLISH_ONLY],
 } satisfies BuildOptions;
 
 /** What the image has on its PATH: people and the chat's own words call the command line by this name. */

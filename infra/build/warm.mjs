@@ -8,11 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 const home = mkdtempSync("/tmp/warm-");
 const environment = { ...process.env, STEWARD_HOME: home };
 
-const program = (name, ...args) =>
-  spawn(process.execPath, [`/app/${name}`, ...args], { env: environment, stdio: "ignore" });
+// What was compiled under other flags does not count: the services run with those of this process.
+const program = (flags, name, ...args) =>
+  spawn(process.execPath, [...flags, `/app/${name}`, ...args], { env: environment, stdio: "ignore" });
 
 for (const service of ["supervisor/main.js", "platform/node/host.js"]) {
-  const child = program(service);
+  const child = program(process.execArgv, service);
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const ready = await fetch("http://127.0.0.1:18789/readyz").catch(() => undefined);
     if (ready?.ok) break;
@@ -28,7 +29,7 @@ for (const command of [
   ["config", "get", "models"],
   ["status"],
 ]) {
-  await once(program("gateway/cli/main.js", ...command), "exit");
+  await once(program([], "gateway/cli/main.js", ...command), "exit");
 }
 // What is loaded on first use only. These modules do nothing by being loaded.
 for (const name of readdirSync("/app/chunks")) await import(`/app/chunks/${name}`);

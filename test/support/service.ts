@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startModel } from "../../infra/rehearsal/standins/model.ts";
 import { startSlack, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
 import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { MODEST_MALLOC, MODEST_V8 } from "../../runtime/supervisor/gateway-command.ts";
 import { accepting } from "./measure.ts";
 
 const SECRETS = {
@@ -66,7 +67,7 @@ export async function startService(
 ): Promise<Service> {
   const [gatewayPort = 0, supervisorPort = 0, port = 0] = await freePorts(3);
   const started = performance.now();
-  const child = spawn(process.execPath, [join(bundleDir, program)], {
+  const child = spawn(process.execPath, [...MODEST_V8, join(bundleDir, program)], {
     stdio: ["ignore", "ignore", "ignore"],
     env: {
       ...baseEnvironment(home),
@@ -115,6 +116,6 @@ export function baseEnvironment(home: string): Record<string, string> {
     STEWARD_HOME: join(home, "data"),
     NODE_COMPILE_CACHE: join(process.cwd(), ".steward", "bench-compile-cache"),
     NODE_COMPILE_CACHE_PORTABLE: "1",
-    NODE_OPTIONS: "--max-semi-space-size=2",
+    ...MODEST_MALLOC,
   };
 }

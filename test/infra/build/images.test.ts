@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { dockerAvailable } from "../../../infra/build/docker.ts";
 import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
+import { MODEST_MALLOC, MODEST_V8 } from "../../../runtime/supervisor/gateway-command.ts";
 
 /** A `docker` that keeps a note of what it was asked, has no image, and pulls only where the test lets it. */
 const DOCKER = `#!/bin/sh
@@ -18,6 +19,14 @@ esac
 `;
 
 const log = () => undefined;
+
+test("the image starts and warms its programs with what the gateway is started with", async () => {
+  const dockerfile = await readFile(new URL("../../../infra/build/Dockerfile", import.meta.url), "utf8");
+  const node = ["node", ...MODEST_V8].map((word) => `"${word}"`).join(", ");
+  expect(dockerfile).toContain(`RUN [${node}, "/app/warm.mjs"]`);
+  expect(dockerfile).toContain(`ENTRYPOINT ["/usr/bin/tini", "--", ${node}]`);
+  for (const [name, value] of Object.entries(MODEST_MALLOC)) expect(dockerfile).toContain(`${name}=${value}`);
+});
 
 describe("the images of the container rehearsal", () => {
   let home: string;
