@@ -10,6 +10,8 @@ export interface Route {
   method: "GET" | "POST";
   path: string;
   access: RouteAccess;
+  /** Served only on a host where ADMIN_TOKEN stands in for an identity gateway. */
+  onlyWithAdminToken?: true;
 }
 
 /** The edge's routes. App, stacks (which paths bypass the identity gateway) and tests read this table. */
@@ -24,6 +26,10 @@ export const ROUTES = {
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
+  signInPage: { method: "GET", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
+  signIn: { method: "POST", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
+  /** Public, so that it works for an expired session too. */
+  signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },

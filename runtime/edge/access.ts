@@ -38,6 +38,14 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
   };
 }
 
+/** Keeps what only some may see, and what leads there, out of every cache. */
+export function noStore(): MiddlewareHandler {
+  return async function noStoreMiddleware(context, next) {
+    await next();
+    context.header("cache-control", "no-store");
+  };
+}
+
 /** Refuses what another site's page asks for: reading routes with side effects stay same-site. */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {

@@ -4,7 +4,13 @@ import { secureHeaders } from "hono/secure-headers";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { refuseCrossSite, requireIdentity, requirePublicOrIdentity, type AccessVariables } from "./access.ts";
+import {
+  noStore,
+  refuseCrossSite,
+  requireIdentity,
+  requirePublicOrIdentity,
+  type AccessVariables,
+} from "./access.ts";
 import { discordInteractions } from "./admission/discord-route.ts";
 import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
@@ -17,6 +23,7 @@ import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
+import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
 
 /** What the edge works with. */
 export interface EdgeOptions {
@@ -24,13 +31,15 @@ export interface EdgeOptions {
   ledger: Ledger;
   sandbox: Sandbox;
   identify: Identify;
+  /** Signing in by form, where no identity gateway does it. */
+  signIn?: SignIn;
   clock: Clock;
   log: Log;
 }
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, ledger, sandbox, identify, clock, log } = options;
+  const { settings, ledger, sandbox, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
   const identified = requireIdentity(identify);
 
@@ -55,6 +64,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(path, webhook({ ...options, ledger, sandbox }));
   }
 
+  app.use("/_admin/*", noStore());
+  if (signIn !== undefined) {
+    app.get(ROUTES.signInPage.path, showSignIn());
+    app.post(ROUTES.signIn.path, signInWith(signIn));
+    app.post(ROUTES.signOut.path, signOut());
+  }
   app.use("/_admin/*", identified);
   app.get(ROUTES.admin.path, async (context) => {
     const [status, counts, { processes }, details] = await Promise.all([
@@ -65,10 +80,12 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     ]);
     context.header("content-security-policy", await contentSecurityPolicy());
     const identity = context.get("identity");
-    return context.html(adminPage({ identity, status, counts, processes, details }));
+    return context.html(
+      adminPage({ identity, signsOut: signIn !== undefined, status, counts, processes, details }),
+    );
   });
 
-  app.use("/debug/*", refuseCrossSite(), identified);
+  app.use("/debug/*", noStore(), refuseCrossSite(), identified);
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

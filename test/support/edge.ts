@@ -2,9 +2,10 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload
 import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { reason } from "../../runtime/contract/errors.ts";
+import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
-import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type { Clock, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -70,6 +71,9 @@ interface EdgeFixture {
   teamDomain?: string | null;
   audience?: string | null;
   grantsWake?: boolean;
+  /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
+  adminToken?: string;
+  clock?: Clock;
   jwk?: object;
 }
 
@@ -97,7 +101,7 @@ const GATEWAY_STATUS: GatewayStatus = {
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
-  const { state = "ready", publicWebhooks = true, grantsWake = true } = fixture;
+  const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
   const orUndefined = (value: string | null | undefined, fallback: string) =>
     value === null ? undefined : (value ?? fallback);
   const admitted: Delivery[] = [];
@@ -107,6 +111,15 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
   const signingSecret = orUndefined(fixture.signingSecret, SIGNING_SECRET);
   const telegramSecret = orUndefined(fixture.telegramSecret, TELEGRAM_SECRET);
+  const gateway = () =>
+    accessIdentity({
+      teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),
+      audience: orUndefined(fixture.audience, AUDIENCE),
+      keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
+    });
+  const access = fixture.adminToken
+    ? adminTokenAccess({ adminToken: fixture.adminToken, clock })
+    : { identify: gateway() };
   const app = createEdge({
     settings: {
       publicWebhooks,
@@ -134,12 +147,8 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
     },
-    identify: accessIdentity({
-      teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),
-      audience: orUndefined(fixture.audience, AUDIENCE),
-      keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
-    }),
-    clock: () => NOW,
+    ...access,
+    clock,
     log: { debug: log, info: log, warn: log, error: log },
   });
   return { app, admitted, wakes, requests, logged };

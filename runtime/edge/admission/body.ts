@@ -24,8 +24,8 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   return { text, value: value as Record<string, unknown> };
 }
 
-// A chunked body names no length, so the limit is held while it is read.
-async function readText(request: Request): Promise<string> {
+/** A body as text. A chunked one names no length, so the limit of 1 MiB is held while it is read. */
+export async function readText(request: Request): Promise<string> {
   if (request.body === null) return "";
   const decoder = new TextDecoder();
   let size = 0;
