@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
@@ -6,6 +7,11 @@ import { sendError, sendProblem } from "./problems.ts";
 export interface AccessVariables {
   Variables: { identity: Identity };
 }
+
+/** The methods that may change something. */
+const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+/** What a browser says of a page of this origin, and of what a person did without any page. */
+const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /** True for a navigation in a browser, which can follow a redirect to a sign-in page. */
 export function wantsHtml(request: Request): boolean {
@@ -43,6 +49,24 @@ export function noStore(): MiddlewareHandler {
   return async function noStoreMiddleware(context, next) {
     await next();
     context.header("cache-control", "no-store");
+  };
+}
+
+/**
+ * Refuses a change that another origin's page asks for, and on the API one that a plain form could send.
+ * Browsers leave Sec-Fetch-Site out on plain http; there the Origin tells, which they send with every
+ * change. A program sends neither and brings no cookie that a page could abuse.
+ */
+export function refuseForeignChanges(): MiddlewareHandler {
+  return async function foreignChangesMiddleware(context, next) {
+    if (!CHANGES.has(context.req.method)) return next();
+    const site = context.req.header("sec-fetch-site");
+    const origin = context.req.header("origin");
+    const isOwn = origin === undefined || origin === new URL(context.req.url).origin;
+    if (site === undefined ? !isOwn : !OWN_SITES.has(site)) return sendProblem("cross_site");
+    const isApi = context.req.path.startsWith("/_admin/api/");
+    if (isApi && !isJson(context.req.header("content-type"))) return sendProblem("media_type_unsupported");
+    return next();
   };
 }
 

@@ -7,6 +7,7 @@ import { ROUTES } from "../contract/routes.ts";
 import {
   noStore,
   refuseCrossSite,
+  refuseForeignChanges,
   requireIdentity,
   requirePublicOrIdentity,
   type AccessVariables,
@@ -64,7 +65,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(path, webhook({ ...options, ledger, sandbox }));
   }
 
-  app.use("/_admin/*", noStore());
+  app.use("/_admin/*", noStore(), refuseForeignChanges());
   if (signIn !== undefined) {
     app.get(ROUTES.signInPage.path, showSignIn());
     app.post(ROUTES.signIn.path, signInWith(signIn));

@@ -9,9 +9,14 @@ export interface JsonBody {
   value: Record<string, unknown>;
 }
 
+/** True for the content type of JSON, which no plain form can send. */
+export function isJson(contentType: string | null | undefined): boolean {
+  return JSON_TYPE.test(contentType ?? "");
+}
+
 /** Reads a JSON object of at most 1 MiB. Throws body_too_large, media_type_unsupported or body_invalid. */
 export async function readJsonBody(request: Request): Promise<JsonBody> {
-  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+  if (!isJson(request.headers.get("content-type"))) {
     throw new StewardError("media_type_unsupported");
   }
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) {
