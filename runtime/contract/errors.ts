@@ -261,6 +261,12 @@ export const ERRORS = {
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
   },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    cause: "More requests came from this client or identity than are taken in a minute.",
+    fix: "Wait for the seconds that Retry-After names. Events that a platform signed are not limited.",
+  },
   not_found: {
     status: 404,
     title: "Not found",

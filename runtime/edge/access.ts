@@ -1,10 +1,13 @@
 import type { MiddlewareHandler } from "hono";
+import type { Client } from "../contract/client.ts";
 import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
+import { clientOf } from "./limits.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
-/** What the access middleware leaves for the handlers behind it. */
+/** What a platform and the access middleware leave for the handlers behind them. */
 export interface AccessVariables {
+  Bindings: Client;
   Variables: { identity: Identity };
 }
 
@@ -21,24 +24,26 @@ export function wantsHtml(request: Request): boolean {
 /** Lets a request pass that carries an identity; a browser without one is sent to sign in. */
 export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVariables> {
   return async function requireIdentityMiddleware(context, next) {
-    const decision = await identify(context.req.raw);
+    const decision = await identify(context.req.raw, clientOf(context));
     if (decision.allowed) {
       context.set("identity", decision.identity);
       await next();
       return undefined;
     }
-    const { error, loginUrl } = decision;
+    const { error, loginUrl, ...after } = decision;
     if (error.code === "identity_required" && loginUrl !== undefined && wantsHtml(context.req.raw)) {
       return context.redirect(loginUrl, 302);
     }
-    return sendError(error);
+    return sendError(error, after);
   };
 }
 
 /** With PUBLIC_WEBHOOKS=false a webhook needs an identity beside its signature; without one it sees 401. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
-    if (!isPublic && !(await identify(context.req.raw)).allowed) return sendProblem("webhooks_private");
+    if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
+      return sendProblem("webhooks_private");
+    }
     await next();
     return undefined;
   };

@@ -20,10 +20,12 @@ import { chat, chatSocket } from "./chat-route.ts";
 import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
+import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
 
 /** What the edge works with. */
@@ -42,13 +44,17 @@ export interface EdgeOptions {
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const { settings, ledger, sandbox, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
-  const identified = requireIdentity(identify);
+  const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
+  const identified = [
+    requireIdentity(identify),
+    limitRequests(limit(PER_MINUTE.identity), (context) => context.get("identity").name),
+  ] as const;
 
   app.use(secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" }));
 
   app.get(ROUTES.live.path, (context) => context.text("ok"));
   app.get(ROUTES.ready.path, readiness(sandbox));
-  app.get(ROUTES.home.path, home(sandbox));
+  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
 
   app.get(ROUTES.chat.path, chat());
   app.get(ROUTES.chatSocket.path, chatSocket());
@@ -60,9 +66,10 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     },
     [ROUTES.discordInteractions.path]: discordInteractions({ publicKey: settings.discordPublicKey, clock }),
   };
+  const refusals = limit(PER_MINUTE.refusedWebhooks);
   for (const [path, options] of Object.entries(webhooks)) {
     app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));
-    app.post(path, webhook({ ...options, ledger, sandbox }));
+    app.post(path, webhook({ ...options, refusals, ledger, sandbox }));
   }
 
   app.use("/_admin/*", noStore(), refuseForeignChanges());
@@ -71,7 +78,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(ROUTES.signIn.path, signInWith(signIn));
     app.post(ROUTES.signOut.path, signOut());
   }
-  app.use("/_admin/*", identified);
+  app.use("/_admin/*", ...identified);
   app.get(ROUTES.admin.path, async (context) => {
     const [status, counts, { processes }, details] = await Promise.all([
       sandbox.status(),
@@ -86,7 +93,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     );
   });
 
-  app.use("/debug/*", noStore(), refuseCrossSite(), identified);
+  app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

@@ -108,6 +108,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const wakes: string[] = [];
   const requests: { port: SandboxPort; request: PortRequest }[] = [];
   const logged: string[] = [];
+  let statusCalls = 0;
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
   const signingSecret = orUndefined(fixture.signingSecret, SIGNING_SECRET);
   const telegramSecret = orUndefined(fixture.telegramSecret, TELEGRAM_SECRET);
@@ -136,7 +137,10 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
     },
     sandbox: {
-      status: async () => ({ state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status }),
+      status: async () => {
+        statusCalls += 1;
+        return { state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status };
+      },
       wake: async () => {
         wakes.push("visitor");
         return grantsWake;
@@ -151,5 +155,5 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     clock,
     log: { debug: log, info: log, warn: log, error: log },
   });
-  return { app, admitted, wakes, requests, logged };
+  return { app, admitted, wakes, requests, logged, statusCalls: () => statusCalls };
 }

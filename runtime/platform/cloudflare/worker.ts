@@ -40,6 +40,7 @@ export default {
       if (error instanceof StewardError) return sendError(error);
       throw error;
     }
-    return edge.fetch(request, env);
+    // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
+    return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },
 };

@@ -95,7 +95,7 @@ try {
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
   const app = createEdge({ settings: edge, ledger, sandbox, ...access, clock: Date.now, log });
   const server = await listen({
-    fetch: (request) => app.fetch(request),
+    fetch: (request, client) => app.fetch(request, client),
     hostname: settings.bind,
     port: settings.edgePort,
     onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
