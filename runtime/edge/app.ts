@@ -1,5 +1,5 @@
 import type { Log } from "../contract/log.ts";
-import { Hono, type Context } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
@@ -50,7 +50,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     limitRequests(limit(PER_MINUTE.identity), (context) => context.get("identity").name),
   ] as const;
 
-  app.use(secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" }));
+  app.use(securityHeaders());
 
   app.get(ROUTES.live.path, (context) => context.text("ok"));
   app.get(ROUTES.ready.path, readiness(sandbox));
@@ -100,6 +100,15 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.notFound(() => sendProblem("not_found"));
   app.onError((error, context) => answerError(error, context, log));
   return app;
+}
+
+/** What is served where the edge cannot be made, such as with a wrong variable: the reason, on every route. */
+export function createClosedEdge(error: StewardError): Hono {
+  return new Hono().use(securityHeaders()).notFound(() => sendError(error));
+}
+
+function securityHeaders(): MiddlewareHandler {
+  return secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" });
 }
 
 function answerError(error: Error, context: Context, log: Log): Response {

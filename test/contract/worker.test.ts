@@ -149,6 +149,7 @@ describe("the Worker in workerd", () => {
     const { request } = await worker({ SANDBOX_SLEEP_AFTER: "soon" });
     const home = await request("/");
     expect(home.status).toBe(500);
+    expect(home.headers.get("x-content-type-options")).toBe("nosniff");
     const problem = (await home.json()) as { code: string; detail: string };
     expect(problem.code).toBe("environment_invalid");
     expect(problem.detail).toContain("SANDBOX_SLEEP_AFTER");
