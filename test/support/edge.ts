@@ -1,7 +1,7 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
-import { reason } from "../../runtime/contract/errors.ts";
+import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
@@ -74,6 +74,8 @@ interface EdgeFixture {
   /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
   adminToken?: string;
   clock?: Clock;
+  /** What recording an event ends with instead. */
+  ledgerError?: StewardError;
   jwk?: object;
 }
 
@@ -131,6 +133,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     },
     ledger: {
       admit: async (event) => {
+        if (fixture.ledgerError !== undefined) throw fixture.ledgerError;
         admitted.push(event);
         return { duplicate: false, ready: state === "ready" };
       },

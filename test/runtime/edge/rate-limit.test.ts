@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../runtime/contract/errors.ts";
 import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
 import { MOST_CALLERS, RateLimit } from "../../../runtime/edge/rate-limit.ts";
 import { createDiscordKey } from "../../support/discord.ts";
@@ -99,6 +100,15 @@ describe("a webhook", () => {
     expect(await statuses(times, () => ask("/slack/events", verified))).toEqual({ 200: times });
     const challenge = { ...forged, body: JSON.stringify({ type: "url_verification", challenge: "abc" }) };
     expect(await statuses(times, () => ask("/slack/events", challenge))).toEqual({ 200: times });
+    // Nor does it use up what forged ones may.
+    expect((await ask("/slack/events", forged)).status).toBe(403);
+  });
+
+  it("does not count a verified event that could not be recorded", async () => {
+    const { ask } = edge({ ledgerError: new StewardError("disk_full") });
+    const verified = { ...forged, headers: await slackHeaders(body) };
+    const times = PER_MINUTE.refusedWebhooks + 100;
+    expect(await statuses(times, () => ask("/slack/events", verified))).toEqual({ 503: times });
   });
 
   it("counts what is malformed or too large, on all routes together", async () => {
