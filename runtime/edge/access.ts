@@ -75,10 +75,14 @@ export function refuseForeignChanges(): MiddlewareHandler {
   };
 }
 
-/** Refuses what another site's page asks for: reading routes with side effects stay same-site. */
+/**
+ * Refuses what another origin's page asks for, also one of the same site, to which the browser adds the
+ * session: some of these routes start the container or do more, although they are asked by GET.
+ */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
-    if (context.req.header("sec-fetch-site") === "cross-site") return sendProblem("cross_site");
+    const site = context.req.header("sec-fetch-site");
+    if (site !== undefined && !OWN_SITES.has(site)) return sendProblem("cross_site");
     await next();
     return undefined;
   };

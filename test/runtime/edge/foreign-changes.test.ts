@@ -60,6 +60,15 @@ describe.each(["POST", "PUT", "PATCH", "DELETE"])("%s below /_admin/", (method) 
   });
 });
 
+it.each([
+  ["cross-site", 403],
+  ["same-site", 403],
+  ["same-origin", 200],
+  ["none", 200],
+])("a debug route asked by a page that is %s answers %i", async (site, status) => {
+  expect((await change("GET", "/debug/container-config", { "sec-fetch-site": site })).status).toBe(status);
+});
+
 it("reading is not held up", async () => {
   const { status } = await change("GET", "/_admin/", { "sec-fetch-site": "cross-site" });
   expect(status).toBe(200);
