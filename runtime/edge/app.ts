@@ -75,7 +75,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/_admin/*", noStore(), refuseForeignChanges());
   if (signIn !== undefined) {
     app.get(ROUTES.signInPage.path, showSignIn());
-    app.post(ROUTES.signIn.path, signInWith(signIn));
+    app.post(ROUTES.signIn.path, signInWith(signIn, log));
     app.post(ROUTES.signOut.path, signOut());
   }
   app.use("/_admin/*", ...identified);

@@ -1,10 +1,12 @@
 import type { Context, Handler } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
+import type { Log } from "../../contract/log.ts";
 import { sameToken } from "../../contract/token.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { wantsHtml } from "../access.ts";
 import { readText } from "../admission/body.ts";
+import { clientOf } from "../limits.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
 import { signInPage } from "../pages/sign-in.ts";
 import { sendProblem } from "../problems.ts";
@@ -28,7 +30,7 @@ export function showSignIn(): Handler {
 }
 
 /** `POST /_admin/sign-in`: a session for whoever knows the token, then on to `next`. */
-export function signIn({ adminToken, sessions, attempts }: SignIn): Handler {
+export function signIn({ adminToken, sessions, attempts }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
     const form = new URLSearchParams(await readText(context.req.raw));
     const next = nextPath(form.get("next"));
@@ -37,10 +39,14 @@ export function signIn({ adminToken, sessions, attempts }: SignIn): Handler {
     // Nothing is awaited from the question to the count, so that tries at the same time are all counted.
     const token = form.get("token") ?? "";
     if (!sameToken(token, adminToken)) {
-      if (token !== "") attempts.failed();
+      if (token !== "") {
+        attempts.failed();
+        log.warn("a wrong admin token was given", { client: clientOf(context) });
+      }
       return refuse(context, next, "sign_in_refused");
     }
     attempts.succeeded();
+    log.info("somebody signed in with the admin token", { client: clientOf(context) });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
     return context.redirect(next, 303);
