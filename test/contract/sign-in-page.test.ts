@@ -23,7 +23,7 @@ test.skipIf(missing)("a person signs in and out, on a phone too", async () => {
     if (message.text().includes("Content Security Policy")) refusedByPolicy.push(message.text());
   });
   const shoot = async (name: string) => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` });
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
   };
   const signIn = async (token: string) => {
     await page.getByLabel("Admin token").fill(token);
@@ -45,6 +45,11 @@ test.skipIf(missing)("a person signs in and out, on a phone too", async () => {
   await signIn(host.secrets.adminToken);
   await page.getByText("Signed in as admin").waitFor();
   expect(page.url()).toBe(`${host.url}/_admin/`);
+  // The channels and models have long names.
+  await host.inState("ready");
+  await page.reload();
+  await page.getByRole("heading", { name: "Models" }).waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
   await shoot("signed-in");
   // No script may read the session.
   expect(await page.evaluate("document.cookie")).toBe("");
