@@ -36,6 +36,19 @@ export const ERRORS = {
     cause: "The request carries no identity that this route accepts.",
     fix: "Sign in through the identity gateway; if that fails, check its team domain, audience tag and policy.",
   },
+  sign_in_refused: {
+    status: 403,
+    title: "This is not the admin token",
+    cause: "The token that was given is not this deployment's ADMIN_TOKEN.",
+    fix: "Give the value of ADMIN_TOKEN (steward:adminToken).",
+  },
+  sign_in_limited: {
+    status: 429,
+    title: "Too many wrong tries",
+    cause:
+      "Wrong tokens were given: each makes the next try wait longer, and ten are the most in 15 minutes.",
+    fix: "Wait. ADMIN_TOKEN as a Bearer works meanwhile.",
+  },
   gateway_not_ready: {
     status: 502,
     title: "The gateway is not ready",
@@ -247,6 +260,12 @@ export const ERRORS = {
     title: "Cross-site requests are refused",
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    cause: "More requests came from this client or identity than are taken in a minute.",
+    fix: "Wait for the seconds that Retry-After names. Events that a platform signed are not limited.",
   },
   not_found: {
     status: 404,

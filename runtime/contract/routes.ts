@@ -1,18 +1,28 @@
 /**
- * Who may ask a route.
- * `public`: everyone. `webhook`: the platform by its signature; with PUBLIC_WEBHOOKS=false only
- * together with an identity. `identity`: whoever the identity gateway (or, on a host, ADMIN_TOKEN) vouches for.
+ * Who may ask a route, and what everyone else is told:
+ *
+ * - `public`: everyone.
+ * - `webhook`: the platform by its signature; 403 without a right one, 503 while the gateway is not ready,
+ *   so that a test POST does not see a refusal. Discord is told 401 in every state, as it demands. With
+ *   PUBLIC_WEBHOOKS=false only together with an identity; 401 without.
+ * - `identity`: whom the identity gateway vouches for, on a host without one whoever knows ADMIN_TOKEN; 403
+ *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
+ * - `device`: whoever opens the socket and proves on it that its device is paired; 426 to a plain request.
+ *
+ * What an identity or a signature is asked for does not depend on the gateway's state.
  */
-export type RouteAccess = "public" | "webhook" | "identity";
+export type RouteAccess = "public" | "webhook" | "identity" | "device";
 
 /** One route of the edge. */
 export interface Route {
   method: "GET" | "POST";
   path: string;
   access: RouteAccess;
+  /** Served only on a host where ADMIN_TOKEN stands in for an identity gateway. */
+  onlyWithAdminToken?: true;
 }
 
-/** The edge's routes. App, stacks (which paths bypass the identity gateway) and tests read this table. */
+/** The edge's routes, all of them. App, readiness probe and tests read this table; a test asks every cell of it. */
 export const ROUTES = {
   home: { method: "GET", path: "/", access: "public" },
   live: { method: "GET", path: "/healthz", access: "public" },
@@ -20,10 +30,14 @@ export const ROUTES = {
   /** The page holds nothing: what it may see is settled on its socket. */
   chat: { method: "GET", path: "/chat", access: "public" },
   /** A WebSocket, see chat.ts: the device proves itself on it. */
-  chatSocket: { method: "GET", path: "/chat/socket", access: "public" },
+  chatSocket: { method: "GET", path: "/chat/socket", access: "device" },
   slackEvents: { method: "POST", path: "/slack/events", access: "webhook" },
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
+  signInPage: { method: "GET", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
+  signIn: { method: "POST", path: "/_admin/sign-in", access: "public", onlyWithAdminToken: true },
+  /** Public, so that it works for an expired session too. */
+  signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },

@@ -1,11 +1,20 @@
 import type { MiddlewareHandler } from "hono";
+import type { Client } from "../contract/client.ts";
+import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
+import { clientOf } from "./limits.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
-/** What the access middleware leaves for the handlers behind it. */
+/** What a platform and the access middleware leave for the handlers behind them. */
 export interface AccessVariables {
+  Bindings: Client;
   Variables: { identity: Identity };
 }
+
+/** The methods that may change something. */
+const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+/** What a browser says of a page of this origin, and of what a person did without any page. */
+const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /** True for a navigation in a browser, which can follow a redirect to a sign-in page. */
 export function wantsHtml(request: Request): boolean {
@@ -15,33 +24,65 @@ export function wantsHtml(request: Request): boolean {
 /** Lets a request pass that carries an identity; a browser without one is sent to sign in. */
 export function requireIdentity(identify: Identify): MiddlewareHandler<AccessVariables> {
   return async function requireIdentityMiddleware(context, next) {
-    const decision = await identify(context.req.raw);
+    const decision = await identify(context.req.raw, clientOf(context));
     if (decision.allowed) {
       context.set("identity", decision.identity);
       await next();
       return undefined;
     }
-    const { error, loginUrl } = decision;
+    const { error, loginUrl, ...after } = decision;
     if (error.code === "identity_required" && loginUrl !== undefined && wantsHtml(context.req.raw)) {
       return context.redirect(loginUrl, 302);
     }
-    return sendError(error);
+    return sendError(error, after);
   };
 }
 
 /** With PUBLIC_WEBHOOKS=false a webhook needs an identity beside its signature; without one it sees 401. */
 export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): MiddlewareHandler {
   return async function webhookAccessMiddleware(context, next) {
-    if (!isPublic && !(await identify(context.req.raw)).allowed) return sendProblem("webhooks_private");
+    if (!isPublic && !(await identify(context.req.raw, clientOf(context))).allowed) {
+      return sendProblem("webhooks_private");
+    }
     await next();
     return undefined;
   };
 }
 
-/** Refuses what another site's page asks for: reading routes with side effects stay same-site. */
+/** Keeps what only some may see, and what leads there, out of every cache. */
+export function noStore(): MiddlewareHandler {
+  return async function noStoreMiddleware(context, next) {
+    await next();
+    context.header("cache-control", "no-store");
+  };
+}
+
+/**
+ * Refuses a change that another origin's page asks for, and on the API one that a plain form could send.
+ * Browsers leave Sec-Fetch-Site out on plain http; there the Origin tells, which they send with every
+ * change. A program sends neither and brings no cookie that a page could abuse.
+ */
+export function refuseForeignChanges(): MiddlewareHandler {
+  return async function foreignChangesMiddleware(context, next) {
+    if (!CHANGES.has(context.req.method)) return next();
+    const site = context.req.header("sec-fetch-site");
+    const origin = context.req.header("origin");
+    const isOwn = origin === undefined || origin === new URL(context.req.url).origin;
+    if (site === undefined ? !isOwn : !OWN_SITES.has(site)) return sendProblem("cross_site");
+    const isApi = context.req.path.startsWith("/_admin/api/");
+    if (isApi && !isJson(context.req.header("content-type"))) return sendProblem("media_type_unsupported");
+    return next();
+  };
+}
+
+/**
+ * Refuses what another origin's page asks for, also one of the same site, to which the browser adds the
+ * session: some of these routes start the container or do more, although they are asked by GET.
+ */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
-    if (context.req.header("sec-fetch-site") === "cross-site") return sendProblem("cross_site");
+    const site = context.req.header("sec-fetch-site");
+    if (site !== undefined && !OWN_SITES.has(site)) return sendProblem("cross_site");
     await next();
     return undefined;
   };

@@ -1,10 +1,17 @@
 import type { Log } from "../contract/log.ts";
-import { Hono, type Context } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { refuseCrossSite, requireIdentity, requirePublicOrIdentity, type AccessVariables } from "./access.ts";
+import {
+  noStore,
+  refuseCrossSite,
+  refuseForeignChanges,
+  requireIdentity,
+  requirePublicOrIdentity,
+  type AccessVariables,
+} from "./access.ts";
 import { discordInteractions } from "./admission/discord-route.ts";
 import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
@@ -13,10 +20,13 @@ import { chat, chatSocket } from "./chat-route.ts";
 import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
+import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
 
 /** What the edge works with. */
 export interface EdgeOptions {
@@ -24,21 +34,27 @@ export interface EdgeOptions {
   ledger: Ledger;
   sandbox: Sandbox;
   identify: Identify;
+  /** Signing in by form, where no identity gateway does it. */
+  signIn?: SignIn;
   clock: Clock;
   log: Log;
 }
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, ledger, sandbox, identify, clock, log } = options;
+  const { settings, ledger, sandbox, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
-  const identified = requireIdentity(identify);
+  const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
+  const identified = [
+    requireIdentity(identify),
+    limitRequests(limit(PER_MINUTE.identity), (context) => context.get("identity").name),
+  ] as const;
 
-  app.use(secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" }));
+  app.use(securityHeaders());
 
   app.get(ROUTES.live.path, (context) => context.text("ok"));
   app.get(ROUTES.ready.path, readiness(sandbox));
-  app.get(ROUTES.home.path, home(sandbox));
+  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
 
   app.get(ROUTES.chat.path, chat());
   app.get(ROUTES.chatSocket.path, chatSocket());
@@ -50,12 +66,19 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     },
     [ROUTES.discordInteractions.path]: discordInteractions({ publicKey: settings.discordPublicKey, clock }),
   };
+  const refusals = limit(PER_MINUTE.refusedWebhooks);
   for (const [path, options] of Object.entries(webhooks)) {
     app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));
-    app.post(path, webhook({ ...options, ledger, sandbox }));
+    app.post(path, webhook({ ...options, refusals, ledger, sandbox }));
   }
 
-  app.use("/_admin/*", identified);
+  app.use("/_admin/*", noStore(), refuseForeignChanges());
+  if (signIn !== undefined) {
+    app.get(ROUTES.signInPage.path, showSignIn());
+    app.post(ROUTES.signIn.path, signInWith(signIn, log));
+    app.post(ROUTES.signOut.path, signOut());
+  }
+  app.use("/_admin/*", ...identified);
   app.get(ROUTES.admin.path, async (context) => {
     const [status, counts, { processes }, details] = await Promise.all([
       sandbox.status(),
@@ -65,16 +88,27 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     ]);
     context.header("content-security-policy", await contentSecurityPolicy());
     const identity = context.get("identity");
-    return context.html(adminPage({ identity, status, counts, processes, details }));
+    return context.html(
+      adminPage({ identity, signsOut: signIn !== undefined, status, counts, processes, details }),
+    );
   });
 
-  app.use("/debug/*", refuseCrossSite(), identified);
+  app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 
   app.notFound(() => sendProblem("not_found"));
   app.onError((error, context) => answerError(error, context, log));
   return app;
+}
+
+/** What is served where the edge cannot be made, such as with a wrong variable: the reason, on every route. */
+export function createClosedEdge(error: StewardError): Hono {
+  return new Hono().use(securityHeaders()).notFound(() => sendError(error));
+}
+
+function securityHeaders(): MiddlewareHandler {
+  return secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" });
 }
 
 function answerError(error: Error, context: Context, log: Log): Response {

@@ -14,10 +14,10 @@ export interface Identity {
 /** Whom a request is from, or why that is not known. */
 export type IdentityDecision =
   | { allowed: true; identity: Identity }
-  | { allowed: false; error: StewardError; loginUrl?: string };
+  | { allowed: false; error: StewardError; loginUrl?: string; retryAfterSeconds?: number };
 
-/** Decides whose request this is. */
-export type Identify = (request: Request) => Promise<IdentityDecision>;
+/** Decides whose request this is. `client` is whom wrong tries are counted for. */
+export type Identify = (request: Request, client: string) => Promise<IdentityDecision>;
 
 /**
  * The identity gateway's origin. A bare host name means https; a full origin is taken for loopback

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Http2Bindings, HttpBindings } from "@hono/node-server";
+import type { Client } from "../contract/client.ts";
 import { PROBLEM_TYPE, type Problem } from "../contract/problem.ts";
 import { createServer } from "./http.ts";
 import { closeServer, openServer } from "./server.ts";
@@ -13,7 +15,7 @@ export interface Listening {
 
 /** What to serve, and where. */
 export interface ListenOptions {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, client: Client): Response | Promise<Response>;
   /** What a GET of these paths is answered with as JSON, also before the rest is loaded. */
   atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
@@ -79,7 +81,9 @@ export async function listen({
 
 async function loadAdapter(fetch: ListenOptions["fetch"]) {
   const { getRequestListener } = await import("@hono/node-server");
-  return getRequestListener(fetch, { overrideGlobalObjects: false });
+  const answer = (request: Request, { incoming }: HttpBindings | Http2Bindings) =>
+    fetch(request, { clientAddress: incoming.socket.remoteAddress });
+  return getRequestListener(answer, { overrideGlobalObjects: false });
 }
 
 function sendJson(response: ServerResponse, value: object): void {

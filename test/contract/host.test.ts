@@ -83,6 +83,30 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
       expect([processes, page, output()].join()).not.toContain(secret);
   });
 
+  it("lets a browser in that signs in with ADMIN_TOKEN", async () => {
+    const { request, secrets, output } = await host({ build });
+    const browser = { accept: "text/html", "sec-fetch-site": "same-origin" };
+    const closed = await request("/_admin/", { headers: browser, redirect: "manual" });
+    expect([closed.status, closed.headers.get("location")]).toEqual([
+      302,
+      "/_admin/sign-in?next=%2F_admin%2F",
+    ]);
+    const signIn = (token: string) =>
+      request("/_admin/sign-in", {
+        method: "POST",
+        headers: browser,
+        body: new URLSearchParams({ token, next: "/debug/processes" }),
+        redirect: "manual",
+      });
+    const opened = await signIn(secrets.adminToken);
+    expect([opened.status, opened.headers.get("location")]).toEqual([303, "/debug/processes"]);
+    const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+    expect((await request("/_admin/", { headers: { cookie } })).status).toBe(200);
+    expect((await signIn("wrong")).status).toBe(403);
+    expect((await signIn(secrets.adminToken)).status).toBe(429);
+    expect(cookie + output()).not.toContain(secrets.adminToken);
+  });
+
   it("says what is not configured, and keeps strangers out", async () => {
     const { request } = await host({ build });
     expect((await request("/_admin/")).status).toBe(403);

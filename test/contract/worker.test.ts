@@ -132,10 +132,24 @@ describe("the Worker in workerd", () => {
     expect((await postSlack(mention("anyone?"))).status).toBe(401);
   });
 
+  it("tells clients apart by the address that Cloudflare gives", async () => {
+    const { request } = await worker();
+    const forge = async (address: string): Promise<number> => {
+      const headers = { "cf-connecting-ip": address };
+      const response = await request("/telegram-webhook", { method: "POST", body: "forged", headers });
+      await response.text();
+      return response.status;
+    };
+    const flood = () => Promise.all(Array.from({ length: 50 }, () => forge("192.0.2.1")));
+    await expect.poll(flood, { interval: 1, timeout: 30_000 }).toContain(429);
+    expect(await forge("192.0.2.2")).toBe(503);
+  });
+
   it("names a wrong variable on every route", async () => {
     const { request } = await worker({ SANDBOX_SLEEP_AFTER: "soon" });
     const home = await request("/");
     expect(home.status).toBe(500);
+    expect(home.headers.get("x-content-type-options")).toBe("nosniff");
     const problem = (await home.json()) as { code: string; detail: string };
     expect(problem.code).toBe("environment_invalid");
     expect(problem.detail).toContain("SANDBOX_SLEEP_AFTER");

@@ -1,10 +1,11 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
-import { reason } from "../../runtime/contract/errors.ts";
+import { reason, type StewardError } from "../../runtime/contract/errors.ts";
+import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
-import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type { Clock, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -70,6 +71,11 @@ interface EdgeFixture {
   teamDomain?: string | null;
   audience?: string | null;
   grantsWake?: boolean;
+  /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
+  adminToken?: string;
+  clock?: Clock;
+  /** What recording an event ends with instead. */
+  ledgerError?: StewardError;
   jwk?: object;
 }
 
@@ -97,16 +103,26 @@ const GATEWAY_STATUS: GatewayStatus = {
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
-  const { state = "ready", publicWebhooks = true, grantsWake = true } = fixture;
+  const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
   const orUndefined = (value: string | null | undefined, fallback: string) =>
     value === null ? undefined : (value ?? fallback);
   const admitted: Delivery[] = [];
   const wakes: string[] = [];
   const requests: { port: SandboxPort; request: PortRequest }[] = [];
   const logged: string[] = [];
+  let statusCalls = 0;
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
   const signingSecret = orUndefined(fixture.signingSecret, SIGNING_SECRET);
   const telegramSecret = orUndefined(fixture.telegramSecret, TELEGRAM_SECRET);
+  const gateway = () =>
+    accessIdentity({
+      teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),
+      audience: orUndefined(fixture.audience, AUDIENCE),
+      keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
+    });
+  const access = fixture.adminToken
+    ? adminTokenAccess({ adminToken: fixture.adminToken, clock })
+    : { identify: gateway() };
   const app = createEdge({
     settings: {
       publicWebhooks,
@@ -117,13 +133,17 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     },
     ledger: {
       admit: async (event) => {
+        if (fixture.ledgerError !== undefined) throw fixture.ledgerError;
         admitted.push(event);
         return { duplicate: false, ready: state === "ready" };
       },
       counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
     },
     sandbox: {
-      status: async () => ({ state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status }),
+      status: async () => {
+        statusCalls += 1;
+        return { state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status };
+      },
       wake: async () => {
         wakes.push("visitor");
         return grantsWake;
@@ -134,13 +154,9 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
     },
-    identify: accessIdentity({
-      teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),
-      audience: orUndefined(fixture.audience, AUDIENCE),
-      keys: () => createLocalJWKSet({ keys: fixture.jwk ? [fixture.jwk as { kty: string }] : [] }),
-    }),
-    clock: () => NOW,
+    ...access,
+    clock,
     log: { debug: log, info: log, warn: log, error: log },
   });
-  return { app, admitted, wakes, requests, logged };
+  return { app, admitted, wakes, requests, logged, statusCalls: () => statusCalls };
 }

@@ -9,9 +9,14 @@ export interface JsonBody {
   value: Record<string, unknown>;
 }
 
+/** True for the content type of JSON, which no plain form can send. */
+export function isJson(contentType: string | null | undefined): boolean {
+  return JSON_TYPE.test(contentType ?? "");
+}
+
 /** Reads a JSON object of at most 1 MiB. Throws body_too_large, media_type_unsupported or body_invalid. */
 export async function readJsonBody(request: Request): Promise<JsonBody> {
-  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+  if (!isJson(request.headers.get("content-type"))) {
     throw new StewardError("media_type_unsupported");
   }
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) {
@@ -24,8 +29,8 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   return { text, value: value as Record<string, unknown> };
 }
 
-// A chunked body names no length, so the limit is held while it is read.
-async function readText(request: Request): Promise<string> {
+/** A body as text. A chunked one names no length, so the limit of 1 MiB is held while it is read. */
+export async function readText(request: Request): Promise<string> {
   if (request.body === null) return "";
   const decoder = new TextDecoder();
   let size = 0;

@@ -4,10 +4,13 @@ import type { Identity } from "../identity.ts";
 import type { LedgerCounts } from "../ports.ts";
 import { reasonBox, stateLine } from "./home.ts";
 import { page, type Markup } from "./layout.ts";
+import { signOutForm } from "./sign-in.ts";
 
 /** What the overview shows. */
 export interface Overview {
   identity: Identity;
+  /** This service holds the session, so it offers to end it. */
+  signsOut: boolean;
   status: SandboxStatus;
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped. */
@@ -17,12 +20,13 @@ export interface Overview {
 }
 
 /** The overview of `/_admin/`. */
-export function adminPage({ identity, status, counts, processes, details }: Overview): Markup {
+export function adminPage({ identity, signsOut, status, counts, processes, details }: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
   return page(
     "steward administration",
     html`<h1>steward administration</h1>
       <p class="soft">Signed in as ${identity.name}</p>
+      ${signsOut ? signOutForm() : ""}
       <h2>Gateway</h2>
       ${stateLine(status)} ${reasonBox(status.reason)}
       <dl>

@@ -13,9 +13,13 @@ h1 { font-size: 1.5rem; margin: 0 0 .5rem; } h2 { font-size: 1.05rem; margin: 2r
 p { margin: .5rem 0; } .soft { color: var(--soft); } code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
 .state::before { content: "●"; margin-right: .5rem; } .ok::before { color: var(--ok); } .bad::before { color: var(--bad); }
 .wait::before { color: var(--soft); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.25rem; margin: .75rem 0; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: fit-content(50%) 1fr; gap: .35rem 1.25rem; margin: .75rem 0; }
+dt { color: var(--soft); } dt, dd { margin: 0; overflow-wrap: anywhere; }
 aside { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0; }
+form { display: flex; flex-direction: column; align-items: flex-start; gap: .5rem; margin: 1rem 0; max-width: 24rem; }
+input, button { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 6px;
+  padding: .5rem .75rem; } input { width: 100%; } button { cursor: pointer; }
+:focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 1px; }
 `;
 
 // One piece, since the policy's hash counts every space between the tags.

@@ -1,8 +1,7 @@
 import { AGENT } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { createEdge } from "../../edge/app.ts";
+import { createClosedEdge, createEdge } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
-import { sendError } from "../../edge/problems.ts";
 import { readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 
@@ -37,9 +36,10 @@ export default {
     try {
       edge ??= buildEdge(env);
     } catch (error) {
-      if (error instanceof StewardError) return sendError(error);
+      if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
       throw error;
     }
-    return edge.fetch(request, env);
+    // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
+    return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },
 };

@@ -10,9 +10,9 @@ import {
 import { StewardError } from "../../contract/errors.ts";
 import { createLog } from "../../contract/log.ts";
 import { createRedactor } from "../../contract/redact.ts";
-import { adminTokenIdentity } from "../../edge/admin-token.ts";
-import { createEdge } from "../../edge/app.ts";
-import { accessIdentity, type Identify } from "../../edge/identity.ts";
+import { adminTokenAccess } from "../../edge/admin-token.ts";
+import { createEdge, type EdgeOptions } from "../../edge/app.ts";
+import { accessIdentity } from "../../edge/identity.ts";
 import { fatalReport } from "../../process/fatal.ts";
 import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
@@ -33,12 +33,15 @@ function edgeSettings(environment: Environment): EdgeSettings {
   return result.settings;
 }
 
-/** The identity gateway where one is configured, else ADMIN_TOKEN, else nobody. */
-function hostIdentity({ teamDomain, audience }: EdgeSettings, adminToken: string | undefined): Identify {
+/** The identity gateway where one is configured, else ADMIN_TOKEN with a sign-in page, else nobody. */
+function hostAccess(
+  { teamDomain, audience }: EdgeSettings,
+  adminToken: string | undefined,
+): Pick<EdgeOptions, "identify" | "signIn"> {
   const configured = teamDomain !== undefined || audience !== undefined;
   return configured || !adminToken
-    ? accessIdentity({ teamDomain, audience })
-    : adminTokenIdentity(adminToken);
+    ? { identify: accessIdentity({ teamDomain, audience }) }
+    : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
 /** What the gateway may know: its own variables and what Node itself reads, not the edge's secrets. */
@@ -89,10 +92,10 @@ try {
   supervisor.start();
 
   // 4. Edge.
-  const identify = hostIdentity(edge, process.env["ADMIN_TOKEN"]);
-  const app = createEdge({ settings: edge, ledger, sandbox, identify, clock: Date.now, log });
+  const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
+  const app = createEdge({ settings: edge, ledger, sandbox, ...access, clock: Date.now, log });
   const server = await listen({
-    fetch: (request) => app.fetch(request),
+    fetch: (request, client) => app.fetch(request, client),
     hostname: settings.bind,
     port: settings.edgePort,
     onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),

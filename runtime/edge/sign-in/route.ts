@@ -1,0 +1,82 @@
+import type { Context, Handler } from "hono";
+import { deleteCookie, setCookie } from "hono/cookie";
+import type { Log } from "../../contract/log.ts";
+import { sameToken } from "../../contract/token.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { wantsHtml } from "../access.ts";
+import { readText } from "../admission/body.ts";
+import { clientOf } from "../limits.ts";
+import { contentSecurityPolicy } from "../pages/layout.ts";
+import { signInPage } from "../pages/sign-in.ts";
+import { sendProblem } from "../problems.ts";
+import type { SignInAttempts } from "./attempts.ts";
+import { nextPath } from "./next.ts";
+import { SESSION_COOKIE, SESSION_SECONDS, type Sessions } from "./session.ts";
+
+/** What signing in works with. */
+export interface SignIn {
+  adminToken: string;
+  sessions: Sessions;
+  attempts: SignInAttempts;
+}
+
+/** `GET /_admin/sign-in?next=`: the form. */
+export function showSignIn(): Handler {
+  return async function handleShowSignIn(context) {
+    context.header("content-security-policy", await contentSecurityPolicy());
+    return context.html(signInPage({ next: nextPath(context.req.query("next")) }));
+  };
+}
+
+/** `POST /_admin/sign-in`: a session for whoever knows the token, then on to `next`. */
+export function signIn({ adminToken, sessions, attempts }: SignIn, log: Log): Handler {
+  return async function handleSignIn(context) {
+    const form = new URLSearchParams(await readText(context.req.raw));
+    const next = nextPath(form.get("next"));
+    const waitMs = attempts.waitMs();
+    if (waitMs > 0) return refuse(context, next, "sign_in_limited", Math.ceil(waitMs / 1_000));
+    // Nothing is awaited from the question to the count, so that tries at the same time are all counted.
+    const token = form.get("token") ?? "";
+    if (!sameToken(token, adminToken)) {
+      if (token !== "") {
+        attempts.failed();
+        log.warn("a wrong admin token was given", { client: clientOf(context) });
+      }
+      return refuse(context, next, "sign_in_refused");
+    }
+    attempts.succeeded();
+    log.info("somebody signed in with the admin token", { client: clientOf(context) });
+    const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
+    setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
+    return context.redirect(next, 303);
+  };
+}
+
+/** `POST /_admin/sign-out`: takes the session from the browser. */
+export function signOut(): Handler {
+  return function handleSignOut(context) {
+    const secure = isHttps(context);
+    deleteCookie(context, SESSION_COOKIE, { path: "/", httpOnly: true, sameSite: "Strict", secure });
+    return context.redirect(ROUTES.signInPage.path, 303);
+  };
+}
+
+/** The form once more with what is wrong, or the problem for whoever is no browser. */
+async function refuse(
+  context: Context,
+  next: string,
+  code: Extract<ErrorCode, "sign_in_refused" | "sign_in_limited">,
+  retryAfterSeconds?: number,
+): Promise<Response> {
+  const after = { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  if (!wantsHtml(context.req.raw)) return sendProblem(code, undefined, after);
+  if (retryAfterSeconds !== undefined) context.header("retry-after", String(retryAfterSeconds));
+  context.header("content-security-policy", await contentSecurityPolicy());
+  return context.html(signInPage({ next, code, ...after }), code === "sign_in_limited" ? 429 : 403);
+}
+
+/** Behind a proxy that ends TLS the request itself is plain; the page's origin is the browser's own word. */
+function isHttps(context: Context): boolean {
+  return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
+import { command, createDiscordKey } from "../../support/discord.ts";
+import { createSigner, edgeFixture, slackEvent, slackHeaders, TELEGRAM_SECRET } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const ADMIN_TOKEN = "the-admin-token-0123456789";
+const JSON_TYPE = { "content-type": "application/json" };
+const TABLE: readonly (readonly [string, Route])[] = Object.entries<Route>(ROUTES);
+
+/** Who vouches for people: an identity gateway, the admin token of a host, or nobody. */
+const VOUCHERS = ["gateway", "adminToken", "nobody"] as const;
+const IDENTITIES = ["anonymous", "wrong token", "identity"] as const;
+const SIGNATURES = ["unsigned", "forged", "signed"] as const;
+const WEBHOOKS = ["public", "private"] as const;
+const STATES = ["ready", "starting", "stopped", "crash-looping"] as const;
+
+interface Cell {
+  voucher: (typeof VOUCHERS)[number];
+  identity: (typeof IDENTITIES)[number];
+  signature: (typeof SIGNATURES)[number];
+  webhooks: (typeof WEBHOOKS)[number];
+  state: (typeof STATES)[number];
+}
+
+const CELLS: Cell[] = VOUCHERS.flatMap((voucher) =>
+  IDENTITIES.flatMap((identity) =>
+    SIGNATURES.flatMap((signature) =>
+      WEBHOOKS.flatMap((webhooks) =>
+        STATES.map((state) => ({ voucher, identity, signature, webhooks, state })),
+      ),
+    ),
+  ),
+);
+
+const signer = await createSigner();
+const discord = await createDiscordKey();
+const TOKENS = {
+  gateway: { identity: await signer.sign(), "wrong token": await signer.sign({ aud: "another" }) },
+  adminToken: { identity: ADMIN_TOKEN, "wrong token": `${ADMIN_TOKEN}x` },
+};
+
+/** An event of each platform, and the headers by which it is known. */
+const EVENTS: Record<string, { body: string; forged: object; signed: object }> = {
+  [ROUTES.slackEvents.path]: await event(slackEvent(), slackHeaders, (body) =>
+    slackHeaders(body, "another-secret"),
+  ),
+  [ROUTES.telegramWebhook.path]: await event(
+    { update_id: 1, message: { message_id: 1, date: 1, chat: { id: 1, type: "private" }, text: "hello" } },
+    async () => ({ "x-telegram-bot-api-secret-token": TELEGRAM_SECRET }),
+    async () => ({ "x-telegram-bot-api-secret-token": "another-secret" }),
+  ),
+  [ROUTES.discordInteractions.path]: await event(command("hello"), discord.headers, (body) =>
+    discord.headers(`${body} `),
+  ),
+};
+
+async function event(
+  value: object,
+  sign: (body: string) => Promise<object>,
+  forge: (body: string) => Promise<object>,
+) {
+  const body = JSON.stringify(value);
+  return { body, signed: await sign(body), forged: await forge(body) };
+}
+
+function identityHeaders({ voucher, identity }: Cell): Record<string, string> {
+  if (identity === "anonymous") return {};
+  if (voucher === "adminToken") return { authorization: `Bearer ${TOKENS.adminToken[identity]}` };
+  return { "cf-access-jwt-assertion": TOKENS.gateway[identity] };
+}
+
+function edge({ voucher, webhooks, state }: Cell) {
+  return edgeFixture({
+    state,
+    publicWebhooks: webhooks === "public",
+    discordPublicKey: discord.publicKey,
+    jwk: signer.jwk,
+    ...(voucher === "adminToken" && { adminToken: ADMIN_TOKEN }),
+    ...(voucher === "nobody" && { audience: null }),
+  });
+}
+
+/** What happens in a cell: the status, and whether an event is recorded or the container's servers are asked. */
+async function outcome({ method, path }: Route, cell: Cell): Promise<string> {
+  const { app, admitted, requests } = edge(cell);
+  const { body = "{}", forged = {}, signed = {} } = EVENTS[path] ?? {};
+  const signature = { unsigned: {}, forged, signed }[cell.signature];
+  const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
+  const init = { method, headers, ...(method === "POST" && { body }) };
+  // A route with a parameter is asked with some value for it.
+  const response = await app.request(`${HOST}${path.replaceAll(/:\w+/g, "1")}`, init);
+  const { status } = response;
+  if (admitted.length > 0) return `${status}, recorded`;
+  return requests.length > 0 && isRefusal(status)
+    ? `${status}, although the container was asked`
+    : `${status}`;
+}
+
+function isRefusal(status: number): boolean {
+  return [401, 403, 500].includes(status);
+}
+
+/** What the table says of a cell. */
+function expected(name: string, route: Route, cell: Cell): string {
+  const { voucher, identity, state } = cell;
+  const isKnown = identity === "identity" && voucher !== "nobody";
+  // Where a route is not served, its address is one of many below /_admin/.
+  if (route.onlyWithAdminToken && voucher !== "adminToken") return isKnown ? "404" : refusal(voucher);
+  switch (route.access) {
+    case "identity":
+      return isKnown ? "let in" : refusal(voucher);
+    case "webhook":
+      return webhookAnswer(name, cell, isKnown);
+    case "device":
+      return "426";
+    case "public":
+      return publicAnswers(state === "ready")[name] ?? "a public route that this test does not know";
+  }
+}
+
+function refusal(voucher: Cell["voucher"]): string {
+  return voucher === "nobody" ? "500" : "403";
+}
+
+function webhookAnswer(name: string, { webhooks, signature, state }: Cell, isKnown: boolean): string {
+  if (webhooks === "private" && !isKnown) return "401";
+  const isDiscord = name === "discordInteractions";
+  if (signature === "signed") return state === "ready" || isDiscord ? "200, recorded" : "503, recorded";
+  if (isDiscord) return "401";
+  return state === "ready" ? "403" : "503";
+}
+
+/** The answers of public routes: nothing but the gateway's state makes a difference. */
+function publicAnswers(isReady: boolean): Record<string, string> {
+  return {
+    home: isReady ? "200" : "502",
+    live: "200",
+    ready: isReady ? "200" : "503",
+    chat: "200",
+    signInPage: "200",
+    // Without the token in the form.
+    signIn: "403",
+    signOut: "303",
+  };
+}
+
+describe.each(TABLE)("%s", (name, route) => {
+  it.each(VOUCHERS)(
+    `answers each caller as the table says where people are vouched for by: %s`,
+    async (by) => {
+      const cells = CELLS.filter(({ voucher }) => voucher === by);
+      const wanted = new Map(cells.map((cell) => [Object.values(cell).join(), expected(name, route, cell)]));
+      const found = new Map<string, string>();
+      for (const cell of cells) {
+        const key = Object.values(cell).join();
+        const answer = await outcome(route, cell);
+        const isIn = wanted.get(key) === "let in" && !isRefusal(Number.parseInt(answer, 10));
+        found.set(key, isIn ? "let in" : answer);
+      }
+      expect(found.size).toBe(IDENTITIES.length * SIGNATURES.length * WEBHOOKS.length * STATES.length);
+      expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
+    },
+  );
+});
+
+describe("the table", () => {
+  const registered = (fixture: Parameters<typeof edgeFixture>[0]) =>
+    edgeFixture(fixture)
+      .app.routes.filter(({ method }) => method !== "ALL")
+      .map(({ method, path }) => `${method} ${path}`);
+  const listed = (routes: readonly (readonly [string, Route])[]) =>
+    routes.map(([, { method, path }]) => `${method} ${path}`);
+  const sorted = (lines: string[]) => [...new Set(lines)].sort();
+
+  it("holds every route that is served, and no other", () => {
+    expect(sorted(registered({ adminToken: ADMIN_TOKEN }))).toEqual(sorted(listed(TABLE)));
+    const always = TABLE.filter(([, { onlyWithAdminToken }]) => !onlyWithAdminToken);
+    expect(sorted(registered({}))).toEqual(sorted(listed(always)));
+  });
+
+  it("closes every other address below /_admin/ and /debug/", async () => {
+    for (const path of ["/_admin", "/_admin/nothing", "/_admin/api/nothing", "/debug", "/debug/nothing"]) {
+      for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        const init = { method, headers: JSON_TYPE };
+        expect([method, path, (await edgeFixture().app.request(`${HOST}${path}`, init)).status]).toEqual([
+          method,
+          path,
+          403,
+        ]);
+      }
+    }
+  });
+
+  it("keeps everything that wants an identity where the identity gateway stands before it", () => {
+    const elsewhere = TABLE.filter(
+      ([, { access, path }]) => access === "identity" && !/^\/(?:_admin\/|debug\/|metrics$)/.test(path),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+});
