@@ -248,6 +248,12 @@ export const ERRORS = {
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
   },
+  command_not_allowed: {
+    status: 400,
+    title: "The command is not allowed here",
+    cause: "The line is not one of those that may be run in the container.",
+    fix: "Use one of the lines that the detail lists; for everything else run `steward` in the container.",
+  },
   not_found: {
     status: 404,
     title: "Not found",

@@ -25,6 +25,7 @@ export const ROUTES = {
   telegramWebhook: { method: "POST", path: "/telegram-webhook", access: "webhook" },
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
+  cli: { method: "GET", path: "/debug/cli", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -10,6 +10,7 @@ import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
 import { webhook } from "./admission/webhook.ts";
 import { chat, chatSocket } from "./chat-route.ts";
+import { debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
@@ -69,6 +70,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   });
 
   app.use("/debug/*", refuseCrossSite(), identified);
+  app.get(ROUTES.cli.path, debugCli(sandbox));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

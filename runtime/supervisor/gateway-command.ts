@@ -12,7 +12,15 @@ const MODEST = ["--max-semi-space-size=2", "--optimize-for-size"];
  * extension as the program.
  */
 export function gatewayCommand(): [string, ...string[]] {
+  return [process.execPath, ...MODEST, programPath("main")];
+}
+
+/** The command line's program. */
+export function cliCommand(): [string, ...string[]] {
+  return [process.execPath, ...MODEST, programPath("cli/main")];
+}
+
+function programPath(name: string): string {
   const file = fileURLToPath(import.meta.url);
-  const gateway = new URL(`../gateway/main${extname(file)}`, import.meta.url);
-  return [process.execPath, ...MODEST, fileURLToPath(gateway)];
+  return fileURLToPath(new URL(`../gateway/${name}${extname(file)}`, import.meta.url));
 }

@@ -6,7 +6,7 @@ import { readProcessSettings } from "../process/settings.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { createControl } from "./control.ts";
 import { serveControl } from "./control-server.ts";
-import { gatewayCommand } from "./gateway-command.ts";
+import { cliCommand, gatewayCommand } from "./gateway-command.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
@@ -23,6 +23,7 @@ try {
   // 2. Gateway. First, since everything waits for it.
   const supervisor = createSupervisor({
     command: gatewayCommand(),
+    cli: cliCommand(),
     environment: process.env,
     home: settings.home,
     gatewayPort: settings.gatewayPort,

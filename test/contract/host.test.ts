@@ -77,6 +77,15 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect(processes).toContain("crash-looping");
     const config = await (await request("/debug/container-config", admin)).json();
     expect(config).toMatchObject({ config: { channels: { telegram: { dm: {} } } }, valid: false });
+    const cli = await request("/debug/cli?cmd=cat%20steward.json", admin);
+    expect(await cli.json()).toMatchObject({ exitCode: 0, stdout: JSON.stringify(DEPRECATED) });
+    const validation = await request("/debug/cli?cmd=config%20validate", admin);
+    expect(await validation.json()).toMatchObject({
+      command: "config validate",
+      exitCode: 1,
+      stderr: expect.stringContaining("Unrecognized key"),
+    });
+    expect((await request("/debug/cli?cmd=cat%20/etc/passwd", admin)).status).toBe(400);
     const page = await (await request("/_admin/", admin)).text();
     expect(page).toContain("Unrecognized key");
     for (const secret of Object.values(secrets))

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
 import { startWorker } from "../support/worker.ts";
 
 const CHALLENGE = {
@@ -60,6 +61,20 @@ describe("the Worker in workerd", () => {
     expect(await home.json()).toMatchObject({ code: "gateway_not_ready" });
     await inState("ready");
     expect((await request("/")).status).toBe(200);
+  });
+
+  it("runs a command of the operator's in a container that it has to start first", async () => {
+    const { variables, headers } = await identityGateway();
+    const { request, state } = await worker(variables);
+    expect((await request("/debug/cli?cmd=devices%20list")).status).toBe(403);
+    expect((await request("/debug/cli?cmd=rm", { headers })).status).toBe(400);
+    expect(await state()).toBe("stopped");
+    expect(await (await request("/debug/cli?cmd=devices%20list", { headers })).json()).toEqual({
+      command: "devices list",
+      exitCode: 0,
+      stdout: "No device pairing entries.\n",
+      stderr: "",
+    });
   });
 
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {

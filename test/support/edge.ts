@@ -43,6 +43,12 @@ export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = N
   };
 }
 
+/** A signed-in operator: a key for the fixture, and the headers of a request. */
+export async function signedIn() {
+  const { jwk, sign } = await createSigner();
+  return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
+}
+
 /** An ordinary event of Slack. */
 export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
   return {
@@ -71,6 +77,8 @@ interface EdgeFixture {
   audience?: string | null;
   grantsWake?: boolean;
   jwk?: object;
+  /** The supervisor's answers by path, where they differ from the usual ones. */
+  answers?: Record<string, () => Response>;
 }
 
 const CONTAINER_CONFIG = {
@@ -130,7 +138,10 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       request: async (port, request) => {
         requests.push({ port, request });
+        const answer = fixture.answers?.[request.path];
+        if (answer !== undefined) return answer();
         if (port === "gateway") return Response.json(GATEWAY_STATUS);
+        if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
     },

@@ -17,7 +17,7 @@ import { listen } from "../../process/listen.ts";
 import { createLog } from "../../process/log.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
-import { gatewayCommand } from "../../supervisor/gateway-command.ts";
+import { cliCommand, gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { createLedger } from "./ledger.ts";
@@ -67,6 +67,7 @@ try {
   // 3. Gateway, which only this process talks to.
   const supervisor = createSupervisor({
     command: gatewayCommand(),
+    cli: cliCommand(),
     environment: childEnvironment(process.env),
     home: settings.home,
     gatewayPort: settings.gatewayPort,
