@@ -242,6 +242,12 @@ export const ERRORS = {
     cause: "The body is not a JSON object of the expected form.",
     fix: "Send the JSON that the platform documents.",
   },
+  query_invalid: {
+    status: 400,
+    title: "The query is not valid",
+    cause: "A parameter of the query is unknown or has a value that is not allowed.",
+    fix: "Correct the parameters named in the detail.",
+  },
   cross_site: {
     status: 403,
     title: "Cross-site requests are refused",

@@ -26,6 +26,8 @@ export const ROUTES = {
   discordInteractions: { method: "POST", path: "/discord/interactions", access: "webhook" },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
   cli: { method: "GET", path: "/debug/cli", access: "identity" },
+  logs: { method: "GET", path: "/debug/logs", access: "identity" },
+  version: { method: "GET", path: "/debug/version", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -11,7 +11,14 @@ import { telegramUpdates } from "./admission/telegram-route.ts";
 import { webhook } from "./admission/webhook.ts";
 import { chat, chatSocket } from "./chat-route.ts";
 import { debugCli } from "./cli-route.ts";
-import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
+import {
+  debugContainerConfig,
+  debugLogs,
+  debugProcesses,
+  debugVersion,
+  gatewayDetails,
+  listProcesses,
+} from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { adminPage } from "./pages/admin.ts";
@@ -71,6 +78,8 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.use("/debug/*", refuseCrossSite(), identified);
   app.get(ROUTES.cli.path, debugCli(sandbox));
+  app.get(ROUTES.logs.path, debugLogs(sandbox));
+  app.get(ROUTES.version.path, debugVersion(sandbox));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
 import { listens } from "../support/ports.ts";
 
@@ -77,6 +78,12 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect(processes).toContain("crash-looping");
     const config = await (await request("/debug/container-config", admin)).json();
     expect(config).toMatchObject({ config: { channels: { telegram: { dm: {} } } }, valid: false });
+    const logs = await (await request("/debug/logs?lines=50", admin)).text();
+    expect(logs).toContain("Invalid config at");
+    expect(await (await request("/debug/version", admin)).json()).toMatchObject({
+      version: VERSION,
+      runtime: expect.stringContaining("Node.js"),
+    });
     const cli = await request("/debug/cli?cmd=cat%20steward.json", admin);
     expect(await cli.json()).toMatchObject({ exitCode: 0, stdout: JSON.stringify(DEPRECATED) });
     const validation = await request("/debug/cli?cmd=config%20validate", admin);
@@ -89,7 +96,7 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     const page = await (await request("/_admin/", admin)).text();
     expect(page).toContain("Unrecognized key");
     for (const secret of Object.values(secrets))
-      expect([processes, page, output()].join()).not.toContain(secret);
+      expect([processes, logs, page, output()].join()).not.toContain(secret);
   });
 
   it("says what is not configured, and keeps strangers out", async () => {

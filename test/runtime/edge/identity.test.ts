@@ -2,7 +2,14 @@ import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { AUDIENCE, createSigner, edgeFixture, TEAM_DOMAIN } from "../../support/edge.ts";
 
-const ROUTES = ["/_admin/", "/debug/cli?cmd=status", "/debug/processes", "/debug/container-config"];
+const ROUTES = [
+  "/_admin/",
+  "/debug/cli?cmd=status",
+  "/debug/logs",
+  "/debug/version",
+  "/debug/processes",
+  "/debug/container-config",
+];
 const HOST = "https://steward.example.com";
 
 describe.each(ROUTES)("%s", (route) => {
