@@ -254,6 +254,24 @@ export const ERRORS = {
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
   },
+  foreign_change: {
+    status: 403,
+    title: "A change has to come from this service's own pages",
+    cause: "The request does not show that a page of this service, or a person, made it.",
+    fix: "Use the admin page. From a command line add the header Origin with this service's own address.",
+  },
+  ledger_entry_unknown: {
+    status: 404,
+    title: "No such event",
+    cause: "The ledger has no entry of this key: it never came, or was deleted seven days after its end.",
+    fix: "See /debug/ledger for the keys.",
+  },
+  ledger_entry_not_dead: {
+    status: 409,
+    title: "The event was not given up",
+    cause: "Only an event in the state dead can be delivered again; this one is under way or answered.",
+    fix: "See /debug/ledger?state=dead for those that were given up.",
+  },
   command_not_allowed: {
     status: 400,
     title: "The command is not allowed here",

@@ -28,6 +28,8 @@ export const ROUTES = {
   cli: { method: "GET", path: "/debug/cli", access: "identity" },
   logs: { method: "GET", path: "/debug/logs", access: "identity" },
   version: { method: "GET", path: "/debug/version", access: "identity" },
+  ledger: { method: "GET", path: "/debug/ledger", access: "identity" },
+  ledgerReplay: { method: "POST", path: "/_admin/api/ledger/replay", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -46,3 +46,31 @@ export function refuseCrossSite(): MiddlewareHandler {
     return undefined;
   };
 }
+
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+
+/**
+ * Lets a change pass only from this service's own pages, or from a person: the browser says so in
+ * Sec-Fetch-Site, or else the Origin is this host. JSON alone is taken, which no form of another site can send.
+ */
+export function refuseForeignChanges(): MiddlewareHandler {
+  return async function foreignChangeMiddleware(context, next) {
+    const { method } = context.req;
+    if (method !== "GET" && method !== "HEAD") {
+      if (!isOwn(context.req.raw)) return sendProblem("foreign_change");
+      if (!JSON_TYPE.test(context.req.header("content-type") ?? "")) {
+        return sendProblem("media_type_unsupported");
+      }
+    }
+    await next();
+    return undefined;
+  };
+}
+
+function isOwn(request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin" || site === "none";
+  const origin = request.headers.get("origin") ?? "";
+  // Hosts, since a proxy that ends TLS leaves the scheme of the browser's address behind.
+  return URL.canParse(origin) && new URL(origin).host === new URL(request.url).host;
+}

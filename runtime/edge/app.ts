@@ -4,7 +4,13 @@ import { secureHeaders } from "hono/secure-headers";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { refuseCrossSite, requireIdentity, requirePublicOrIdentity, type AccessVariables } from "./access.ts";
+import {
+  refuseCrossSite,
+  refuseForeignChanges,
+  requireIdentity,
+  requirePublicOrIdentity,
+  type AccessVariables,
+} from "./access.ts";
 import { discordInteractions } from "./admission/discord-route.ts";
 import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
@@ -21,6 +27,7 @@ import {
 } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
+import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
@@ -63,6 +70,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(path, webhook({ ...options, ledger, sandbox }));
   }
 
+  app.use("/_admin/api/*", refuseCrossSite(), refuseForeignChanges());
   app.use("/_admin/*", identified);
   app.get(ROUTES.admin.path, async (context) => {
     const [status, counts, { processes }, details] = await Promise.all([
@@ -76,10 +84,13 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     return context.html(adminPage({ identity, status, counts, processes, details }));
   });
 
+  app.post(ROUTES.ledgerReplay.path, replayEntry(ledger));
+
   app.use("/debug/*", refuseCrossSite(), identified);
   app.get(ROUTES.cli.path, debugCli(sandbox));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox));
+  app.get(ROUTES.ledger.path, debugLedger(ledger));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -75,6 +76,26 @@ describe("the Worker in workerd", () => {
       stdout: "No device pairing entries.\n",
       stderr: "",
     });
+  });
+
+  it("lists events, and delivers none again that was not given up", async () => {
+    const { variables, headers } = await identityGateway();
+    const { postSlack, slack, request } = await worker(variables);
+    await postSlack(mention("list me"));
+    await slack.waitFor(() => true, 60_000);
+    const list = async () =>
+      (await (await request("/debug/ledger?platform=slack", { headers })).json()) as LedgerPage;
+    await expect.poll(async () => (await list()).entries[0]?.state).toBe("answered");
+    const { entries } = await list();
+    expect(JSON.stringify(entries)).not.toContain("list me");
+    const replay = (key: string) =>
+      request("/_admin/api/ledger/replay", {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", "sec-fetch-site": "none" },
+        body: JSON.stringify({ key }),
+      });
+    expect((await replay(entries[0]?.key ?? "")).status).toBe(409);
+    expect((await replay("slack:nothing")).status).toBe(404);
   });
 
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {

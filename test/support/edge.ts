@@ -4,7 +4,7 @@ import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { reason } from "../../runtime/contract/errors.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
-import type { PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type { Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -79,6 +79,8 @@ interface EdgeFixture {
   jwk?: object;
   /** The supervisor's answers by path, where they differ from the usual ones. */
   answers?: Record<string, () => Response>;
+  /** In place of the ledger that only remembers. */
+  ledger?: Partial<Ledger>;
 }
 
 const CONTAINER_CONFIG = {
@@ -129,6 +131,9 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         return { duplicate: false, ready: state === "ready" };
       },
       counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
+      list: async () => ({ entries: [] }),
+      replay: async () => "unknown",
+      ...fixture.ledger,
     },
     sandbox: {
       status: async () => ({ state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status }),

@@ -1,10 +1,8 @@
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
-import type { LedgerCounts } from "../ports.ts";
+import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
+import { LISTING_INDEX, listEntries } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
-
-/** The life of an entry; `answered` and `dead` are settled. */
-export type EntryState = "received" | "delivering" | "answered" | "dead";
 
 /** An entry that is due for delivery. */
 export interface DueEntry {
@@ -33,6 +31,7 @@ const SCHEMA = [
   // With its state, so that what is settled is counted without reading the events themselves.
   `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
   "DROP INDEX IF EXISTS ledger_settled",
+  LISTING_INDEX,
 ];
 
 const UNREADABLE = "the entry cannot be read by this version";
@@ -217,6 +216,30 @@ export class LedgerStore {
       counts[row["state"] as EntryState] = Number(row["n"]);
     }
     return counts;
+  }
+
+  /** One page of entries. */
+  list(query: LedgerQuery): LedgerPage {
+    return listEntries(this.#sql, query);
+  }
+
+  /** Puts a dead entry back, due at once. Its age counts from now on, else it would be given up again. */
+  replay(key: string, now: number): ReplayResult {
+    return this.#sql.transaction(() => {
+      const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
+      if (row === undefined) return "unknown";
+      if (row["state"] !== "dead") return "not_dead";
+      this.#sql.all(
+        `UPDATE ledger SET state = 'received', attempts = 0, settled_at = NULL, note = NULL,
+           received_at = ?1, next_at = ?1,
+           delivery = CASE WHEN json_valid(delivery) THEN json_set(delivery, '$.receivedAt', ?1) ELSE delivery END
+         WHERE key = ?2`,
+        now,
+        key,
+      );
+      this.#turns.update(String(row["conversation"]));
+      return "replayed";
+    });
   }
 
   /** Deletes up to `limit` entries that were settled before `before`. */

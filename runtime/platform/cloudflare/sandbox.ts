@@ -12,7 +12,10 @@ import type {
   Admission,
   Ledger,
   LedgerCounts,
+  LedgerPage,
+  LedgerQuery,
   PortRequest,
+  ReplayResult,
   Sandbox as SandboxPorts,
   SandboxPort,
 } from "../../edge/ports.ts";
@@ -91,6 +94,21 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   /** See {@link Ledger}. */
   async counts(): Promise<LedgerCounts> {
     return this.#store.counts();
+  }
+
+  /** See {@link Ledger}. */
+  async list(query: LedgerQuery): Promise<LedgerPage> {
+    return this.#store.list(query);
+  }
+
+  /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
+  async replay(key: string): Promise<ReplayResult> {
+    const result = this.#store.replay(key, this.#clock());
+    if (result === "replayed") {
+      this.#use();
+      this.ctx.waitUntil(this.#dispatch());
+    }
+    return result;
   }
 
   /** See {@link SandboxPorts}. */

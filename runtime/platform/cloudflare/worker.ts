@@ -19,7 +19,12 @@ function buildEdge(env: WorkerEnvironment): Edge {
   const object = () => env.SANDBOX.getByName(AGENT);
   return createEdge({
     settings,
-    ledger: { admit: (event) => object().admit(event), counts: () => object().counts() },
+    ledger: {
+      admit: (event) => object().admit(event),
+      counts: () => object().counts(),
+      list: (query) => object().list(query),
+      replay: (key) => object().replay(key),
+    },
     sandbox: {
       status: () => object().status(),
       wake: () => object().wake(),
