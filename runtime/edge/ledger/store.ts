@@ -2,6 +2,7 @@ import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { LISTING_INDEX, listEntries } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
+import { TOTALS_SCHEMA } from "./totals.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 
 /** An entry that is due for delivery. */
@@ -32,6 +33,7 @@ const SCHEMA = [
   `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
   "DROP INDEX IF EXISTS ledger_settled",
   LISTING_INDEX,
+  ...TOTALS_SCHEMA,
 ];
 
 const UNREADABLE = "the entry cannot be read by this version";
@@ -208,7 +210,7 @@ export class LedgerStore {
   counts(): LedgerCounts {
     const counts: LedgerCounts = { received: 0, delivering: 0, answered: 0, dead: 0 };
     const rows = this.#sql.all(
-      `SELECT state, count(*) AS n FROM ledger INDEXED BY ledger_ended WHERE settled_at IS NOT NULL GROUP BY state
+      `SELECT state, entries AS n FROM ledger_totals
        UNION ALL
        SELECT state, count(*) FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL GROUP BY state`,
     );
