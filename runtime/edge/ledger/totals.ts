@@ -17,6 +17,10 @@ export const TOTALS_SCHEMA = [
      UPDATE ledger_totals SET entries = entries + (state = new.state) - (state = old.state)
      WHERE state IN (old.state, new.state);
    END`,
+  // The ledger itself records open entries alone; a restored or imported one may come settled.
+  `CREATE TRIGGER IF NOT EXISTS ledger_inserted AFTER INSERT ON ledger WHEN new.settled_at IS NOT NULL BEGIN
+     UPDATE ledger_totals SET entries = entries + 1 WHERE state = new.state;
+   END`,
   `CREATE TRIGGER IF NOT EXISTS ledger_deleted AFTER DELETE ON ledger BEGIN
      UPDATE ledger_totals SET entries = entries - 1 WHERE state = old.state;
    END`,

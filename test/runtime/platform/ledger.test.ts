@@ -134,6 +134,11 @@ describe("counts", () => {
     sql.all("UPDATE ledger SET state = 'answered', settled_at = 1 WHERE key <> 'slack:c'");
     expect(new LedgerStore(sql).counts()).toEqual({ received: 1, delivering: 0, answered: 2, dead: 0 });
     expect(new LedgerStore(sql).counts()).toMatchObject({ answered: 2 });
+    sql.all(
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, settled_at)
+       VALUES ('slack:x', 'slack:x', '{}', 'dead', 1, 1, 1)`,
+    );
+    expect(older.counts()).toMatchObject({ answered: 2, dead: 1 });
   });
 });
 
