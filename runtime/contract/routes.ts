@@ -30,6 +30,8 @@ export const ROUTES = {
   version: { method: "GET", path: "/debug/version", access: "identity" },
   ledger: { method: "GET", path: "/debug/ledger", access: "identity" },
   ledgerReplay: { method: "POST", path: "/_admin/api/ledger/replay", access: "identity" },
+  metrics: { method: "GET", path: "/metrics", access: "identity" },
+  metricsJson: { method: "GET", path: "/_admin/api/metrics", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -28,6 +28,7 @@ import {
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
+import { metricsJson, metricsText } from "./metrics-routes.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
@@ -85,6 +86,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger));
+
+  app.get(ROUTES.metricsJson.path, metricsJson(ledger, sandbox));
+
+  app.use(ROUTES.metrics.path, refuseCrossSite(), identified);
+  app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
   app.use("/debug/*", refuseCrossSite(), identified);
   app.get(ROUTES.cli.path, debugCli(sandbox));

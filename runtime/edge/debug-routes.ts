@@ -28,12 +28,10 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   return (await response.json()) as ProcessList;
 }
 
-/** What the gateway tells of itself; `undefined` while it is not ready. */
+/** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
-  const { state } = await sandbox.status();
-  if (state !== "ready") return undefined;
-  const response = await sandbox.request("gateway", { method: "GET", path: GATEWAY_ROUTES.status });
-  return response.ok ? ((await response.json()) as GatewayStatus) : undefined;
+  const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
+  return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */

@@ -87,4 +87,9 @@ export interface Sandbox {
   wake(): Promise<boolean>;
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
+  /**
+   * Asks the gateway where it is ready, else nobody: it starts nothing and keeps nothing awake, however
+   * often it is called. `undefined` where no answer came.
+   */
+  peek(request: PortRequest): Promise<Response | undefined>;
 }

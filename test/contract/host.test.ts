@@ -27,7 +27,7 @@ async function host(options: HostOptions) {
 
 describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (build) => {
   it("answers a mention with the model's own text, once for an event that is sent twice", async () => {
-    const { inState, postSlack, slack, request } = await host({ build });
+    const { inState, postSlack, slack, request, admin } = await host({ build });
     await inState("ready");
     expect((await request("/")).status).toBe(200);
     const event = mention("what is up?");
@@ -40,6 +40,10 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect((await postSlack(mention("and now?"))).status).toBe(200);
     await slack.waitFor(({ text }) => text.includes("and now?"), 20_000);
     expect(slack.messages()).toHaveLength(2);
+    const figures = async () => (await request("/metrics", admin)).text();
+    await expect.poll(figures).toContain("steward_answers_total 2\n");
+    expect(await figures()).toContain('steward_ledger_entries{state="answered"} 2\n');
+    expect((await request("/metrics")).status).toBe(403);
   });
 
   it("keeps an event that comes while the gateway is down and answers it once it is up", async () => {

@@ -79,6 +79,8 @@ interface EdgeFixture {
   jwk?: object;
   /** The supervisor's answers by path, where they differ from the usual ones. */
   answers?: Record<string, () => Response>;
+  /** What the gateway tells of itself, where it differs. */
+  gateway?: Partial<GatewayStatus>;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
 }
@@ -92,17 +94,21 @@ const CONTAINER_CONFIG = {
 const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
+const MODEL = "anthropic/claude-sonnet-4-5";
 /** A gateway whose Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
-  model: { id: "anthropic/claude-sonnet-4-5" },
-  models: [{ id: "anthropic/claude-sonnet-4-5", state: "ready" }],
+  model: { id: MODEL },
+  models: [{ id: MODEL, state: "ready" }],
   channels: [{ platform: "slack", state: "failing", reason: reason("slack_token_expired") }],
   counts: { conversations: 1, messages: 2, answered: 1, active: 0 },
   schedules: { count: 1, nextAt: "2026-11-22T08:00:00.000Z", missed: 0 },
   config: { loadedAt: new Date(NOW).toISOString() },
-  usage: [],
+  usage: [
+    { day: "2026-11-18", model: MODEL, requests: 3, inputTokens: 400, outputTokens: 50 },
+    { day: "2026-11-17", model: MODEL, requests: 2, inputTokens: 100, outputTokens: 25 },
+  ],
 };
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
@@ -145,10 +151,11 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         requests.push({ port, request });
         const answer = fixture.answers?.[request.path];
         if (answer !== undefined) return answer();
-        if (port === "gateway") return Response.json(GATEWAY_STATUS);
         if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
+      peek: async () =>
+        state === "ready" ? Response.json({ ...GATEWAY_STATUS, ...fixture.gateway }) : undefined,
     },
     identify: accessIdentity({
       teamDomain: orUndefined(fixture.teamDomain, TEAM_DOMAIN),

@@ -7,6 +7,7 @@ import { pause } from "./pause.ts";
 
 const STATUS_FRESH_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
+const PEEK_TIMEOUT_MS = 2_000;
 const PORT_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 const MAX_BOOT_FAILURES = 4;
@@ -158,6 +159,13 @@ export class ContainerLife {
       await listening.body?.cancel();
     }
     return this.#untilSent(port, request);
+  }
+
+  /** Asks the gateway where it is ready; starts nothing. `undefined` where no answer came. */
+  async peek(request: PortRequest): Promise<Response | undefined> {
+    if ((await this.status()).state !== "ready" || !this.running) return undefined;
+    // It may end between its status and this question.
+    return this.#ports.send("gateway", request, PEEK_TIMEOUT_MS).catch(() => undefined);
   }
 
   async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {

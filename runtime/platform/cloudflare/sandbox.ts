@@ -140,6 +140,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return response;
   }
 
+  /** See {@link SandboxPorts}. Not a use: a scrape every few seconds must not keep the container awake. */
+  async peek(request: PortRequest): Promise<Response | undefined> {
+    return this.#life.peek(request);
+  }
+
   /** Runs what is due: deliveries, then sleep. */
   async alarm(): Promise<void> {
     this.#alarmAt = Number.POSITIVE_INFINITY;
