@@ -242,6 +242,12 @@ export const ERRORS = {
     cause: "The body is not a JSON object of the expected form.",
     fix: "Send the JSON that the platform documents.",
   },
+  commands_busy: {
+    status: 429,
+    title: "Too many commands run already",
+    cause: "As many commands as allowed run in the container: 4.",
+    fix: "Try again in a moment; a command ends after 20 seconds at the latest.",
+  },
   query_invalid: {
     status: 400,
     title: "The query is not valid",

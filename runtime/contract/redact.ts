@@ -1,6 +1,7 @@
 import { CONTROL_TOKEN_VARIABLE, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
-const MASK = "[redacted]";
+/** What stands in a secret's place. */
+export const MASK = "[redacted]";
 /** Shorter values occur in ordinary text by chance; no real token is that short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;

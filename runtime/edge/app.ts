@@ -85,7 +85,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     return context.html(adminPage({ identity, status, counts, processes, details }));
   });
 
-  app.post(ROUTES.ledgerReplay.path, replayEntry(ledger));
+  app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
 
   app.get(ROUTES.metricsJson.path, metricsJson(ledger, sandbox));
 
@@ -93,7 +93,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
   app.use("/debug/*", refuseCrossSite(), identified);
-  app.get(ROUTES.cli.path, debugCli(sandbox));
+  app.get(ROUTES.cli.path, debugCli(sandbox, log));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox));
   app.get(ROUTES.ledger.path, debugLedger(ledger));

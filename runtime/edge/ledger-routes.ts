@@ -2,6 +2,8 @@ import type { Handler } from "hono";
 import * as z from "zod";
 import { platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import type { AccessVariables } from "./access.ts";
 import { readJsonBody } from "./admission/body.ts";
 import { ENTRY_STATES, type Ledger } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
@@ -25,7 +27,7 @@ export function debugLedger(ledger: Ledger): Handler {
 }
 
 /** `POST /_admin/api/ledger/replay` `{key}`: an entry that was given up is delivered as if it had just come. */
-export function replayEntry(ledger: Ledger): Handler {
+export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> {
   return async function handleReplay(context) {
     const { value } = await readJsonBody(context.req.raw);
     const body = replayBody.safeParse(value);
@@ -34,6 +36,7 @@ export function replayEntry(ledger: Ledger): Handler {
     const result = await ledger.replay(key);
     if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
     if (result === "not_dead") throw new StewardError("ledger_entry_not_dead");
+    log.info("operator had an event delivered again", { by: context.get("identity").name, key });
     return context.json({ key, state: "received" });
   };
 }

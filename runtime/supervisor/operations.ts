@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CliResult } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import type { Operation } from "../contract/operations.ts";
-import { createRedactor, redactJsonText, type Redactor } from "../contract/redact.ts";
+import { createRedactor, MASK, redactJsonText, type Redactor } from "../contract/redact.ts";
 import { runCommand } from "./command-run.ts";
 import { readDataFile } from "./data-file.ts";
 import type { Timers } from "./timers.ts";
@@ -19,39 +20,65 @@ export interface OperationsOptions {
   timers: Timers;
 }
 
+/** Operations that run at the same time: each is a process, and the container's memory is the gateway's. */
+const MOST_RUNNING = 4;
+
+/** Runs an operation; see {@link createOperations}. */
+export type RunOperation = (operation: Operation) => Promise<CliResult>;
+
 /**
- * Runs one operation of the allow-list beside the gateway, which may be dead. No shell takes part.
- *
- * @throws StewardError `command_not_allowed` for a file outside the data directory.
+ * Makes what runs operations of the allow-list beside the gateway, which may be dead. No shell takes part.
+ * It rejects with `command_not_allowed` for a file outside the data directory, and with `commands_busy`
+ * while too many run.
  */
-export async function runOperation(options: OperationsOptions, operation: Operation): Promise<CliResult> {
-  const { cli, environment, home, timers } = options;
-  const redact = await operationRedactor(home, environment);
-  if (operation.kind === "cat") {
-    const file = await readDataFile(home, operation.file);
-    if (file.ok) return { exitCode: 0, stdout: redact(file.text), stderr: "" };
-    return { exitCode: 1, stdout: "", stderr: `cat: ${redact(operation.file)}: ${file.problem}\n` };
-  }
-  return runCommand({ command: [...cli, ...operation.args], environment, redact, timers });
+export function createOperations(options: OperationsOptions): RunOperation {
+  let running = 0;
+  return async (operation) => {
+    if (running >= MOST_RUNNING) throw new StewardError("commands_busy");
+    running += 1;
+    try {
+      return await run(options, operation);
+    } finally {
+      running -= 1;
+    }
+  };
 }
 
-/** Knows the secrets of the environment, and those that the config file holds or refers to. */
-async function operationRedactor(home: string, environment: Environment): Promise<Redactor> {
-  const values = await configSecrets(home, environment);
+async function run(options: OperationsOptions, operation: Operation): Promise<CliResult> {
+  const { cli, environment, home, timers } = options;
+  const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
+  if (operation.kind === "cat") {
+    const file = await readDataFile(home, operation.file);
+    if (!file.ok) return { exitCode: 1, stdout: "", stderr: `cat: ${operation.file}: ${file.problem}\n` };
+    // The file may be a config of former times, with secrets of its own.
+    const secrets = await secretsIn([config, file.text], environment);
+    return { exitCode: 0, stdout: redactor(secrets, environment)(file.text), stderr: "" };
+  }
+  const secrets = await secretsIn([config], environment);
+  const redact = redactor(secrets, environment);
+  const result = await runCommand({ command: [...cli, ...operation.args], environment, redact, timers });
+  // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
+  const answer = result.stdout.trim();
+  const isSecret = secrets.some((secret) => answer === secret || answer === JSON.stringify(secret));
+  return isSecret ? { ...result, stdout: `${MASK}\n` } : result;
+}
+
+function redactor(secrets: readonly string[], environment: Environment): Redactor {
   // Within a JSON text a secret stands as JSON writes it.
-  const escaped = values.map((value) => JSON.stringify(value).slice(1, -1));
-  const redact = createRedactor(environment, [...values, ...escaped]);
+  const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  const redact = createRedactor(environment, [...secrets, ...escaped]);
   return (text) => redact(redactJsonText(text));
 }
 
-async function configSecrets(home: string, environment: Environment): Promise<string[]> {
-  try {
-    const config: unknown = JSON.parse(await readFile(join(home, CONFIG_FILE), "utf8"));
-    // The schema weighs more than the supervisor itself, and is needed when somebody looks.
-    const { secretValues } = await import("../contract/config/text.ts");
-    return secretValues(config, environment);
-  } catch {
-    // No file, or no JSON: what it says under a secret's name is masked by that name.
-    return [];
-  }
+/** The secrets that config files hold or refer to. What is no JSON is masked by its keys alone. */
+async function secretsIn(texts: readonly string[], environment: Environment): Promise<string[]> {
+  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  const { secretValues } = await import("../contract/config/text.ts");
+  return texts.flatMap((text) => {
+    try {
+      return secretValues(JSON.parse(text), environment);
+    } catch {
+      return [];
+    }
+  });
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import {
   CONTROL_TOKEN_VARIABLE,
-  type CliResult,
   type ContainerConfig,
   type ProcessList,
   type SandboxStatus,
@@ -9,7 +8,6 @@ import {
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
-import type { Operation } from "../contract/operations.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
@@ -22,7 +20,7 @@ import {
   type BackoffPolicy,
   type LifecycleEvent,
 } from "./lifecycle.ts";
-import { runOperation } from "./operations.ts";
+import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
 import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
 import { processList, sandboxStatus } from "./report.ts";
@@ -72,8 +70,8 @@ export interface Supervisor {
   status(): SandboxStatus;
   processes(options?: { logs?: boolean }): ProcessList;
   config(): Promise<ContainerConfig>;
-  /** Runs an operation of the allow-list, with the gateway up or down; see `runOperation`. */
-  operate(operation: Operation): Promise<CliResult>;
+  /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
+  operate: RunOperation;
   /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves when the gateway is ready, stopped or given up, or after `timeoutMs`, with the status then. */
@@ -185,7 +183,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     processes: ({ logs = false } = {}) =>
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
     config: () => showConfig(configPath, environment, redact),
-    operate: (operation) => runOperation({ cli: options.cli, environment, home, timers }, operation),
+    operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;
       if (phase !== "ready") return problemResponse(problem("gateway_unavailable", reason?.detail));

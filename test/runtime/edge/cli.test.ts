@@ -110,6 +110,25 @@ describe("GET /debug/cli", () => {
     const down = await run("status", { answers: { "/cli": () => new Response(null, { status: 500 }) } });
     expect(down.response.status).toBe(503);
     expect(await down.response.json()).toMatchObject({ code: "gateway_unavailable" });
+    const broken = () => {
+      throw new Error("connection refused");
+    };
+    const away = await run("status", { answers: { "/cli": broken } });
+    expect(await away.response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
+    const busy = () => problemResponse(problem("commands_busy"));
+    const { response } = await run("status", { answers: { "/cli": busy } });
+    expect(await response.json()).toMatchObject({ status: 429, code: "commands_busy" });
+  });
+
+  it("keeps in the log who ran what", async () => {
+    const { logged } = await run("pairing approve slack ABCDEFGH");
+    expect(logged.map((line) => JSON.parse(line))).toEqual([
+      {
+        message: "operator runs a command",
+        by: "operator@example.com",
+        command: "pairing approve slack ABCDEFGH",
+      },
+    ]);
   });
 
   it("refuses what another site's page asks for, also with an identity", async () => {

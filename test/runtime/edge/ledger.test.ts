@@ -64,8 +64,9 @@ describe("GET /debug/ledger", () => {
 
 describe("POST /_admin/api/ledger/replay", () => {
   it("delivers an event again that was given up", async () => {
-    const { replay, replayed } = await edge();
+    const { replay, replayed, logged } = await edge();
     const response = await replay();
+    expect(logged.join()).toMatch(/delivered again.*operator@example\.com.*slack:Ev1/);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ key: "slack:Ev1", state: "received" });
     expect(replayed).toEqual(["slack:Ev1"]);

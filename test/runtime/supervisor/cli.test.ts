@@ -86,6 +86,36 @@ test("no answer holds a secret, wherever it comes from", async () => {
     expect(told).not.toContain(secret);
 });
 
+test("a secret that is too short to be looked for is masked where it is the answer", async () => {
+  const { run } = await container({
+    channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "ab" } },
+  });
+  for (const flags of [[], ["--json"]])
+    expect(await run("config", "get", "slack.signingSecret", ...flags)).toMatchObject({
+      exitCode: 0,
+      stdout: "[redacted]\n",
+    });
+});
+
+test("a config of former times shows no secret that the one of today does not know", async () => {
+  const { home, run } = await container();
+  const server = { command: "x", env: { REGION: "an-old-value-in-plain" } };
+  await writeFile(join(home, "steward.json.bak-1"), JSON.stringify({ tools: { mcp: { old: server } } }));
+  const { stdout } = await run("cat", "steward.json.bak-1");
+  expect(stdout).toContain('"REGION":"[redacted]"');
+});
+
+test("no more than four commands run at the same time", async () => {
+  const { post } = await container();
+  const asked = Array.from({ length: 8 }, () => post({ words: ["devices", "list"] }));
+  const answers = await Promise.all(asked);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.filter(({ ok }) => ok).length).toBeGreaterThanOrEqual(4);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(await refused[0]?.json()).toMatchObject({ code: "commands_busy" });
+  expect((await post({ words: ["devices", "list"] })).status).toBe(200);
+});
+
 test("a config file that is no JSON shows no secret either", async () => {
   const { run } = await container(
     '{"channels": {"slack": {"signingSecret": "a-secret-in-plain",\n "botToken" : "cut-off',
