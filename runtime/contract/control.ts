@@ -11,6 +11,8 @@ export const CONTROL_ROUTES = {
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
+  /** POST, {@link CliRequest}: {@link CliResult}; 400 for what is not in the list of operations.ts. */
+  cli: "/cli",
   /** POST: 202; stops the gateway and starts it anew, also out of "crash-looping". */
   restart: "/restart",
 } as const;
@@ -65,6 +67,19 @@ export interface ContainerConfig {
   path: string;
   valid: boolean;
   problems: { path: string; message: string }[];
+}
+
+/** Body of `/cli`: the words of a line. */
+export interface CliRequest {
+  words: string[];
+}
+
+/** Answer of `/cli`. Secrets are redacted. */
+export interface CliResult {
+  /** 124 where the time was over, as `timeout` of the coreutils has it. */
+  exitCode: number;
+  stdout: string;
+  stderr: string;
 }
 
 /** How a chat platform stands. */

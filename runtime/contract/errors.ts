@@ -255,6 +255,18 @@ export const ERRORS = {
     cause: "The body is not a JSON object of the expected form.",
     fix: "Send the JSON that the platform documents.",
   },
+  commands_busy: {
+    status: 429,
+    title: "Too many commands run already",
+    cause: "As many commands as allowed run in the container: 4.",
+    fix: "Try again in a moment; a command ends after 20 seconds at the latest.",
+  },
+  query_invalid: {
+    status: 400,
+    title: "The query is not valid",
+    cause: "A parameter of the query is unknown or has a value that is not allowed.",
+    fix: "Correct the parameters named in the detail.",
+  },
   cross_site: {
     status: 403,
     title: "Cross-site requests are refused",
@@ -266,6 +278,24 @@ export const ERRORS = {
     title: "Too many requests",
     cause: "More requests came from this client or identity than are taken in a minute.",
     fix: "Wait for the seconds that Retry-After names. Events that a platform signed are not limited.",
+  },
+  ledger_entry_unknown: {
+    status: 404,
+    title: "No such event",
+    cause: "The ledger has no entry of this key: it never came, or was deleted seven days after its end.",
+    fix: "See /debug/ledger for the keys.",
+  },
+  ledger_entry_not_dead: {
+    status: 409,
+    title: "The event was not given up",
+    cause: "Only an event in the state dead can be delivered again; this one is under way or answered.",
+    fix: "See /debug/ledger?state=dead for those that were given up.",
+  },
+  command_not_allowed: {
+    status: 400,
+    title: "The command is not allowed here",
+    cause: "The line is not one of those that may be run in the container.",
+    fix: "Use one of the lines that the detail lists; for everything else run `steward` in the container.",
   },
   not_found: {
     status: 404,

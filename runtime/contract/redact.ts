@@ -1,6 +1,7 @@
 import { CONTROL_TOKEN_VARIABLE, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
-const MASK = "[redacted]";
+/** What stands in a secret's place. */
+export const MASK = "[redacted]";
 /** Shorter values occur in ordinary text by chance; no real token is that short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
@@ -14,6 +15,10 @@ const SECRET_FORMS = [
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=\bBearer\s)[\w.~+/-]{8,}=*/gi,
 ];
+
+/** In a JSON text, a string under a key that names a secret, also where the text breaks off or is not valid. */
+const NAMED_SECRET =
+  /("[^"\\\n]{0,64}?(?:token|secret|password|apikey|api_key|authorization|cookie|credential)[^"\\\n]{0,64}"\s{0,8}:\s{0,8})"(?:[^"\\\n]|\\.)*"?/gi;
 
 /** Removes secrets from a text. */
 export type Redactor = (text: string) => string;
@@ -31,6 +36,11 @@ export function createRedactor(environment: Environment, others: readonly string
     const known = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
     return SECRET_FORMS.reduce((rest, form) => rest.replace(form, MASK), known);
   };
+}
+
+/** Masks what a JSON text says under keys that name a secret. The text keeps its form; it need not be valid. */
+export function redactJsonText(text: string): string {
+  return text.replace(NAMED_SECRET, `$1"${MASK}"`);
 }
 
 /** `{"env": "NAME"}` tells a name only; anything else under `env` may be a secret that was put there. */

@@ -39,6 +39,13 @@ export const ROUTES = {
   /** Public, so that it works for an expired session too. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
+  cli: { method: "GET", path: "/debug/cli", access: "identity" },
+  logs: { method: "GET", path: "/debug/logs", access: "identity" },
+  version: { method: "GET", path: "/debug/version", access: "identity" },
+  ledger: { method: "GET", path: "/debug/ledger", access: "identity" },
+  ledgerReplay: { method: "POST", path: "/_admin/api/ledger/replay", access: "identity" },
+  metrics: { method: "GET", path: "/metrics", access: "identity" },
+  metricsJson: { method: "GET", path: "/_admin/api/metrics", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

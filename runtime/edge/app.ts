@@ -17,10 +17,20 @@ import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
 import { webhook } from "./admission/webhook.ts";
 import { chat, chatSocket } from "./chat-route.ts";
-import { debugContainerConfig, debugProcesses, gatewayDetails, listProcesses } from "./debug-routes.ts";
+import { debugCli } from "./cli-route.ts";
+import {
+  debugContainerConfig,
+  debugLogs,
+  debugProcesses,
+  debugVersion,
+  gatewayDetails,
+  listProcesses,
+} from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
+import { debugLedger, replayEntry } from "./ledger-routes.ts";
+import { metricsJson, metricsText } from "./metrics-routes.ts";
 import { adminPage } from "./pages/admin.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
@@ -78,6 +88,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     app.post(ROUTES.signIn.path, signInWith(signIn, log));
     app.post(ROUTES.signOut.path, signOut());
   }
+  app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
   app.get(ROUTES.admin.path, async (context) => {
     const [status, counts, { processes }, details] = await Promise.all([
@@ -93,7 +104,18 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     );
   });
 
+  app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
+
+  app.get(ROUTES.metricsJson.path, metricsJson(ledger, sandbox));
+
+  app.use(ROUTES.metrics.path, noStore(), refuseCrossSite(), ...identified);
+  app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
+
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
+  app.get(ROUTES.cli.path, debugCli(sandbox, log));
+  app.get(ROUTES.logs.path, debugLogs(sandbox));
+  app.get(ROUTES.version.path, debugVersion(sandbox));
+  app.get(ROUTES.ledger.path, debugLedger(ledger));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 

@@ -1,4 +1,5 @@
 import type { Handler } from "hono";
+import * as z from "zod";
 import {
   CONTROL_ROUTES,
   GATEWAY_ROUTES,
@@ -6,8 +7,14 @@ import {
   type GatewayStatus,
   type ProcessList,
 } from "../contract/control.ts";
+import { VERSION } from "../contract/names.ts";
 import { sendProblem } from "./problems.ts";
 import type { Sandbox } from "./ports.ts";
+import { readQuery, wholeNumber } from "./query.ts";
+
+/** What the supervisor keeps of the gateway's output. */
+const MOST_LINES = 500;
+const logsQuery = z.strictObject({ lines: wholeNumber(1, MOST_LINES).default(200) });
 
 /** The processes of the container; none while it is stopped, which is not a reason to wake it. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
@@ -21,12 +28,10 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   return (await response.json()) as ProcessList;
 }
 
-/** What the gateway tells of itself; `undefined` while it is not ready. */
+/** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
-  const { state } = await sandbox.status();
-  if (state !== "ready") return undefined;
-  const response = await sandbox.request("gateway", { method: "GET", path: GATEWAY_ROUTES.status });
-  return response.ok ? ((await response.json()) as GatewayStatus) : undefined;
+  const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
+  return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */
@@ -35,6 +40,28 @@ export function debugProcesses(sandbox: Sandbox): Handler {
     const status = await sandbox.status();
     const { processes } = await listProcesses(sandbox, context.req.query("logs") === "true");
     return context.json({ ...status, processes });
+  };
+}
+
+/** `GET /debug/logs?lines=`: the last lines of the gateway's output, oldest first; wakes nothing. */
+export function debugLogs(sandbox: Sandbox): Handler {
+  return async function handleLogs(context) {
+    const { lines } = readQuery(context, logsQuery);
+    const { state } = await sandbox.status();
+    const { processes } = await listProcesses(sandbox, true);
+    const kept = processes.flatMap(({ logs = [] }) => logs);
+    return context.json({ state, lines: kept.slice(-lines) });
+  };
+}
+
+/**
+ * `GET /debug/version`: what runs where. `version` is the edge's, `gateway` that of the container, once it
+ * was ready; they differ while a new version is being rolled out. Wakes nothing.
+ */
+export function debugVersion(sandbox: Sandbox): Handler {
+  return async function handleVersion(context) {
+    const { version: gateway } = await sandbox.status();
+    return context.json({ version: VERSION, runtime: navigator.userAgent, ...(gateway && { gateway }) });
   };
 }
 

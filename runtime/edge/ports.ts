@@ -1,5 +1,5 @@
 import type { SandboxStatus } from "../contract/control.ts";
-import type { Delivery } from "../contract/delivery.ts";
+import type { Delivery, Platform } from "../contract/delivery.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -12,13 +12,49 @@ export interface Admission {
   ready: boolean;
 }
 
+/** The life of a ledger entry; `answered` and `dead` are settled. */
+export const ENTRY_STATES = ["received", "delivering", "answered", "dead"] as const;
+
+/** See {@link ENTRY_STATES}. */
+export type EntryState = (typeof ENTRY_STATES)[number];
+
 /** Counts of ledger entries by state. */
-export interface LedgerCounts {
-  received: number;
-  delivering: number;
-  answered: number;
-  dead: number;
+export type LedgerCounts = Record<EntryState, number>;
+
+/** One event of the ledger as it may be shown: never what somebody wrote. Times are ISO 8601. */
+export interface LedgerEntry {
+  /** `<platform>:<the platform's event id>` */
+  key: string;
+  platform: string;
+  conversation: string;
+  state: EntryState;
+  /** Deliveries begun. */
+  attempts: number;
+  receivedAt: string;
+  /** When it is delivered next; only while it is not settled. */
+  nextAt?: string;
+  settledAt?: string;
+  /** How the last attempt ended, or how it was settled. */
+  note?: string;
 }
+
+/** Which entries are wanted. */
+export interface LedgerQuery {
+  state?: EntryState | undefined;
+  platform?: Platform | undefined;
+  limit: number;
+  /** `next` of the page before. */
+  before?: number | undefined;
+}
+
+/** Entries, newest first. `next` is there where more may follow. */
+export interface LedgerPage {
+  entries: LedgerEntry[];
+  next?: number;
+}
+
+/** What became of the wish to deliver an entry once more. */
+export type ReplayResult = "replayed" | "unknown" | "not_dead";
 
 /**
  * What the edge sees of the ledger. When `admit` returns, the event is on disk and its delivery is
@@ -27,6 +63,9 @@ export interface LedgerCounts {
 export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
+  list(query: LedgerQuery): Promise<LedgerPage>;
+  /** Puts an entry that was given up back as if it had just come, and starts its delivery. */
+  replay(key: string): Promise<ReplayResult>;
 }
 
 /** The two HTTP servers inside the container. */
@@ -48,4 +87,9 @@ export interface Sandbox {
   wake(): Promise<boolean>;
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
+  /**
+   * Asks the gateway where it is ready, else nobody: it starts nothing and keeps nothing awake, however
+   * often it is called. `undefined` where no answer came.
+   */
+  peek(request: PortRequest): Promise<Response | undefined>;
 }

@@ -4,6 +4,9 @@ import { createServer } from "../process/http.ts";
 import { closeServer, openServer } from "../process/server.ts";
 import type { Control } from "./control.ts";
 
+/** Characters of the longest body that a route reads. */
+const LONGEST_BODY = 64 * 1024;
+
 /** A control API that listens. */
 export interface ControlServer {
   port: number;
@@ -19,16 +22,27 @@ export interface ControlServer {
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
   const server = createServer((request, response) => {
-    // No route reads a body.
-    request.resume();
-    void answer(control, request, response);
+    // A connection that breaks has nobody left who could be told.
+    answer(control, request, response).catch(() => response.destroy());
   });
   return { port: await openServer(server, hostname, port), close: (graceMs) => closeServer(server, graceMs) };
 }
 
 async function answer(control: Control, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = "GET", url: path = "/", headers } = request;
-  const { status, value } = await control({ method, path, authorization: headers.authorization });
+  const body = await readBody(request);
+  const { status, value } = await control({ method, path, authorization: headers.authorization, body });
   const type = status < 400 ? "application/json" : PROBLEM_TYPE;
   response.writeHead(status, { "content-type": type }).end(JSON.stringify(value));
+}
+
+/** Reads a body to its end. One that is too long is read and dropped, and is then no valid body of any route. */
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  let length = 0;
+  for await (const text of request.setEncoding("utf8")) {
+    length += String(text).length;
+    body = length > LONGEST_BODY ? "" : body + String(text);
+  }
+  return body;
 }

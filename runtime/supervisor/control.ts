@@ -1,6 +1,7 @@
 import { CONTROL_ROUTES } from "../contract/control.ts";
-import type { ErrorCode } from "../contract/errors.ts";
+import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
+import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../contract/token.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -11,6 +12,7 @@ export interface ControlRequest {
   /** Path with query. */
   path: string;
   authorization: string | undefined;
+  body?: string | undefined;
 }
 
 /** Its answer: a value as JSON, which is a problem document where `status` is an error's. */
@@ -22,7 +24,7 @@ export interface ControlAnswer {
 /** The control API. It answers while the gateway is dead: that is when it is needed. Never rejects. */
 export type Control = (request: ControlRequest) => Promise<ControlAnswer>;
 
-type Handler = (query: URLSearchParams) => ControlAnswer | Promise<ControlAnswer>;
+type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
 /** Makes the control API of a supervisor. Every request needs the control token as a Bearer. */
 export function createControl(supervisor: Supervisor, controlToken: string, log: Log): Control {
@@ -31,19 +33,22 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
     [`GET ${CONTROL_ROUTES.processes}`]: (query) =>
       ok(supervisor.processes({ logs: query.get("logs") === "true" })),
     [`GET ${CONTROL_ROUTES.config}`]: async () => ok(await supervisor.config()),
+    [`POST ${CONTROL_ROUTES.cli}`]: async (_query, body) =>
+      ok(await supervisor.operate(readOperation(readWords(body)))),
     [`POST ${CONTROL_ROUTES.restart}`]: () => {
       supervisor.restart();
       return { status: 202, value: supervisor.status() };
     },
   };
-  return async ({ method, path, authorization }) => {
+  return async ({ method, path, authorization, body = "" }) => {
     if (!sameToken(bearerToken(authorization), controlToken)) return refusal("control_refused");
     const { pathname, searchParams } = new URL(path, "http://control");
     const handler = handlers[`${method} ${pathname}`];
     if (handler === undefined) return refusal("not_found");
     try {
-      return await handler(searchParams);
+      return await handler(searchParams, body);
     } catch (error) {
+      if (error instanceof StewardError) return refusal(error.code, error.message);
       log.error("control request failed", { error: error instanceof Error ? error.stack : String(error) });
       return refusal("internal");
     }
@@ -54,7 +59,19 @@ function ok(value: unknown): ControlAnswer {
   return { status: 200, value };
 }
 
-function refusal(code: ErrorCode): ControlAnswer {
-  const document = problem(code);
+/** The words of a {@link CliRequest}. */
+function readWords(body: string): string[] {
+  try {
+    const value: unknown = JSON.parse(body);
+    const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
+    if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
+  } catch {
+    // Told below, as what is JSON and not of the form.
+  }
+  throw new StewardError("body_invalid", 'The body is not {"words": [...]}.');
+}
+
+function refusal(code: ErrorCode, detail?: string): ControlAnswer {
+  const document = problem(code, detail);
   return { status: document.status, value: document };
 }

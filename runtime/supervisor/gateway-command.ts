@@ -28,9 +28,12 @@ export const MODEST_MALLOC = {
  * extension as the program.
  */
 export function gatewayCommand(): [string, ...string[]] {
-  const file = fileURLToPath(import.meta.url);
-  const gateway = new URL(`../gateway/main${extname(file)}`, import.meta.url);
-  return [process.execPath, ...MODEST_V8, fileURLToPath(gateway)];
+  return [process.execPath, ...MODEST_V8, programPath("main")];
+}
+
+/** The command line's program. */
+export function cliCommand(): [string, ...string[]] {
+  return [process.execPath, ...MODEST_V8, programPath("cli/main")];
 }
 
 /** What a gateway is told beside its own variables. */
@@ -57,4 +60,9 @@ export function gatewayEnvironment({
     STEWARD_HOME: home,
     GATEWAY_PORT: String(gatewayPort),
   };
+}
+
+function programPath(name: string): string {
+  const file = fileURLToPath(import.meta.url);
+  return fileURLToPath(new URL(`../gateway/${name}${extname(file)}`, import.meta.url));
 }

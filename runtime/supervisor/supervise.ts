@@ -5,6 +5,7 @@ import { onStopRequest } from "../process/stop.ts";
 import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
+import { cliCommand } from "./gateway-command.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
@@ -31,6 +32,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
   if (settings.controlToken === undefined) log.warn("no control token: the control API refuses everyone");
   const supervisor = createSupervisor({
     ...gateway,
+    cli: cliCommand(),
     environment: process.env,
     home: settings.home,
     gatewayPort: settings.gatewayPort,

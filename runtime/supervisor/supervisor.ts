@@ -16,6 +16,7 @@ import {
   type BackoffPolicy,
   type LifecycleEvent,
 } from "./lifecycle.ts";
+import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
 import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
 import { processList, sandboxStatus } from "./report.ts";
@@ -26,6 +27,8 @@ import { systemTimers, type Timers } from "./timers.ts";
 export interface SupervisorOptions {
   /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
+  /** The command line's program and its arguments. */
+  cli: readonly [string, ...string[]];
   /** The gateway's environment. The variables below are added to it. */
   environment: Environment;
   /** A gateway that was started with them already: the first run. */
@@ -65,6 +68,8 @@ export interface Supervisor {
   status(): SandboxStatus;
   processes(options?: { logs?: boolean }): ProcessList;
   config(): Promise<ContainerConfig>;
+  /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
+  operate: RunOperation;
   /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves when the gateway is ready, stopped or given up, or after `timeoutMs`, with the status then. */
@@ -178,6 +183,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     processes: ({ logs = false } = {}) =>
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
     config: () => showConfig(configPath, environment, redact),
+    operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;
       if (phase !== "ready") return problemResponse(problem("gateway_unavailable", reason?.detail));

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
 import { listens } from "../support/ports.ts";
 
@@ -26,7 +27,7 @@ async function host(options: HostOptions) {
 
 describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (build) => {
   it("answers a mention with the model's own text, once for an event that is sent twice", async () => {
-    const { inState, postSlack, slack, request } = await host({ build });
+    const { inState, postSlack, slack, request, admin } = await host({ build });
     await inState("ready");
     expect((await request("/")).status).toBe(200);
     const event = mention("what is up?");
@@ -39,6 +40,10 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect((await postSlack(mention("and now?"))).status).toBe(200);
     await slack.waitFor(({ text }) => text.includes("and now?"), 20_000);
     expect(slack.messages()).toHaveLength(2);
+    const figures = async () => (await request("/metrics", admin)).text();
+    await expect.poll(figures).toContain("steward_answers_total 2\n");
+    expect(await figures()).toContain('steward_ledger_entries{state="answered"} 2\n');
+    expect((await request("/metrics")).status).toBe(403);
   });
 
   it("keeps an event that comes while the gateway is down and answers it once it is up", async () => {
@@ -77,10 +82,25 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect(processes).toContain("crash-looping");
     const config = await (await request("/debug/container-config", admin)).json();
     expect(config).toMatchObject({ config: { channels: { telegram: { dm: {} } } }, valid: false });
+    const logs = await (await request("/debug/logs?lines=50", admin)).text();
+    expect(logs).toContain("Invalid config at");
+    expect(await (await request("/debug/version", admin)).json()).toMatchObject({
+      version: VERSION,
+      runtime: expect.stringContaining("Node.js"),
+    });
+    const cli = await request("/debug/cli?cmd=cat%20steward.json", admin);
+    expect(await cli.json()).toMatchObject({ exitCode: 0, stdout: JSON.stringify(DEPRECATED) });
+    const validation = await request("/debug/cli?cmd=config%20validate", admin);
+    expect(await validation.json()).toMatchObject({
+      command: "config validate",
+      exitCode: 1,
+      stderr: expect.stringContaining("Unrecognized key"),
+    });
+    expect((await request("/debug/cli?cmd=cat%20/etc/passwd", admin)).status).toBe(400);
     const page = await (await request("/_admin/", admin)).text();
     expect(page).toContain("Unrecognized key");
     for (const secret of Object.values(secrets))
-      expect([processes, page, output()].join()).not.toContain(secret);
+      expect([processes, logs, page, output()].join()).not.toContain(secret);
   });
 
   it("lets a browser in that signs in with ADMIN_TOKEN", async () => {

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import type { LedgerPage } from "../../runtime/edge/ports.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
 import { startWorker } from "../support/worker.ts";
 
 const CHALLENGE = {
@@ -62,6 +64,40 @@ describe("the Worker in workerd", () => {
     expect((await request("/")).status).toBe(200);
   });
 
+  it("runs a command of the operator's in a container that it has to start first", async () => {
+    const { variables, headers } = await identityGateway();
+    const { request, state } = await worker(variables);
+    expect((await request("/debug/cli?cmd=devices%20list")).status).toBe(403);
+    expect((await request("/debug/cli?cmd=rm", { headers })).status).toBe(400);
+    expect(await state()).toBe("stopped");
+    expect(await (await request("/debug/cli?cmd=devices%20list", { headers })).json()).toEqual({
+      command: "devices list",
+      exitCode: 0,
+      stdout: "No device pairing entries.\n",
+      stderr: "",
+    });
+  });
+
+  it("lists events, and delivers none again that was not given up", async () => {
+    const { variables, headers } = await identityGateway();
+    const { postSlack, slack, request } = await worker(variables);
+    await postSlack(mention("list me"));
+    await slack.waitFor(() => true, 60_000);
+    const list = async () =>
+      (await (await request("/debug/ledger?platform=slack", { headers })).json()) as LedgerPage;
+    await expect.poll(async () => (await list()).entries[0]?.state).toBe("answered");
+    const { entries } = await list();
+    expect(JSON.stringify(entries)).not.toContain("list me");
+    const replay = (key: string) =>
+      request("/_admin/api/ledger/replay", {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", "sec-fetch-site": "none" },
+        body: JSON.stringify({ key }),
+      });
+    expect((await replay(entries[0]?.key ?? "")).status).toBe(409);
+    expect((await replay("slack:nothing")).status).toBe(404);
+  });
+
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {
     const { postSlack, slack, inState, request } = await worker({ SANDBOX_SLEEP_AFTER: "1s" });
     await postSlack(mention("first"));
@@ -78,6 +114,17 @@ describe("the Worker in workerd", () => {
     await postSlack(mention("second"));
     await slack.waitFor(({ text }) => text.includes("second"), 60_000);
   }, 180_000);
+
+  it("goes to sleep although its figures are read all the time", async () => {
+    const { variables, headers } = await identityGateway();
+    const { postSlack, slack, request } = await worker({ ...variables, SANDBOX_SLEEP_AFTER: "1s" });
+    await postSlack(mention("count me"));
+    await slack.waitFor(() => true, 60_000);
+    const read = async () => (await request("/metrics", { headers })).text();
+    await expect.poll(read).toContain('steward_ledger_entries{state="answered"} 1\n');
+    await expect.poll(read, { timeout: 60_000 }).toContain('steward_sandbox_state{state="stopped"} 1\n');
+    expect(await read()).toContain("steward_cold_start_seconds");
+  });
 
   it("starts the container anew when a new version brings other variables", async () => {
     const { postSlack, slack, inState, deploy, request } = await worker({

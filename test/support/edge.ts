@@ -5,7 +5,7 @@ import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
-import type { Clock, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type { Clock, Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -44,6 +44,12 @@ export async function slackHeaders(body: string, secret = SIGNING_SECRET, at = N
   };
 }
 
+/** A signed-in operator: a key for the fixture, and the headers of a request. */
+export async function signedIn() {
+  const { jwk, sign } = await createSigner();
+  return { jwk, headers: { "cf-access-jwt-assertion": await sign() } };
+}
+
 /** An ordinary event of Slack. */
 export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
   return {
@@ -77,6 +83,12 @@ interface EdgeFixture {
   /** What recording an event ends with instead. */
   ledgerError?: StewardError;
   jwk?: object;
+  /** The supervisor's answers by path, where they differ from the usual ones. */
+  answers?: Record<string, () => Response>;
+  /** What the gateway tells of itself, where it differs. */
+  gateway?: Partial<GatewayStatus>;
+  /** In place of the ledger that only remembers. */
+  ledger?: Partial<Ledger>;
 }
 
 const CONTAINER_CONFIG = {
@@ -88,17 +100,21 @@ const CONTAINER_CONFIG = {
 const PROCESSES = {
   processes: [{ name: "gateway", pid: 7, state: "running", startedAt: null, restarts: 0, exitCode: null }],
 };
+const MODEL = "anthropic/claude-sonnet-4-5";
 /** A gateway whose Slack token has expired. */
 const GATEWAY_STATUS: GatewayStatus = {
   version: "0.1.0",
   since: new Date(NOW).toISOString(),
-  model: { id: "anthropic/claude-sonnet-4-5" },
-  models: [{ id: "anthropic/claude-sonnet-4-5", state: "ready" }],
+  model: { id: MODEL },
+  models: [{ id: MODEL, state: "ready" }],
   channels: [{ platform: "slack", state: "failing", reason: reason("slack_token_expired") }],
   counts: { conversations: 1, messages: 2, answered: 1, active: 0 },
   schedules: { count: 1, nextAt: "2026-11-22T08:00:00.000Z", missed: 0 },
   config: { loadedAt: new Date(NOW).toISOString() },
-  usage: [],
+  usage: [
+    { day: "2026-11-18", model: MODEL, requests: 3, inputTokens: 400, outputTokens: 50 },
+    { day: "2026-11-17", model: MODEL, requests: 2, inputTokens: 100, outputTokens: 25 },
+  ],
 };
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
@@ -138,6 +154,9 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         return { duplicate: false, ready: state === "ready" };
       },
       counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
+      list: async () => ({ entries: [] }),
+      replay: async () => "unknown",
+      ...fixture.ledger,
     },
     sandbox: {
       status: async () => {
@@ -150,9 +169,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       },
       request: async (port, request) => {
         requests.push({ port, request });
-        if (port === "gateway") return Response.json(GATEWAY_STATUS);
+        const answer = fixture.answers?.[request.path];
+        if (answer !== undefined) return answer();
+        if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
+      peek: async () =>
+        state === "ready" ? Response.json({ ...GATEWAY_STATUS, ...fixture.gateway }) : undefined,
     },
     ...access,
     clock,

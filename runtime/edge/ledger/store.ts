@@ -1,10 +1,9 @@
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
-import type { LedgerCounts } from "../ports.ts";
+import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
+import { LISTING_INDEX, listEntries } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
+import { TOTALS_SCHEMA } from "./totals.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
-
-/** The life of an entry; `answered` and `dead` are settled. */
-export type EntryState = "received" | "delivering" | "answered" | "dead";
 
 /** An entry that is due for delivery. */
 export interface DueEntry {
@@ -33,6 +32,8 @@ const SCHEMA = [
   // With its state, so that what is settled is counted without reading the events themselves.
   `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
   "DROP INDEX IF EXISTS ledger_settled",
+  LISTING_INDEX,
+  ...TOTALS_SCHEMA,
 ];
 
 const UNREADABLE = "the entry cannot be read by this version";
@@ -209,7 +210,7 @@ export class LedgerStore {
   counts(): LedgerCounts {
     const counts: LedgerCounts = { received: 0, delivering: 0, answered: 0, dead: 0 };
     const rows = this.#sql.all(
-      `SELECT state, count(*) AS n FROM ledger INDEXED BY ledger_ended WHERE settled_at IS NOT NULL GROUP BY state
+      `SELECT state, entries AS n FROM ledger_totals
        UNION ALL
        SELECT state, count(*) FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL GROUP BY state`,
     );
@@ -217,6 +218,30 @@ export class LedgerStore {
       counts[row["state"] as EntryState] = Number(row["n"]);
     }
     return counts;
+  }
+
+  /** One page of entries. */
+  list(query: LedgerQuery): LedgerPage {
+    return listEntries(this.#sql, query);
+  }
+
+  /** Puts a dead entry back, due at once. Its age counts from now on, else it would be given up again. */
+  replay(key: string, now: number): ReplayResult {
+    return this.#sql.transaction(() => {
+      const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
+      if (row === undefined) return "unknown";
+      if (row["state"] !== "dead") return "not_dead";
+      this.#sql.all(
+        `UPDATE ledger SET state = 'received', attempts = 0, settled_at = NULL, note = NULL,
+           received_at = ?1, next_at = ?1,
+           delivery = CASE WHEN json_valid(delivery) THEN json_set(delivery, '$.receivedAt', ?1) ELSE delivery END
+         WHERE key = ?2`,
+        now,
+        key,
+      );
+      this.#turns.update(String(row["conversation"]));
+      return "replayed";
+    });
   }
 
   /** Deletes up to `limit` entries that were settled before `before`. */

@@ -1,5 +1,5 @@
 import type { Log } from "../../contract/log.ts";
-import { CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
+import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
 import { reason } from "../../contract/errors.ts";
 import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
@@ -7,6 +7,7 @@ import { pause } from "./pause.ts";
 
 const STATUS_FRESH_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
+const PEEK_TIMEOUT_MS = 2_000;
 const PORT_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 const MAX_BOOT_FAILURES = 4;
@@ -152,6 +153,22 @@ export class ContainerLife {
   /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#adopted;
+    // What was sent is never sent twice: a question that may be asked again finds out that the port listens.
+    if (port === "supervisor" && request.method !== "GET") {
+      const listening = await this.#untilSent(port, { method: "GET", path: CONTROL_ROUTES.status });
+      await listening.body?.cancel();
+    }
+    return this.#untilSent(port, request);
+  }
+
+  /** Asks the gateway where it is ready; starts nothing. `undefined` where no answer came. */
+  async peek(request: PortRequest): Promise<Response | undefined> {
+    if ((await this.status()).state !== "ready" || !this.running) return undefined;
+    // It may end between its status and this question.
+    return this.#ports.send("gateway", request, PEEK_TIMEOUT_MS).catch(() => undefined);
+  }
+
+  async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {
     const deadline = this.#options.clock() + PORT_TIMEOUT_MS;
     for (;;) {
       this.#start();
@@ -159,7 +176,7 @@ export class ContainerLife {
         return await this.#ports.send(port, request, REQUEST_TIMEOUT_MS);
       } catch (error) {
         // A port that does not listen yet refuses at once, and only the supervisor's is worth the wait:
-        // the gateway's readiness is known from its status. What was sent is never sent twice.
+        // the gateway's readiness is known from its status.
         const retry = port === "supervisor" && request.method === "GET" && this.#options.clock() < deadline;
         if (!retry) throw error;
         await pause(POLL_MS);

@@ -12,7 +12,10 @@ import type {
   Admission,
   Ledger,
   LedgerCounts,
+  LedgerPage,
+  LedgerQuery,
   PortRequest,
+  ReplayResult,
   Sandbox as SandboxPorts,
   SandboxPort,
 } from "../../edge/ports.ts";
@@ -93,6 +96,21 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return this.#store.counts();
   }
 
+  /** See {@link Ledger}. */
+  async list(query: LedgerQuery): Promise<LedgerPage> {
+    return this.#store.list(query);
+  }
+
+  /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
+  async replay(key: string): Promise<ReplayResult> {
+    const result = this.#store.replay(key, this.#clock());
+    if (result === "replayed") {
+      this.#use();
+      this.ctx.waitUntil(this.#dispatch());
+    }
+    return result;
+  }
+
   /** See {@link SandboxPorts}. */
   async status(): Promise<SandboxStatus> {
     const status = await this.#life.status();
@@ -120,6 +138,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     const response = await this.#life.request(port, request);
     this.#use();
     return response;
+  }
+
+  /** See {@link SandboxPorts}. Not a use: a scrape every few seconds must not keep the container awake. */
+  async peek(request: PortRequest): Promise<Response | undefined> {
+    return this.#life.peek(request);
   }
 
   /** Runs what is due: deliveries, then sleep. */

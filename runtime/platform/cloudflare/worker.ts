@@ -18,11 +18,17 @@ function buildEdge(env: WorkerEnvironment): Edge {
   const object = () => env.SANDBOX.getByName(AGENT);
   return createEdge({
     settings,
-    ledger: { admit: (event) => object().admit(event), counts: () => object().counts() },
+    ledger: {
+      admit: (event) => object().admit(event),
+      counts: () => object().counts(),
+      list: (query) => object().list(query),
+      replay: (key) => object().replay(key),
+    },
     sandbox: {
       status: () => object().status(),
       wake: () => object().wake(),
       request: (port, request) => object().request(port, request),
+      peek: (request) => object().peek(request),
     },
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,

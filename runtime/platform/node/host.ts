@@ -17,7 +17,7 @@ import { fatalReport } from "../../process/fatal.ts";
 import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
-import { gatewayCommand } from "../../supervisor/gateway-command.ts";
+import { cliCommand, gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { createLedger } from "./ledger.ts";
@@ -70,6 +70,7 @@ try {
   // 3. Gateway, which only this process talks to.
   const supervisor = createSupervisor({
     command: gatewayCommand(),
+    cli: cliCommand(),
     environment: childEnvironment(process.env),
     home: settings.home,
     gatewayPort: settings.gatewayPort,

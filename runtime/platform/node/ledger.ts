@@ -58,6 +58,12 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
       return { duplicate, ready };
     },
     counts: async () => store.counts(),
+    list: async (query) => store.list(query),
+    async replay(key) {
+      const result = store.replay(key, clock());
+      if (result === "replayed") setImmediate(dispatch);
+      return result;
+    },
     async close() {
       clearTimeout(timer);
       stopListening();

@@ -3,6 +3,9 @@ import type { PortRequest, Sandbox } from "../../edge/ports.ts";
 import { createControl } from "../../supervisor/control.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 
+/** A gateway that hangs must not hold up who only looks. */
+const PEEK_MS = 2_000;
+
 /** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
 export function supervisedSandbox(supervisor: Supervisor, controlToken: string, log: Log): Sandbox {
   const control = createControl(supervisor, controlToken, log);
@@ -23,5 +26,9 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
       const { status, value } = await control({ ...request, authorization });
       return Response.json(value, { status });
     },
+    peek: async (request) =>
+      supervisor.status().state === "ready"
+        ? supervisor.fetchGateway(request.path, { ...init(request), signal: AbortSignal.timeout(PEEK_MS) })
+        : undefined,
   };
 }

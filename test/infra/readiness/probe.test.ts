@@ -12,6 +12,9 @@ const RUN_MS = 60_000;
 const OTHER_WEBHOOKS = Object.values(ROUTES)
   .filter(({ access, path }) => access === "webhook" && path !== "/slack/events")
   .map(({ path }) => path);
+const PRIVATE = Object.values(ROUTES)
+  .filter(({ access }) => access === "identity")
+  .map(({ path }) => path);
 
 const servers: Server[] = [];
 
@@ -23,13 +26,12 @@ afterEach(() => {
 async function service(answers: Record<string, RequestListener> = {}): Promise<string> {
   const refuse: RequestListener = (_request, response) => response.writeHead(403).end();
   const routes: Record<string, RequestListener> = {
-    ...Object.fromEntries(OTHER_WEBHOOKS.map((path) => [path, refuse])),
+    ...Object.fromEntries([...OTHER_WEBHOOKS, ...PRIVATE].map((path) => [path, refuse])),
     "/healthz": (_request, response) => response.end("ok"),
     "/slack/events": async (request, response) => {
       const { challenge } = JSON.parse(await text(request));
       response.setHeader("content-type", "application/json").end(JSON.stringify({ challenge }));
     },
-    "/_admin/": (_request, response) => response.writeHead(403).end(),
     "/debug/processes": (_request, response) => response.writeHead(302, { location: "/login" }).end(),
     "/debug/container-config": (_request, response) =>
       response.writeHead(500).end('{"code":"access_not_configured"}'),
@@ -65,9 +67,7 @@ describe("the readiness probe", () => {
         "ok   GET /healthz",
         "ok   POST /slack/events with a url_verification",
         ...OTHER_WEBHOOKS.map((path) => `ok   POST ${path} without a signature`),
-        "ok   GET /_admin/ without an identity",
-        "ok   GET /debug/processes without an identity",
-        "ok   GET /debug/container-config without an identity",
+        ...PRIVATE.map((path) => `ok   GET ${path} without an identity`),
       ]);
     },
     RUN_MS,

@@ -21,6 +21,9 @@ const QUICK = { firstMs: 20, longestMs: 80, maxFailures: 4, stableAfterMs: 60_00
 /** The gateway's real program. */
 const GATEWAY = fileURLToPath(new URL("../../../runtime/gateway/main.ts", import.meta.url));
 
+/** The command line's real program. */
+const CLI = fileURLToPath(new URL("../../../runtime/gateway/cli/main.ts", import.meta.url));
+
 /** A program in place of the gateway. It may use `port` and `ready()`, which listens and answers. */
 async function program(directory: string, source: string): Promise<string> {
   const path = join(directory, "program.mjs");
@@ -43,6 +46,7 @@ export async function supervised(source: string | undefined, extra: Partial<Supe
   const file = source === undefined ? GATEWAY : await program(home, source);
   const supervisor = createSupervisor({
     command: [process.execPath, file],
+    cli: [process.execPath, CLI],
     environment: { ...SECRETS },
     home,
     gatewayPort,

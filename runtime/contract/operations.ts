@@ -1,0 +1,92 @@
+import { StewardError } from "./errors.ts";
+
+/**
+ * What `/debug/cli` may run: words as they stand, `<needed>` and `[optional]` arguments. Nothing here
+ * writes the config or sends a message; who may use the bot is the one thing that it changes.
+ */
+const FORMS = [
+  "cat <file>",
+  "devices list",
+  "devices approve <requestId>",
+  "devices reject <requestId>",
+  "devices revoke <deviceId>",
+  "pairing list [platform]",
+  "pairing approve <platform> <code>",
+  "pairing reject <platform> <code>",
+  "config get <path>",
+  "config validate",
+  "status",
+  "channels status",
+  "sessions list",
+  "schedules list",
+  "backup list",
+  "doctor",
+] as const;
+
+/** The forms as people read them. */
+export const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with --json.`;
+
+/** What an allowed line comes to: a file of the data directory to read, or arguments of the command line. */
+export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[] };
+
+const JSON_FLAG = "--json";
+const LONGEST_LINE = 1_024;
+
+/**
+ * The words of a line: parted by blanks, with single or double quotes around what holds some. There is
+ * no escape and no expansion, since no shell ever sees it.
+ *
+ * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or control characters.
+ */
+export function splitWords(line: string): string[] {
+  if (line.length > LONGEST_LINE) throw refused(`The line is longer than ${LONGEST_LINE} characters.`);
+  if (/\p{Cc}/u.test(line)) throw refused("The line holds control characters.");
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (const character of line) {
+    if (quote !== undefined && character === quote) quote = undefined;
+    else if (quote === undefined && (character === '"' || character === "'")) {
+      quote = character;
+      // Two quotes with nothing between them are a word, too.
+      word ??= "";
+    } else if (quote === undefined && character === " ") {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = `${word ?? ""}${character}`;
+  }
+  if (quote !== undefined) throw refused(`The quote ${quote} is not closed.`);
+  return word === undefined ? words : [...words, word];
+}
+
+/**
+ * The operation that words name.
+ *
+ * @throws StewardError `command_not_allowed` for all that is not in the list.
+ */
+export function readOperation(words: readonly string[]): Operation {
+  if (words[0] === "cat") return readCat(words);
+  const rest = words.filter((word) => word !== JSON_FLAG);
+  // An argument that begins with a dash would be an option to the program.
+  const plain = rest.every((word) => word !== "" && !word.startsWith("-"));
+  if (!plain || !FORMS.some((form) => matches(form.split(" "), rest))) throw refused();
+  return { kind: "command", args: rest.length < words.length ? [...rest, JSON_FLAG] : rest };
+}
+
+function readCat([, file, ...others]: readonly string[]): Operation {
+  if (file === undefined || file === "" || others.length > 0) throw refused("cat takes one file.");
+  if (file.split("/").includes("..")) throw refused("The file lies outside the data directory.");
+  return { kind: "cat", file };
+}
+
+function matches(form: readonly string[], words: readonly string[]): boolean {
+  const fits = form.every((part, index) => {
+    if (part.startsWith("[")) return true;
+    return part.startsWith("<") ? words[index] !== undefined : words[index] === part;
+  });
+  return fits && words.length <= form.length;
+}
+
+function refused(detail = "This command is not in the list."): StewardError {
+  return new StewardError("command_not_allowed", `${detail} ${OPERATION_HELP}`);
+}

@@ -1,0 +1,42 @@
+import type { Handler } from "hono";
+import * as z from "zod";
+import { platformSchema } from "../contract/delivery.ts";
+import { StewardError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import type { AccessVariables } from "./access.ts";
+import { readJsonBody } from "./admission/body.ts";
+import { ENTRY_STATES, type Ledger } from "./ports.ts";
+import { readQuery, wholeNumber } from "./query.ts";
+
+const MOST_ENTRIES = 200;
+const listQuery = z.strictObject({
+  state: z.enum(ENTRY_STATES).optional(),
+  platform: platformSchema.optional(),
+  limit: wholeNumber(1, MOST_ENTRIES).default(50),
+  before: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+});
+const replayBody = z.strictObject({ key: z.string().min(1).max(300) });
+
+/** `GET /debug/ledger?state=&platform=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
+export function debugLedger(ledger: Ledger): Handler {
+  return async function handleLedger(context) {
+    const query = readQuery(context, listQuery);
+    const [counts, page] = await Promise.all([ledger.counts(), ledger.list(query)]);
+    return context.json({ counts, ...page });
+  };
+}
+
+/** `POST /_admin/api/ledger/replay` `{key}`: an entry that was given up is delivered as if it had just come. */
+export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> {
+  return async function handleReplay(context) {
+    const { value } = await readJsonBody(context.req.raw);
+    const body = replayBody.safeParse(value);
+    if (!body.success) throw new StewardError("body_invalid", 'The body is not {"key": "<platform>:<id>"}.');
+    const { key } = body.data;
+    const result = await ledger.replay(key);
+    if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
+    if (result === "not_dead") throw new StewardError("ledger_entry_not_dead");
+    log.info("operator had an event delivered again", { by: context.get("identity").name, key });
+    return context.json({ key, state: "received" });
+  };
+}

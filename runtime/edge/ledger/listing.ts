@@ -1,0 +1,75 @@
+import { platformSchema } from "../../contract/delivery.ts";
+import {
+  ENTRY_STATES,
+  type EntryState,
+  type LedgerEntry,
+  type LedgerPage,
+  type LedgerQuery,
+} from "../ports.ts";
+import type { Row, Sql } from "./sql.ts";
+
+/** The part of a key that names its platform, as the index has it. */
+const PLATFORM = "substr(key, 1, instr(key, ':') - 1)";
+
+/** Behind the two columns SQLite keeps the row's `seq`: each pair of platform and state is in order. */
+export const LISTING_INDEX = `CREATE INDEX IF NOT EXISTS ledger_listing ON ledger (${PLATFORM}, state)`;
+
+/**
+ * One page, newest first. It reads about `limit` rows, however many there are: with a filter, the newest
+ * of each pair of platform and state come from the index, and only those that are shown are read.
+ */
+export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
+  const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  const filtered = state !== undefined || platform !== undefined;
+  // One more than is shown tells whether others follow.
+  const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
+  const shown = newest.slice(0, limit);
+  const rows = sql.all(
+    `SELECT key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note
+     FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
+    JSON.stringify(shown),
+  );
+  const last = shown.at(-1);
+  return {
+    entries: rows.map(entryOf),
+    ...(newest.length > limit && last !== undefined && { next: last }),
+  };
+}
+
+function newestOfAll(sql: Sql, limit: number, before: number): number[] {
+  const rows = sql.all("SELECT seq FROM ledger WHERE seq < ? ORDER BY seq DESC LIMIT ?", before, limit);
+  return rows.map(({ seq }) => Number(seq));
+}
+
+function newestOfPairs(sql: Sql, { state, platform, limit }: LedgerQuery, before: number): number[] {
+  const platforms = platform === undefined ? platformSchema.options : [platform];
+  const states = state === undefined ? ENTRY_STATES : [state];
+  const pairs = platforms.flatMap((one) => states.map((other) => [one, other] as const));
+  return pairs
+    .flatMap(([one, other]) =>
+      sql.all(
+        `SELECT seq FROM ledger WHERE ${PLATFORM} = ? AND state = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        one,
+        other,
+        before,
+        limit + 1,
+      ),
+    )
+    .map(({ seq }) => Number(seq))
+    .sort((a, b) => b - a);
+}
+
+function entryOf(row: Row): LedgerEntry {
+  const time = (column: string): string => new Date(Number(row[column])).toISOString();
+  const settled = row["settled_at"] !== null;
+  return {
+    key: String(row["key"]),
+    platform: String(row["platform"]),
+    conversation: String(row["conversation"]),
+    state: row["state"] as EntryState,
+    attempts: Number(row["attempts"]),
+    receivedAt: time("received_at"),
+    ...(settled ? { settledAt: time("settled_at") } : { nextAt: time("next_at") }),
+    ...(row["note"] !== null && row["note"] !== "" && { note: String(row["note"]) }),
+  };
+}

@@ -1,0 +1,26 @@
+import type { Context } from "hono";
+import * as z from "zod";
+import { StewardError } from "../contract/errors.ts";
+
+/**
+ * The query of a request as its schema has it. Empty values count as not given.
+ *
+ * @throws StewardError `query_invalid` with every problem at once, each with its parameter.
+ */
+export function readQuery<T>(context: Context, schema: z.ZodType<T>): T {
+  const given = Object.entries(context.req.query()).filter(([, value]) => value !== "");
+  const parsed = schema.safeParse(Object.fromEntries(given));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": "));
+  throw new StewardError("query_invalid", problems.join("; "));
+}
+
+/** A parameter that is a whole number within bounds. */
+export function wholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most, {
+      message: `not a whole number from ${least} to ${most}`,
+    })
+    .transform(Number);
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
+import { edgeFixture, signedIn } from "../../support/edge.ts";
+
+type Fixture = Parameters<typeof edgeFixture>[0];
+
+const operator = signedIn();
+
+/** Runs a line as a signed-in operator. */
+async function run(line: string, options: Fixture = {}) {
+  const { jwk, headers } = await operator;
+  const edge = edgeFixture({ jwk, ...options });
+  const response = await edge.app.request(`/debug/cli?cmd=${encodeURIComponent(line)}`, { headers });
+  const words = edge.requests.map(({ request }) => JSON.parse(request.body ?? "{}").words);
+  return { ...edge, response, words };
+}
+
+describe("GET /debug/cli", () => {
+  it("runs a line in the container and gives what came out", async () => {
+    const { response, requests } = await run("pairing approve slack ABCDEFGH");
+    expect(await response.json()).toEqual({
+      command: "pairing approve slack ABCDEFGH",
+      exitCode: 0,
+      stdout: "done\n",
+      stderr: "",
+    });
+    const body = JSON.stringify({ words: ["pairing", "approve", "slack", "ABCDEFGH"] });
+    expect(requests).toEqual([{ port: "supervisor", request: { method: "POST", path: "/cli", body } }]);
+  });
+
+  it.each([
+    "cat credentials/telegram-pairing.json",
+    "devices list",
+    "devices approve 3f1c",
+    "devices reject 3f1c",
+    "devices revoke 3f1c",
+    "pairing list",
+    "pairing list telegram --json",
+    "pairing reject slack ABCDEFGH",
+    "config get slack.dmPolicy",
+    "config validate --json",
+    "status",
+    "channels status",
+    "sessions list",
+    "schedules list",
+    "backup list",
+    "doctor",
+  ])("allows: %s", async (line) => {
+    const { response, words } = await run(line);
+    expect(response.status).toBe(200);
+    expect(words).toEqual([line.split(" ")]);
+  });
+
+  it.each([
+    "",
+    "ls",
+    "sh -c id",
+    "cat",
+    "cat a b",
+    "cat ../secret",
+    "cat credentials/../../secret",
+    "config set agent.name x",
+    "config get",
+    "config get --plain",
+    "config get -- a",
+    "pairing approve slack",
+    "pairing approve slack ABCDEFGH extra",
+    "devices approve --help",
+    "devices approve ''",
+    "doctor --fix",
+    "schedules add",
+    "status; id",
+    "status && id",
+    "status\nid",
+    "status 'open",
+    `config get ${"a".repeat(2_000)}`,
+  ])("refuses with 400 and the list, without asking the container: %j", async (line) => {
+    const { response, requests } = await run(line, { state: "stopped" });
+    expect(response.status).toBe(400);
+    expect(requests).toEqual([]);
+    expect(response.headers.get("content-type")).toContain("application/problem+json");
+    const { code, detail, fix } = (await response.json()) as Record<string, string>;
+    expect(code).toBe("command_not_allowed");
+    expect(detail).toContain("pairing approve <platform> <code>");
+    expect(fix).toBeTruthy();
+  });
+
+  it.each([
+    [`cat "a b.json"`, ["cat", "a b.json"]],
+    [`cat 'a "b".json'`, ["cat", 'a "b".json']],
+    ["  devices   list ", ["devices", "list"]],
+    ["cat $HOME/*.json", ["cat", "$HOME/*.json"]],
+    ["cat a`id`", ["cat", "a`id`"]],
+  ])("takes words apart with quotes and expands nothing: %s", async (line, expected) => {
+    expect((await run(line)).words).toEqual([expected]);
+  });
+
+  it("is told apart from a command that failed: that one is 200 with its exit code", async () => {
+    const failed = () => Response.json({ exitCode: 1, stdout: "", stderr: "No pending request\n" });
+    const { response } = await run("pairing approve slack X", { answers: { "/cli": failed } });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ exitCode: 1, stderr: "No pending request\n" });
+  });
+
+  it("hands on the supervisor's own refusal, and says when there is no supervisor", async () => {
+    const outside = () => problemResponse(problem("command_not_allowed", "outside"));
+    const refused = await run("cat /etc/passwd", { answers: { "/cli": outside } });
+    expect(refused.response.status).toBe(400);
+    expect(await refused.response.json()).toMatchObject({ code: "command_not_allowed", detail: "outside" });
+    const down = await run("status", { answers: { "/cli": () => new Response(null, { status: 500 }) } });
+    expect(down.response.status).toBe(503);
+    expect(await down.response.json()).toMatchObject({ code: "gateway_unavailable" });
+    const broken = () => {
+      throw new Error("connection refused");
+    };
+    const away = await run("status", { answers: { "/cli": broken } });
+    expect(await away.response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
+    const busy = () => problemResponse(problem("commands_busy"));
+    const { response } = await run("status", { answers: { "/cli": busy } });
+    expect(await response.json()).toMatchObject({ status: 429, code: "commands_busy" });
+  });
+
+  it("keeps in the log who ran what", async () => {
+    const { logged } = await run("pairing approve slack ABCDEFGH");
+    expect(logged.map((line) => JSON.parse(line))).toEqual([
+      {
+        message: "operator runs a command",
+        by: "operator@example.com",
+        command: "pairing approve slack ABCDEFGH",
+      },
+    ]);
+  });
+
+  it("refuses what another site's page asks for, also with an identity", async () => {
+    const { jwk, headers } = await operator;
+    const { app, requests } = edgeFixture({ jwk });
+    const response = await app.request("/debug/cli?cmd=status", {
+      headers: { ...headers, "sec-fetch-site": "cross-site" },
+    });
+    expect([response.status, requests]).toEqual([403, []]);
+    expect(await response.json()).toMatchObject({ code: "cross_site" });
+  });
+});

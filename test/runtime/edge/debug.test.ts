@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { VERSION } from "../../../runtime/contract/names.ts";
+import { edgeFixture, signedIn } from "../../support/edge.ts";
+
+type Fixture = Parameters<typeof edgeFixture>[0];
+
+const operator = signedIn();
+const LINES = Array.from({ length: 300 }, (_, index) => `line ${index}`);
+const processes = () =>
+  Response.json({
+    processes: [
+      { name: "gateway", pid: 7, logs: LINES },
+      { name: "supervisor", pid: 1 },
+    ],
+  });
+const WITH_LOGS = { answers: { "/processes?logs=true": processes } };
+
+async function ask(path: string, options: Fixture = {}) {
+  const { jwk, headers } = await operator;
+  const edge = edgeFixture({ jwk, ...options });
+  return { ...edge, response: await edge.app.request(path, { headers }) };
+}
+
+describe("GET /debug/logs", () => {
+  it.each([
+    ["", 200],
+    ["?lines=3", 3],
+    ["?lines=500", 300],
+  ])("gives the last lines: %j", async (query, count) => {
+    const { response } = await ask(`/debug/logs${query}`, { ...WITH_LOGS, state: "crash-looping" });
+    expect(await response.json()).toEqual({ state: "crash-looping", lines: LINES.slice(-count) });
+  });
+
+  it("wakes no stopped container", async () => {
+    const { response, requests } = await ask("/debug/logs", { state: "stopped" });
+    expect(await response.json()).toEqual({ state: "stopped", lines: [] });
+    expect(requests).toEqual([]);
+  });
+
+  it("tells all that is wrong with the query at once", async () => {
+    const { response } = await ask("/debug/logs?lines=0&since=1h", WITH_LOGS);
+    expect(response.status).toBe(400);
+    const { code, detail } = (await response.json()) as Record<string, string>;
+    expect(code).toBe("query_invalid");
+    expect(detail).toContain("lines: not a whole number from 1 to 500");
+    expect(detail).toContain('Unrecognized key: "since"');
+  });
+});
+
+describe("GET /debug/version", () => {
+  it("tells the versions of edge and gateway, and wakes nothing", async () => {
+    const { response, requests } = await ask("/debug/version", { status: { version: "9.9.9" } });
+    const runtime = expect.stringMatching(/Node\.js|Cloudflare-Workers/);
+    expect(await response.json()).toEqual({ version: VERSION, gateway: "9.9.9", runtime });
+    const stopped = await ask("/debug/version", { state: "stopped" });
+    expect(await stopped.response.json()).toEqual({ version: VERSION, runtime });
+    expect([...requests, ...stopped.requests]).toEqual([]);
+  });
+});
+
+it.each(["/debug/logs", "/debug/version"])("%s refuses what another site's page asks for", async (path) => {
+  const { jwk, headers } = await operator;
+  const { app } = edgeFixture({ jwk });
+  const response = await app.request(path, { headers: { ...headers, "sec-fetch-site": "cross-site" } });
+  expect(await response.json()).toMatchObject({ status: 403, code: "cross_site" });
+});

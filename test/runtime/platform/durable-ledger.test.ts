@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { expect, onTestFinished, test } from "vitest";
+import { COMPATIBILITY } from "../../../infra/build/compatibility.ts";
+import { createRunner } from "../../../infra/rehearsal/cloudflare/index.ts";
+import { temporaryDirectory } from "../support/processes.ts";
+
+const NAMESPACE = "0123456789abcdef0123456789abcdef";
+
+/** A Durable Object that does to a ledger what the body of a request says. */
+const SOURCE = `
+  import { DurableObject } from "cloudflare:workers";
+  import { LedgerStore } from "./runtime/edge/ledger/store.ts";
+  import { durableSql } from "./runtime/platform/cloudflare/durable-sql.ts";
+  export class Ledger extends DurableObject {
+    store = new LedgerStore(durableSql(this.ctx.storage));
+    async fetch(request) {
+      const steps = await request.json();
+      return Response.json(steps.map(([method, ...args]) => this.store[method](...args) ?? null));
+    }
+  }
+  export default { fetch: (request, env) => env.LEDGER.getByName("one").fetch(request) };
+`;
+
+async function durableLedger() {
+  const { outputFiles } = await build({
+    stdin: { contents: SOURCE, resolveDir: process.cwd(), loader: "ts" },
+    bundle: true,
+    format: "esm",
+    external: ["cloudflare:*"],
+    write: false,
+    logLevel: "silent",
+  });
+  const content = Buffer.from(outputFiles[0]?.text ?? "");
+  const dir = await temporaryDirectory();
+  const runner = createRunner({
+    dir: join(dir, "storage"),
+    containers: { kind: "process", supervise: { command: [process.execPath], dir: join(dir, "containers") } },
+    log: () => {},
+  });
+  onTestFinished(() => runner.close());
+  await runner.apply({
+    scripts: [
+      {
+        name: "ledger",
+        versionId: "version-1",
+        versionCreatedOn: new Date().toISOString(),
+        mainModule: "index.js",
+        modules: [
+          {
+            name: "index.js",
+            contentType: "application/javascript+module",
+            sha256: createHash("sha256").update(content).digest("hex"),
+            content,
+          },
+        ],
+        bindings: [
+          {
+            type: "durable_object_namespace",
+            name: "LEDGER",
+            class_name: "Ledger",
+            namespace_id: NAMESPACE,
+          },
+        ],
+        compatibilityDate: COMPATIBILITY.date,
+        compatibilityFlags: [...COMPATIBILITY.flags],
+        classes: [{ className: "Ledger", namespaceId: NAMESPACE, sqlite: true, containerEnabled: false }],
+      },
+    ],
+    buckets: [],
+    namespaces: [NAMESPACE],
+    boundNamespaces: [NAMESPACE],
+  });
+  return async (...steps: [string, ...unknown[]][]): Promise<unknown[]> => {
+    const response = await fetch(new URL("/", await runner.address("ledger")), {
+      method: "POST",
+      body: JSON.stringify(steps),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as unknown[];
+  };
+}
+
+test("a Durable Object's SQLite lists and replays as the host's does", async () => {
+  const run = await durableLedger();
+  const event = (id: string, platform = "slack") => ({
+    id,
+    platform,
+    conversation: "C1",
+    receivedAt: 1_000,
+    payload: {},
+  });
+  await run(
+    ["record", event("Ev1")],
+    ["record", event("Ev2", "telegram")],
+    ["take", 2_000, 10],
+    ["settle", "slack:Ev1", "dead", 3_000, "refused"],
+    ["settle", "telegram:Ev2", "answered", 3_000, "answered"],
+  );
+  const [dead, all, counts] = await run(
+    ["list", { state: "dead", limit: 5 }],
+    ["list", { limit: 1 }],
+    ["counts"],
+  );
+  expect(dead).toMatchObject({ entries: [{ key: "slack:Ev1", note: "refused" }] });
+  expect(all).toMatchObject({ entries: [{ key: "telegram:Ev2" }], next: 2 });
+  expect(counts).toEqual({ received: 0, delivering: 0, answered: 1, dead: 1 });
+
+  const [unknown, answered, replayed, taken, after] = await run(
+    ["replay", "slack:Ev9", 9_000],
+    ["replay", "telegram:Ev2", 9_000],
+    ["replay", "slack:Ev1", 9_000],
+    ["take", 9_000, 10],
+    ["counts"],
+  );
+  expect([unknown, answered, replayed]).toEqual(["unknown", "not_dead", "replayed"]);
+  expect(taken).toMatchObject([{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }]);
+  expect(after).toEqual({ received: 0, delivering: 1, answered: 1, dead: 0 });
+});

@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { link, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CliResult } from "../../../runtime/contract/control.ts";
+import { runCommand } from "../../../runtime/supervisor/command-run.ts";
+import { systemTimers } from "../../../runtime/supervisor/timers.ts";
+import { ask, surroundings } from "../support/gateway.ts";
+import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
+import { freePort } from "../../support/ports.ts";
+
+const PLAIN = 'plain-"quoted"-secret';
+
+/** The container's main process, whose gateway cannot start: that is when the command line is needed. */
+async function container(config: unknown = { unknown: 1 }, extra: Record<string, string> = {}) {
+  const { home, environment } = await surroundings();
+  const port = await freePort();
+  const text = typeof config === "string" ? config : JSON.stringify(config);
+  await writeFile(join(home, "steward.json"), text);
+  const process = startRuntime("supervisor/main.ts", {
+    ...environment,
+    ...extra,
+    SUPERVISOR_PORT: String(port),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(() =>
+    ask(`${url}/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const post = (body: unknown) =>
+    ask(`${url}/cli`, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
+  const run = async (...words: string[]) => {
+    const response = await post({ words });
+    expect(response.status).toBe(200);
+    return (await response.json()) as CliResult;
+  };
+  return { home, post, run, process };
+}
+
+test("commands work while the gateway is dead, with their exit code", async () => {
+  const { home, run } = await container();
+  const createdAt = new Date().toISOString();
+  const waiting = { id: "U0STRANGER", code: "ABCDEFGH", createdAt, lastSeenAt: createdAt };
+  await mkdir(join(home, "credentials"), { recursive: true });
+  const file = join(home, "credentials", "slack-pairing.json");
+  await writeFile(file, JSON.stringify({ version: 1, requests: [waiting] }));
+
+  expect((await run("pairing", "list")).stdout).toContain("ABCDEFGH");
+  expect((await run("cat", "credentials/slack-pairing.json")).stdout).toContain("U0STRANGER");
+  expect(await run("pairing", "approve", "slack", "ABCDEFGH")).toEqual({
+    exitCode: 0,
+    stdout: "Approved slack sender U0STRANGER.\n",
+    stderr: "",
+  });
+  const again = await run("pairing", "approve", "slack", "ABCDEFGH");
+  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("No pending pairing request") });
+  expect(await run("devices", "list")).toMatchObject({ exitCode: 0, stdout: "No device pairing entries.\n" });
+  const { exitCode, stdout } = await run("config", "validate", "--json");
+  expect([exitCode, JSON.parse(stdout).valid]).toEqual([1, false]);
+});
+
+test("no answer holds a secret, wherever it comes from", async () => {
+  const config = {
+    channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: PLAIN } },
+    gateway: { token: { env: "MY_GATEWAY_TOKEN" } },
+  };
+  const token = "my-own-gateway-token-0123456789";
+  const { home, run } = await container(config, { MY_GATEWAY_TOKEN: token });
+  await writeFile(join(home, "note.txt"), `the token is ${token}, the key ${SECRETS.ANTHROPIC_API_KEY}`);
+  const answers = [
+    await run("config", "get", "slack.botToken"),
+    await run("config", "get", "slack.signingSecret"),
+    await run("config", "get", "gateway.token", "--json"),
+    await run("config", "get", "channels"),
+    await run("cat", "steward.json"),
+    await run("cat", "note.txt"),
+    await run("status"),
+  ];
+  expect(answers.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  expect(answers[0]?.stdout).toBe("[redacted]\n");
+  const told = answers.map(({ stdout, stderr }) => stdout + stderr).join("\n");
+  for (const secret of [...Object.values(SECRETS), CONTROL_TOKEN, token, PLAIN, 'plain-\\"quoted'])
+    expect(told).not.toContain(secret);
+});
+
+test("a secret that is too short to be looked for is masked where it is the answer", async () => {
+  const { run } = await container({
+    channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "ab" } },
+  });
+  for (const flags of [[], ["--json"]])
+    expect(await run("config", "get", "slack.signingSecret", ...flags)).toMatchObject({
+      exitCode: 0,
+      stdout: "[redacted]\n",
+    });
+});
+
+test("a config of former times shows no secret that the one of today does not know", async () => {
+  const { home, run } = await container();
+  const server = { command: "x", env: { REGION: "an-old-value-in-plain" } };
+  await writeFile(join(home, "steward.json.bak-1"), JSON.stringify({ tools: { mcp: { old: server } } }));
+  const { stdout } = await run("cat", "steward.json.bak-1");
+  expect(stdout).toContain('"REGION":"[redacted]"');
+});
+
+test("no more than four commands run at the same time", async () => {
+  const { post } = await container();
+  const asked = Array.from({ length: 8 }, () => post({ words: ["devices", "list"] }));
+  const answers = await Promise.all(asked);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.filter(({ ok }) => ok).length).toBeGreaterThanOrEqual(4);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(await refused[0]?.json()).toMatchObject({ code: "commands_busy" });
+  expect((await post({ words: ["devices", "list"] })).status).toBe(200);
+});
+
+test("a config file that is no JSON shows no secret either", async () => {
+  const { run } = await container(
+    '{"channels": {"slack": {"signingSecret": "a-secret-in-plain",\n "botToken" : "cut-off',
+  );
+  const { stdout } = await run("cat", "steward.json");
+  expect(stdout).toContain('"signingSecret": "[redacted]"');
+  expect(stdout).not.toMatch(/a-secret-in-plain|cut-off/);
+});
+
+test("cat reads regular files of the data directory and nothing that leads out of it", async () => {
+  const { home, run, post } = await container();
+  const { home: outside } = await surroundings();
+  await writeFile(join(outside, "secret.txt"), "outside");
+  await mkdir(join(home, "workspace"));
+  await writeFile(join(home, "workspace", "note.txt"), "inside");
+  await writeFile(join(home, "large.txt"), "x".repeat(1024 * 1024 + 1));
+  await writeFile(join(home, "binary"), new Uint8Array([1, 0, 2]));
+  await symlink(join(outside, "secret.txt"), join(home, "link.txt"));
+  await symlink(outside, join(home, "folder"));
+  await symlink(join(home, "workspace"), join(home, "within"));
+  await link(join(outside, "secret.txt"), join(home, "hard.txt"));
+  const socket = createServer().listen(join(home, "socket"));
+  await once(socket, "listening");
+
+  expect(await run("cat", "workspace/note.txt")).toEqual({ exitCode: 0, stdout: "inside", stderr: "" });
+  expect(await run("cat", join(home, "workspace", "note.txt"))).toMatchObject({ stdout: "inside" });
+  const failures = {
+    "missing.txt": "no such file",
+    "link.txt": "links are not followed",
+    "folder/secret.txt": "links are not followed",
+    "within/note.txt": "links are not followed",
+    "hard.txt": "links are not followed",
+    workspace: "not a regular file",
+    socket: "it cannot be read",
+    "large.txt": "larger than 1048576 bytes",
+    binary: "not a text file",
+  };
+  for (const [file, why] of Object.entries(failures))
+    expect(await run("cat", file)).toEqual({ exitCode: 1, stdout: "", stderr: `cat: ${file}: ${why}\n` });
+  socket.close();
+  for (const file of ["/etc/passwd", "../secret.txt", `${home}-other/secret.txt`, "."]) {
+    const response = await post({ words: ["cat", file] });
+    expect([file, response.status]).toEqual([file, 400]);
+    expect(await response.json()).toMatchObject({ code: "command_not_allowed" });
+  }
+});
+
+test("the control API holds the list itself and wants a body of its form", async () => {
+  const { post } = await container();
+  for (const words of [["config", "set", "a", "b"], ["node"], [], ["status", "--verbose"]])
+    expect(await (await post({ words })).json()).toMatchObject({ code: "command_not_allowed", status: 400 });
+  for (const body of ["", "{", "{}", '{"words": "status"}', `{"words": ["${"a".repeat(70_000)}"]}`])
+    expect(await (await post(body)).json()).toMatchObject({ code: "body_invalid", status: 400 });
+});
+
+/** A program in place of the command line. */
+const program = (source: string, timeLimitMs = 20_000) =>
+  runCommand({
+    command: [process.execPath, "--eval", source],
+    environment: {},
+    redact: (text) => text.replaceAll("SECRET", "[redacted]"),
+    timers: systemTimers,
+    timeLimitMs,
+  });
+
+test("a command that takes too long is stopped and says so", async () => {
+  const { exitCode, stdout, stderr } = await program(
+    "console.log('begun'); setInterval(() => {}, 1000)",
+    1_000,
+  );
+  expect([exitCode, stdout]).toEqual([124, "begun\n"]);
+  expect(stderr).toBe("The command did not end within 1 s and was stopped.\n");
+});
+
+test("output is cut between lines, so that no piece of a secret is left", async () => {
+  const { exitCode, stdout, stderr } = await program(
+    "console.log('SECRET'.repeat(1e6)); console.error('an ordinary line\\n'.repeat(1e5)); process.exitCode = 3",
+  );
+  expect([exitCode, stdout]).toEqual([3, "\n[cut: the output is longer]\n"]);
+  expect(stderr.length).toBeLessThan(257 * 1024);
+  expect(stderr).toMatch(/^an ordinary line\n[^]*\[cut: the output is longer\]\n$/);
+});
