@@ -23,7 +23,7 @@ async function database() {
 async function edgeOverLedger() {
   const sql = await database();
   let now = 1_795_000_000_000;
-  let mended = false;
+  let answer = () => problemResponse(problem("delivery_invalid", "not understood"));
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
@@ -31,9 +31,7 @@ async function edgeOverLedger() {
     sandbox: {
       request: async (_port, { body = "" }) => {
         got.push(JSON.parse(body));
-        return mended
-          ? Response.json({ outcome: "answered" })
-          : problemResponse(problem("delivery_invalid", "not understood"));
+        return answer();
       },
     },
     clock: () => now,
@@ -59,7 +57,8 @@ async function edgeOverLedger() {
     list,
     replay,
     admit,
-    mend: () => (mended = true),
+    mend: () => (answer = () => Response.json({ outcome: "answered" })),
+    breakDown: () => (answer = () => problemResponse(problem("model_overloaded"))),
     passes: (milliseconds: number) => (now += milliseconds),
   };
 }
@@ -104,6 +103,21 @@ test("a replayed event that still cannot be delivered is dead again, with its re
   await eventually(() => got.length === 2);
   await eventually(async () => (await list()).counts.dead === 1);
   expect((await list()).entries[0]?.note).toContain("delivery_invalid");
+});
+
+test("a replayed event has its 24 hours anew, however old it is", async () => {
+  const { got, list, replay, admit, breakDown, passes } = await edgeOverLedger();
+  await admit("Ev1");
+  await eventually(async () => (await list()).counts.dead === 1);
+  passes(72 * HOUR);
+  breakDown();
+  await replay("slack:Ev1");
+  await eventually(() => got.length === 2);
+  const [entry] = await eventually(async () => {
+    const { entries } = await list();
+    return entries[0]?.state !== "delivering" && entries;
+  });
+  expect(entry).toMatchObject({ state: "received", attempts: 1, nextAt: expect.any(String) });
 });
 
 test("pages hold every entry once, newest first, and never what somebody wrote", async () => {
