@@ -5,18 +5,22 @@ import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 
 /**
  * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use.
- * V8: a small nursery, smaller code, and only what runs really often is compiled to be fast. With both, a
- * thousand messages leave the service at two thirds of what it weighs otherwise, at the same speed
- * (`npm run bench -- --only memory`). The image starts its own programs with the same.
+ * V8: a small nursery, smaller code, and only what runs really often is compiled, so nothing at the start.
+ * With both, a thousand messages leave the service at two thirds of what it weighs otherwise, at the same
+ * speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
  */
 export const MODEST_V8 = [
   "--max-semi-space-size=2",
   "--optimize-for-size",
+  "--no-sparkplug",
   "--invocation-count-for-maglev=4000",
   "--invocation-count-for-turbofan=20000",
 ] as const;
 
-/** One arena for all threads, and what is free goes back: https://www.gnu.org/software/libc/manual/html_node/Memory-Allocation-Tunables.html */
+/**
+ * One arena for all threads, and what is free goes back:
+ * https://www.gnu.org/software/libc/manual/html_node/Memory-Allocation-Tunables.html
+ */
 export const MODEST_MALLOC = {
   MALLOC_ARENA_MAX: "1",
   MALLOC_TRIM_THRESHOLD_: "131072",
