@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { createRedactor } from "../contract/redact.ts";
 import { fatalReport } from "../process/fatal.ts";
 import { readProcessSettings } from "../process/settings.ts";
@@ -8,7 +7,7 @@ import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";
 try {
   // 1. Environment. Without a token handed over, one that nobody knows: the API then refuses everyone.
   const settings = readProcessSettings(process.env);
-  const controlToken = settings.controlToken ?? randomBytes(32).toString("hex");
+  const controlToken = settings.controlToken ?? (await randomToken());
 
   // 2. Gateway. Before the rest is even loaded, since everything waits for it.
   const { home, gatewayPort } = settings;
@@ -22,4 +21,10 @@ try {
 } catch (error) {
   process.stderr.write(fatalReport(error, createRedactor(process.env)));
   process.exitCode = 1;
+}
+
+/** Node's cryptography is loaded only for it: the gateway's start waits for every module that this file names. */
+async function randomToken(): Promise<string> {
+  const { randomBytes } = await import("node:crypto");
+  return randomBytes(32).toString("hex");
 }
