@@ -6,6 +6,7 @@ import { startService, type Surroundings } from "../support/service.ts";
 import { emptyHome } from "./start.ts";
 
 const MESSAGES = 200;
+const WARM_UP = 100;
 const MANY_MESSAGES = 1_000;
 const CHATS = 50;
 const MODEL_MS = 500;
@@ -59,25 +60,35 @@ export async function benchMessages(options: RunOptions): Promise<Figure[]> {
   ];
 }
 
-/** Memory of supervisor and gateway at ready, behind the first message, and behind a thousand. */
+/** Memory of the host's two processes behind the first message, a hundred, and a thousand more. */
 export async function benchMemory(options: RunOptions): Promise<Figure[]> {
   const { bundleDir, surroundings, runs, folder } = options;
-  const atFirst: number[] = [];
-  const growth: number[] = [];
+  const { slack } = surroundings;
+  const behind = { first: [] as number[], many: [] as number[] };
+  const against = { ready: [] as number[], warm: [] as number[] };
   for (let run = 0; run < runs; run += 1) {
     const home = await emptyHome(join(folder, `memory${run}`));
     const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
-    await sleep(SETTLE_MS);
-    const ready = residentMb(service.pid);
-    await askInTurn(surroundings.slack, service.url, 1, 1);
-    atFirst.push(residentMb(service.pid));
-    await askInTurn(surroundings.slack, service.url, MANY_MESSAGES, 20);
-    await sleep(SETTLE_MS);
-    growth.push(residentMb(service.pid) / ready);
+    const resident = async (): Promise<number> => {
+      await sleep(SETTLE_MS);
+      return residentMb(service.pid);
+    };
+    const ready = await resident();
+    await askInTurn(slack, service.url, 1, 1);
+    behind.first.push(await resident());
+    await askInTurn(slack, service.url, WARM_UP, 20);
+    const warm = await resident();
+    await askInTurn(slack, service.url, MANY_MESSAGES, 20);
+    const many = await resident();
+    behind.many.push(many);
+    against.ready.push(many / ready);
+    against.warm.push(many / warm);
     await service.stop();
   }
   return [
-    figure("resident memory of the host's two processes behind the first message", "MB", atFirst),
-    figure(`the same behind ${MANY_MESSAGES} messages, against ready`, "ratio", growth, 1.1),
+    figure("resident memory of the host's two processes behind the first message", "MB", behind.first),
+    figure(`the same behind ${MANY_MESSAGES} messages`, "MB", behind.many),
+    figure("that against the start, which loads nothing that a message needs", "ratio", against.ready, 1.1),
+    figure(`that against the first ${WARM_UP}, when all is loaded: a leak would show`, "ratio", against.warm),
   ];
 }
