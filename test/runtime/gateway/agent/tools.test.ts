@@ -115,6 +115,16 @@ test("a page comes as its words", async () => {
   expect(await get(url)).toBe(`${url} (200)\n\nHi & bye\nOne\ntwo`);
 });
 
+test("letters that are longer in lower case move no other words of the page", async () => {
+  const { url, get } = await site((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
+    response.end(
+      "<P>İstanbul, İzmir, İznik</P><SCRIPT>evil()</SCRIPT><p>Bir <B>iki</B> üç</p><!-- x --><p>Son</p>",
+    );
+  });
+  expect(await get(url)).toBe(`${url} (200)\n\nİstanbul, İzmir, İznik\nBir iki üç\nSon`);
+});
+
 test("what is packed counts unpacked, and is cut", async () => {
   const { url, get } = await site((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
