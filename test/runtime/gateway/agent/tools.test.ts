@@ -42,6 +42,9 @@ test.each([
   ["fec0::1", false],
   ["ff02::1", false],
   ["::127.0.0.1", false],
+  ["::7f00:1", false],
+  ["::a9fe:a9fe", false],
+  ["4000::1", false],
   ["not an address", false],
   ["", false],
 ])("the address %s is public: %s", (address, expected) => {
@@ -169,6 +172,7 @@ test.each([
   "http://0177.1/",
   "http://[::1]/",
   "http://[::ffff:127.0.0.1]/",
+  "http://[::127.0.0.1]/",
   "http://localhost/",
 ])("%s is not fetched", async (url) => {
   const tool = webFetchTool({ maxBytes: 2_000, timeout: "20s" });
