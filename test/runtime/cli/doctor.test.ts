@@ -57,6 +57,36 @@ test("doctor --fix writes nothing where the file would still not be valid", asyn
   expect(await readFile(path, "utf8")).toBe(old);
 });
 
+test.each([
+  [
+    "people of a group",
+    { telegram: { botToken: "1:a", groups: { "-100": { allowFrom: ["1"] } } } },
+    "allowFrom",
+  ],
+  [
+    "a group's switch",
+    { slack: { botToken: "a", signingSecret: "b", channels: { C1: { allow: false } } } },
+    "allow",
+  ],
+  [
+    "a group's topics",
+    { telegram: { botToken: "1:a", groups: { "-100": { topics: { 7: {} } } } } },
+    "topics",
+  ],
+  ["people of a channel", { discord: { token: "a", denyFrom: ["1"] } }, "denyFrom"],
+])("doctor --fix does not drop an unknown key that may keep people out: %s", async (_, channels, key) => {
+  const { path, run } = await commandLine();
+  const old = JSON.stringify({ channels, colour: 1 });
+  await writeFile(path, old);
+
+  const { code, stdout } = await run("doctor", "--fix");
+
+  expect(await readFile(path, "utf8")).toBe(old);
+  expect(code).toBe(1);
+  expect(stdout).toContain(`Unrecognized key: "${key}"`);
+  expect(stdout).not.toContain("mended: -");
+});
+
 test("doctor tells each finding with code and fix", async () => {
   const { json } = await commandLine();
   const { healthy, findings } = await json("doctor");
