@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { formatConfigProblems } from "../../contract/config/index.ts";
-import { isReference, resolveSecret } from "../../contract/config/text.ts";
+import { isReference, resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { createRedactor, redactValue } from "../../contract/redact.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
@@ -24,7 +25,11 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
       if (found === undefined) {
         throw new StewardError("config_path_not_found", `Config path not found: ${wanted}`);
       }
-      const value = isReference(found) ? resolveSecret(found, environment) : found;
+      // A larger piece is asked for to be looked at, and shown to others: what it holds in plain text is masked.
+      const shown = createRedactor(environment, secretValues(result.config, environment));
+      const isPiece = typeof found === "object" && !isReference(found);
+      const single = isReference(found) ? resolveSecret(found, environment) : found;
+      const value = isPiece ? redactValue(found, shown) : single;
       output.answer(json, value, typeof value === "object" ? JSON.stringify(value, null, 2) : String(value));
     });
 
