@@ -132,6 +132,25 @@ test("config set and unset: checked as a whole before it is written", async () =
   expect((await run("config", "unset", "slack.historyLimit")).code).toBe(1);
 });
 
+test("a cron expression that is none is told as the gateway tells it, and not written", async () => {
+  const { run, path, read } = await commandLine();
+  const before = await readFile(path, "utf8");
+  const daily = { cron: "61 8 * * *", text: "hi", to: { platform: "slack", chat: "C1" } };
+  const problem = "- schedules.daily.cron: is not a cron expression of five fields";
+
+  const set = await run("config", "set", "schedules.daily", JSON.stringify(daily));
+  expect(set).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+  expect(await readFile(path, "utf8")).toBe(before);
+
+  await writeFile(path, JSON.stringify({ ...(await read()), schedules: { daily } }));
+  expect(await run("config", "validate")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(problem),
+  });
+  expect(await run("doctor")).toMatchObject({ code: 1, stdout: expect.stringContaining(problem) });
+  expect((await run("status")).stdout).toContain("Config:  not valid");
+});
+
 test.each([
   [["health"], 1, { ready: false }],
   [["channels", "status"], 0, { known: false, channels: [{ platform: "slack", state: "unknown" }] }],
