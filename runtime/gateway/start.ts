@@ -148,6 +148,7 @@ export async function startGateway({
       config: () => parts().config,
       environment,
       parts,
+      replies,
       inTurn,
       signal: stop.signal,
       clock,

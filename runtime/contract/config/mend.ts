@@ -3,6 +3,8 @@ import { deprecatedKey, isSection, type Section } from "./deprecated.ts";
 
 /** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
 const MOST_ROUNDS = 8;
+/** What keys are called that name who may do something, and what. */
+const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
 /** A config without the keys that the schema refuses. */
 export interface Mended {
@@ -13,14 +15,17 @@ export interface Mended {
   problems: ConfigProblem[];
 }
 
-/** Carries deprecated keys over to what is there now and drops unknown ones. The value given is left as it is. */
+/**
+ * Carries deprecated keys over to what is there now and drops unknown ones, but for those that may keep
+ * somebody out: without them the bot might answer more people than before. The value given is left as it is.
+ */
 export function mendConfig(value: unknown): Mended {
   const root = structuredClone(value);
   const changes: string[] = [];
   for (let round = 0; ; round += 1) {
     const checked = checkConfig(root);
     const problems = checked.ok ? [] : checked.problems;
-    const unknown = problems.filter(({ unknownKey }) => unknownKey !== undefined);
+    const unknown = problems.filter((problem) => problem.unknownKey !== undefined && !keepsOut(problem));
     if (unknown.length === 0 || round === MOST_ROUNDS || !isSection(root))
       return { value: root, changes, problems };
     for (const { path, at = [], unknownKey = "" } of unknown) {
@@ -34,6 +39,12 @@ export function mendConfig(value: unknown): Mended {
       changes.push(`- ${where}${known ? ` (${known.use})` : " (unknown)"}`);
     }
   }
+}
+
+/** By its name, or since it stands in what is said of one group, such as its people or its topics. */
+function keepsOut({ path, at = [], unknownKey = "" }: ConfigProblem): boolean {
+  if (deprecatedKey(path, unknownKey) !== undefined) return false;
+  return RIGHTS.test(unknownKey) || (at[0] === "channels" && at.length > 3);
 }
 
 function sectionAt(value: unknown, path: readonly PropertyKey[]): Section | undefined {

@@ -56,6 +56,8 @@ function cutFence(text: string, limit: number, { opening, closing }: Fence): [st
   const head = opening.length * 2 > limit ? closing : opening;
   const body = text.slice(opening.length + 1);
   const room = limit - head.length - closing.length - 2;
+  // A marker so long that a part repeating it would hold nothing else, or not even itself.
+  if (room < limit / 4) return cutAnywhere(text, limit);
   const line = body.lastIndexOf("\n", room);
   const position = line > 0 ? line : safe(body, room);
   const rest = body.slice(position).replace(/^\n/, "");

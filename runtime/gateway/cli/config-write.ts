@@ -5,6 +5,7 @@ import { readConfigText, secretsOf } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
+import { wholeReading } from "../config/whole.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -24,19 +25,19 @@ const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
  *
  * @throws StewardError `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
  */
-export function setConfig(
+export async function setConfig(
   context: CommandContext,
   path: string,
   text: string | undefined,
   options: SetOptions,
-): void {
+): Promise<void> {
   if ((text === undefined) === (options.env === undefined)) {
     throw new StewardError("usage_invalid", "Give either a value or --env NAME.");
   }
   const keys = configPath(path);
   const value = text === undefined ? { env: options.env } : jsonOrText(text);
   if (!options.plain && text !== undefined) refusePlainSecret(context, keys, value, path);
-  change(context, (root) => {
+  await change(context, (root) => {
     const section = keys.slice(0, -1).reduce<unknown>((at, key) => child(at, key, path), root);
     const last = keys.at(-1) ?? "";
     if (!isSection(section) || NO_KEYS.has(last)) throw notFound(path);
@@ -49,9 +50,9 @@ export function setConfig(
  *
  * @throws StewardError `config_path_not_found`, `config_invalid`, `config_missing`.
  */
-export function unsetConfig(context: CommandContext, path: string): void {
+export async function unsetConfig(context: CommandContext, path: string): Promise<void> {
   const keys = configPath(path);
-  change(context, (root) => {
+  await change(context, (root) => {
     let section: unknown = root;
     for (const key of keys.slice(0, -1)) {
       section = isSection(section) && Object.hasOwn(section, key) ? section[key] : undefined;
@@ -62,20 +63,30 @@ export function unsetConfig(context: CommandContext, path: string): void {
   });
 }
 
-function change({ settings, environment }: CommandContext, work: (root: Section) => void): void {
+/** Checked without the lock, which is for moments only; anew where the file has changed meanwhile. */
+async function change(
+  { settings, environment }: CommandContext,
+  work: (root: Section) => void,
+): Promise<void> {
   const path = settings.configPath;
-  readConfigFile(path, environment);
-  withLock(join(settings.home, "config.lock"), () => {
+  const changedText = (): string => {
     const { value, result } = readConfigFile(path, environment);
     if (!isSection(value)) {
       throw new StewardError("config_invalid", formatConfigProblems(path, result.ok ? [] : result.problems));
     }
     work(value);
-    const text = `${JSON.stringify(value, null, 2)}\n`;
-    const changed = readConfigText(text, environment).result;
-    if (!changed.ok) throw new StewardError("config_invalid", formatConfigProblems(path, changed.problems));
-    writeFileAtomic(path, text);
-  });
+    return `${JSON.stringify(value, null, 2)}\n`;
+  };
+  for (let isWritten = false; !isWritten;) {
+    const text = changedText();
+    const { result } = await wholeReading(readConfigText(text, environment));
+    if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
+    isWritten = withLock(join(settings.home, "config.lock"), () => {
+      if (changedText() !== text) return false;
+      writeFileAtomic(path, text);
+      return true;
+    });
+  }
 }
 
 function child(section: unknown, key: string, path: string): unknown {

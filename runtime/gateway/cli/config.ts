@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { formatConfigProblems } from "../../contract/config/index.ts";
-import { isReference, resolveSecret } from "../../contract/config/text.ts";
+import { isReference, resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { createRedactor, redactValue } from "../../contract/redact.ts";
+import { wholeReading } from "../config/whole.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
@@ -24,7 +26,11 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
       if (found === undefined) {
         throw new StewardError("config_path_not_found", `Config path not found: ${wanted}`);
       }
-      const value = isReference(found) ? resolveSecret(found, environment) : found;
+      // A larger piece is asked for to be looked at, and shown to others: what it holds in plain text is masked.
+      const shown = createRedactor(environment, secretValues(result.config, environment));
+      const isPiece = typeof found === "object" && !isReference(found);
+      const single = isReference(found) ? resolveSecret(found, environment) : found;
+      const value = isPiece ? redactValue(found, shown) : single;
       output.answer(json, value, typeof value === "object" ? JSON.stringify(value, null, 2) : String(value));
     });
 
@@ -32,8 +38,8 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .command("validate")
     .description("checks the file as the gateway does at its start")
     .option("--json", "as JSON")
-    .action(({ json }: JsonOption) => {
-      const { result } = readConfigFile(path, environment);
+    .action(async ({ json }: JsonOption) => {
+      const { result } = await wholeReading(readConfigFile(path, environment));
       if (!result.ok && !json) {
         throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
       }
@@ -54,7 +60,7 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .action(
       async (wanted: string, value: string | undefined, { json, ...options }: JsonOption & SetOptions) => {
         const { setConfig } = await import("./config-write.ts");
-        setConfig(context, wanted, value, options);
+        await setConfig(context, wanted, value, options);
         output.answer(json, { path: wanted, set: true }, `Set ${wanted}.`);
       },
     );
@@ -66,7 +72,7 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .option("--json", "as JSON")
     .action(async (wanted: string, { json }: JsonOption) => {
       const { unsetConfig } = await import("./config-write.ts");
-      unsetConfig(context, wanted);
+      await unsetConfig(context, wanted);
       output.answer(json, { path: wanted, unset: true }, `Removed ${wanted}.`);
     });
 

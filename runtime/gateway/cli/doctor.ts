@@ -14,7 +14,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .option("--json", "as JSON")
     .action(async ({ json, fix }: JsonOption & { fix?: boolean }) => {
       const changes = fix ? mend(context, context.clock()) : [];
-      const findings = examine(context, await askGateway(context));
+      const findings = await examine(context, await askGateway(context));
       const healthy = findings.every(({ state }) => state !== "problem");
       const lines = [...changes.map((change) => `mended: ${change}`), ...findings.map(findingText)];
       context.output.answer(json, { healthy, findings, changes }, lines.join("\n"));

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type GatewayStatus } from "../../contract/control.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { wholeReading } from "../config/whole.ts";
 import { setAsideFiles } from "../doctor/set-aside.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
@@ -44,16 +45,19 @@ async function readStatus(context: CommandContext): Promise<StatusReport> {
     .filter(({ pending, approved }) => pending + approved > 0);
   return {
     gateway,
-    config: configState(settings.configPath, environment),
+    config: await configState(settings.configPath, environment),
     ...(details && { details }),
     pairing,
     setAside: setAsideFiles(settings.home),
   };
 }
 
-function configState(path: string, environment: CommandContext["environment"]): StatusReport["config"] {
+async function configState(
+  path: string,
+  environment: CommandContext["environment"],
+): Promise<StatusReport["config"]> {
   try {
-    const { result } = readConfigFile(path, environment);
+    const { result } = await wholeReading(readConfigFile(path, environment));
     if (result.ok) return { path, valid: true };
     return {
       path,

@@ -4,8 +4,8 @@ import { readConfigText, secretValues } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { checkSchedules } from "../schedules/check.ts";
 import { renderConfig } from "./render.ts";
+import { wholeReading } from "./whole.ts";
 
 /** The gateway's config, with its secrets beside it. */
 export interface LoadedConfig {
@@ -36,9 +36,7 @@ export async function readConfig(
   path: string,
   environment: Environment,
 ): Promise<Omit<LoadedConfig, "fresh">> {
-  const { result } = readConfigText(readFileSync(path, "utf8"), environment);
+  const { result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
   if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
-  const schedules = await checkSchedules(result.config);
-  if (schedules.length > 0) throw new StewardError("config_invalid", formatConfigProblems(path, schedules));
   return { config: result.config, secrets: secretValues(result.config, environment) };
 }

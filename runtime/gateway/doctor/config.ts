@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { formatConfigProblems } from "../../contract/config/index.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
 import { unusedCredentials } from "../config/render.ts";
+import { wholeReading } from "../config/whole.ts";
 import { fine, wrong, type DoctorOptions, type Finding } from "./finding.ts";
 
 /** The config file: valid, its variables set, no secret in plain text; and the environment beside it. */
-export function checkConfigFile({ settings, environment, redact }: DoctorOptions): Finding[] {
+export async function checkConfigFile({ settings, environment, redact }: DoctorOptions): Promise<Finding[]> {
   const findings: Finding[] = [];
   const path = settings.configPath;
   if (environment["TELEGRAM_DM_POLICY"]) findings.push(wrong("environment", "problem", "dm_policy_set"));
@@ -13,7 +14,7 @@ export function checkConfigFile({ settings, environment, redact }: DoctorOptions
     const detail = `There is no config file at ${path}; the gateway's next start writes it.`;
     return [...findings, wrong("config", "warning", "config_missing", detail)];
   }
-  const { value, result } = readConfigText(readFileSync(path, "utf8"), environment);
+  const { value, result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
   if (result.ok) {
     findings.push(fine("config", `${path} is valid`));
     const unused = unusedCredentials(environment, Object.keys(result.config.channels));

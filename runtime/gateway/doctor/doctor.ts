@@ -6,9 +6,9 @@ import { checkRunning, type RunningGateway } from "./running.ts";
 import { checkStores } from "./stores.ts";
 
 /** Looks at everything that can be wrong on this machine. Changes nothing. */
-export function examine(options: DoctorOptions, running: RunningGateway): Finding[] {
+export async function examine(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
   return [
-    ...checkConfigFile(options),
+    ...(await checkConfigFile(options)),
     ...checkRights(options),
     ...checkStores(options),
     ...checkDisk(options),

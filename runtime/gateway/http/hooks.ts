@@ -7,6 +7,8 @@ import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { conversationOf } from "../channels/channel.ts";
 import type { InTurn } from "../deliveries/conversations.ts";
+import type { Replies } from "../deliveries/replies.ts";
+import { RefusedError } from "../failure.ts";
 import type { Parts } from "../parts.ts";
 import { requireGatewayToken, type GatewayTokenOptions } from "./gateway-token.ts";
 
@@ -34,6 +36,7 @@ interface HookAnswer {
 /** What the hooks work with. */
 export interface HooksOptions extends GatewayTokenOptions {
   parts(): Pick<Parts, "config" | "channels" | "agent">;
+  replies: Pick<Replies, "say">;
   inTurn: InTurn;
   /** Ends all answers. */
   signal: AbortSignal;
@@ -42,14 +45,14 @@ export interface HooksOptions extends GatewayTokenOptions {
 /**
  * `/hooks`: other programs ask the agent. `/hooks/agent` answers with the text, or says it in the chat of
  * `to`; `/hooks/wake` says it where the heartbeat goes unless told otherwise. The response comes when the
- * answer is out. A call with an Idempotency-Key that comes again does not ask the model again.
+ * answer is out. A call with an Idempotency-Key that comes again neither asks the model nor speaks again.
  */
 export function hooks(options: HooksOptions): Hono {
-  const { parts, inTurn, signal } = options;
+  const { inTurn } = options;
   const app = new Hono();
   const ask = async (hook: Hook, key: string | undefined): Promise<Response> => {
     const id = `hook-${key ?? randomUUID()}`;
-    const work = (): Promise<HookAnswer> => answer(parts(), id, hook, signal);
+    const work = (): Promise<HookAnswer> => answer(options, id, hook);
     return Response.json({ id, ...(await inTurn(conversationOfHook(hook), work)) });
   };
 
@@ -69,7 +72,7 @@ export function hooks(options: HooksOptions): Hono {
   );
   app.post("/wake", async (context) => {
     const hook = await readHook(context.req.raw);
-    const to = hook.to ?? parts().config.agent.heartbeat?.to;
+    const to = hook.to ?? options.parts().config.agent.heartbeat?.to;
     if (to === undefined) {
       throw new StewardError("body_invalid", "Neither `to` nor agent.heartbeat.to says where to speak.");
     }
@@ -83,11 +86,11 @@ function conversationOfHook({ to, name }: Hook): string {
 }
 
 async function answer(
-  { agent, channels }: Pick<Parts, "channels" | "agent">,
+  { parts, replies, signal }: Pick<HooksOptions, "parts" | "replies" | "signal">,
   id: string,
   hook: Hook,
-  signal: AbortSignal,
 ): Promise<HookAnswer> {
+  const { agent, channels } = parts();
   const { to, name, message } = hook;
   const channel = to && channels.get(to.platform);
   if (to !== undefined && channel === undefined) {
@@ -108,8 +111,10 @@ async function answer(
     },
     { signal },
   );
-  if (channel === undefined) return { text, delivered: false };
-  for (const [index, part] of channel.split(text).entries()) await channel.send(target, part, index);
+  if (to === undefined || channel === undefined) return { text, delivered: false };
+  // Noted like a reply: a call that comes again says only what is not out yet.
+  const refused = await replies.say({ platform: to.platform, id }, channel, target, text);
+  if (refused !== undefined) throw new RefusedError("reply_refused", refused);
   return { text, delivered: true };
 }
 

@@ -114,6 +114,11 @@ function readInput(text: string): Pick<ReceivedCall, "input" | "whole"> {
   }
 }
 
+/** Clients make an empty object of an input that never began. */
+function hasInput({ input }: ToolCall): boolean {
+  return typeof input === "object" && input !== null && Object.keys(input).length > 0;
+}
+
 function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   const how = signal.aborted ? "the answer was stopped." : "the model took too long.";
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
@@ -142,8 +147,8 @@ function whole(
   }
   const cut = finish === "length";
   if (!cut && finish !== "stop" && finish !== "tool-calls") throw brokeOff(reference, finish);
-  // A call that the limit cut in two would run with half of its input.
-  const kept = calls.filter((call) => call.whole || !cut);
+  // A call that the limit cut in two would run with half of its input, or with none.
+  const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
   if (toolCalls.length > 0) return { text, toolCalls };
   if (text.trim() !== "") return { text: cut ? `${text}\n\n${CUT_NOTE}` : text, toolCalls };

@@ -82,6 +82,29 @@ test("config get: short and long paths, defaults, resolved secrets", async () =>
   expect(JSON.parse(whole.stdout)).toMatchObject({ botToken: { env: "SLACK_BOT_TOKEN" } });
 });
 
+test("config get: a secret in plain text is told by its own path alone", async () => {
+  const { home, run } = await commandLine();
+  const headers = { "X-Key": "plain-header-value" };
+  await writeFile(
+    join(home, "steward.json"),
+    JSON.stringify({
+      channels: { telegram: { botToken: "plain-bot-value", groups: { "-100": {} } } },
+      tools: { mcp: { files: { url: "https://mcp.example/", headers } } },
+    }),
+  );
+
+  for (const path of ["channels", "telegram", "tools", "tools.mcp.files.headers"]) {
+    for (const form of [[], ["--json"]]) {
+      const { code, stdout } = await run("config", "get", path, ...form);
+      expect({ code, text: stdout }).toEqual({ code: 0, text: expect.not.stringMatching(/plain-\w+-value/) });
+      expect(stdout).toContain("[redacted]");
+    }
+  }
+  expect(await run("config", "get", "telegram.botToken")).toMatchObject({ stdout: "plain-bot-value\n" });
+  const whole = await run("config", "get", "telegram");
+  expect(JSON.parse(whole.stdout)).toMatchObject({ groups: { "-100": { enabled: true } }, historyLimit: 20 });
+});
+
 test.each([
   "x",
   "slack.nothing",

@@ -57,6 +57,36 @@ test("doctor --fix writes nothing where the file would still not be valid", asyn
   expect(await readFile(path, "utf8")).toBe(old);
 });
 
+test.each([
+  [
+    "people of a group",
+    { telegram: { botToken: "1:a", groups: { "-100": { allowFrom: ["1"] } } } },
+    "allowFrom",
+  ],
+  [
+    "a group's switch",
+    { slack: { botToken: "a", signingSecret: "b", channels: { C1: { allow: false } } } },
+    "allow",
+  ],
+  [
+    "a group's topics",
+    { telegram: { botToken: "1:a", groups: { "-100": { topics: { 7: {} } } } } },
+    "topics",
+  ],
+  ["people of a channel", { discord: { token: "a", denyFrom: ["1"] } }, "denyFrom"],
+])("doctor --fix does not drop an unknown key that may keep people out: %s", async (_, channels, key) => {
+  const { path, run } = await commandLine();
+  const old = JSON.stringify({ channels, colour: 1 });
+  await writeFile(path, old);
+
+  const { code, stdout } = await run("doctor", "--fix");
+
+  expect(await readFile(path, "utf8")).toBe(old);
+  expect(code).toBe(1);
+  expect(stdout).toContain(`Unrecognized key: "${key}"`);
+  expect(stdout).not.toContain("mended: -");
+});
+
 test("doctor tells each finding with code and fix", async () => {
   const { json } = await commandLine();
   const { healthy, findings } = await json("doctor");
@@ -100,6 +130,25 @@ test("config set and unset: checked as a whole before it is written", async () =
   expect((await run("config", "unset", "slack.historyLimit")).code).toBe(0);
   expect((await read()).channels.slack).not.toHaveProperty("historyLimit");
   expect((await run("config", "unset", "slack.historyLimit")).code).toBe(1);
+});
+
+test("a cron expression that is none is told as the gateway tells it, and not written", async () => {
+  const { run, path, read } = await commandLine();
+  const before = await readFile(path, "utf8");
+  const daily = { cron: "61 8 * * *", text: "hi", to: { platform: "slack", chat: "C1" } };
+  const problem = "- schedules.daily.cron: is not a cron expression of five fields";
+
+  const set = await run("config", "set", "schedules.daily", JSON.stringify(daily));
+  expect(set).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+  expect(await readFile(path, "utf8")).toBe(before);
+
+  await writeFile(path, JSON.stringify({ ...(await read()), schedules: { daily } }));
+  expect(await run("config", "validate")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(problem),
+  });
+  expect(await run("doctor")).toMatchObject({ code: 1, stdout: expect.stringContaining(problem) });
+  expect((await run("status")).stdout).toContain("Config:  not valid");
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { modelError, modelStream } from "../support/platforms.ts";
+import { json, modelError, modelStream } from "../support/platforms.ts";
 
 const TOKEN = "gateway-token-of-the-tests-0123";
 
@@ -112,6 +112,24 @@ test("a hook runs the agent and gives the text, once for a key that comes again"
   const wrong = await post("/hooks/agent", { message: "x", nonsense: 1 });
   expect(wrong.status).toBe(400);
   expect(wrong.headers.get("content-type")).toBe("application/problem+json");
+});
+
+test("a hook whose key comes again speaks once, and goes on where Slack took no more", async () => {
+  const { post, slack, model } = await started();
+  const call = { message: `tell ${"word ".repeat(1_200)}`, to: { platform: "slack", chat: "C7" } };
+  const ask = (key: string) => post("/hooks/agent", call, { "idempotency-key": key });
+
+  expect(await (await ask("job-1")).json()).toMatchObject({ delivered: true });
+  const parts = slack.posts().length;
+  expect(parts).toBeGreaterThan(1);
+  expect(await (await ask("job-1")).json()).toMatchObject({ delivered: true });
+  expect(slack.posts()).toHaveLength(parts);
+
+  slack.next(json(200, { ok: true, ts: "1.2" }), json(503, {}));
+  expect((await ask("job-2")).status).toBe(503);
+  expect((await ask("job-2")).status).toBe(200);
+  expect(slack.posts()).toHaveLength(2 * parts + 1);
+  expect(model.calls).toHaveLength(2);
 });
 
 test("a hook speaks in the chat that it names, a wake where the heartbeat goes", async () => {

@@ -192,6 +192,16 @@ test("a call that the length limit cut in two is not handed on", async () => {
   });
 });
 
+test("a call that the length limit cut before its input is not handed on with an empty one", async () => {
+  const { model, server } = await anthropic();
+  const begun = { ...CALL, id: "call_2", input: {} };
+  server.next(toolUseStream([begun], "I look.", "max_tokens"));
+
+  const answer = await model.answer(request({ tools: [WEATHER] }));
+
+  expect(answer).toMatchObject({ text: expect.stringContaining("cut at its length limit"), toolCalls: [] });
+});
+
 test("a compatible server's cut stream is a failure", async () => {
   const { model, server } = await compatible();
   server.next(chatStream("half an ans", [], { cut: true }));

@@ -15,6 +15,7 @@ test.each([
   ["a name with underscores", "snake_case_name and __init__.py", "snake_case_name and *init*.py"],
   ["an escaped star", "\\*not italic\\*", "*not italic*"],
   ["a heading", "## What *is* **it**? ##", "*What _is_ it?*"],
+  ["a heading that ends in a sign", "# About C#", "*About C#*"],
   ["no heading", "#hashtag", "#hashtag"],
   ["a list", "- one\n* two\n  + three\n1. four", "• one\n• two\n  • three\n1. four"],
   ["a break", "a\n\n---\n\nb", "a\n\n———\n\nb"],
@@ -69,4 +70,5 @@ test("a long line of markers takes no long time", () => {
   for (const piece of ["*", "**a", "_a", "[", "`", "~~a", "[a](", "*a**b"]) {
     expect(writeMrkdwn(piece.repeat(2_000)).length).toBeGreaterThan(0);
   }
+  expect(writeMrkdwn(`# ${" ".repeat(4_000)}a\u2028b`)).toBe("*a\u2028b*");
 });

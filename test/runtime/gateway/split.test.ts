@@ -77,3 +77,16 @@ test("a fence longer than a part is closed and opened again with its language", 
     "```js\ncccccccc\n```",
   ]);
 });
+
+test.each([
+  ["of half a part", "`".repeat(100)],
+  ["longer than a part", "`".repeat(450)],
+  ["that leaves one character of a part", "~".repeat(98)],
+])("a fence with a marker %s comes to an end, and nothing of it is lost", (_, marker) => {
+  const text = `${marker}\n${"code 😀\n".repeat(60)}${marker}\nafter`;
+  const parts = splitText(text, 200);
+  expect(parts.filter((part) => part.length > 200 || !part.isWellFormed())).toEqual([]);
+  expect(parts.length).toBeLessThan(20);
+  const words = (from: string): string => from.replace(/[\s`~]+/g, "");
+  expect(words(parts.join(""))).toBe(words(text));
+});

@@ -48,6 +48,8 @@ test("an edit that is refused is known from one that may be tried again", async 
   expect(await edit("99")).toBeInstanceOf(RefusedError);
   telegram.fail("editMessageText", { status: 400, description: "Bad Request: message can't be edited" });
   expect(await edit("1")).toMatchObject({ code: "edit_refused" });
+  telegram.fail("editMessageText", { status: 400, description: "Bad Request: not known so far" });
+  expect(await edit("1")).toMatchObject({ code: "edit_refused" });
   telegram.fail("editMessageText", {
     status: 429,
     description: "Too Many Requests: retry after 3",

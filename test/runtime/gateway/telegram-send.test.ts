@@ -114,6 +114,8 @@ test.each([
   ["blocked the bot", { status: 403, description: "Forbidden: bot was blocked by the user" }],
   ["removed the bot", { status: 403, description: "Forbidden: bot was kicked from the supergroup chat" }],
   ["is gone", { status: 400, description: "Bad Request: chat not found" }],
+  ["takes no text", { status: 400, description: "Bad Request: CHAT_SEND_PLAIN_FORBIDDEN" }],
+  ["takes not this text", { status: 400, description: "Bad Request: strings must be encoded in UTF-8" }],
 ])("a chat that %s ends the delivery, with a note", async (_, fault) => {
   const { telegram, send, health } = await gateway();
   telegram.fail("sendMessage", fault);

@@ -25,6 +25,7 @@ test.each([
   ["markup that is not closed", "**a and *b and `c and [d](", "**a and *b and `c and [d]("],
   ["markup that was escaped", "\\*not\\* \\_this\\_", "*not* _this_"],
   ["a heading", "## Big **news**\ntext", "<b>Big news</b>\ntext"],
+  ["a heading that ends in a sign", "# About C#\n# Closed ##", "<b>About C#</b>\n<b>Closed</b>"],
   ["a list", "- one\n* **two**\n  + three\n1. four", "• one\n• <b>two</b>\n  • three\n1. four"],
   ["a quote", "> a **b**\n> c\nd", "<blockquote>a <b>b</b>\nc</blockquote>\nd"],
   ["a table", "| a | b |\n|---|---|\n| 1 | <2> |", "<pre>| a | b |\n|---|---|\n| 1 | &lt;2&gt; |</pre>"],
@@ -91,4 +92,5 @@ test("a text made to be slow is not", () => {
     const html = writeTelegramHtml(piece.repeat(Math.floor(4_096 / piece.length)));
     expect(readHtml(html)).toMatchObject({ ok: true });
   }
+  expect(writeTelegramHtml(`# ${" ".repeat(700)}a\u2028b`)).toBe("<b>a\u2028b</b>");
 });

@@ -8,7 +8,8 @@ const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"'
  * broken, takes longer than its length.
  */
 export function readableText(html: string): string {
-  const lower = html.toLowerCase();
+  // Of names in tags alone: `toLowerCase` makes two characters of "İ", and places would not be the same.
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const parts: string[] = [];
   let at = 0;
   while (at < html.length) {

@@ -1,4 +1,5 @@
 import { fences } from "../fences.ts";
+import { headingOf } from "../headings.ts";
 import { escapeSlackText } from "./text.ts";
 
 /** What is rendered inside of what: Slack shows no bold inside bold. */
@@ -54,7 +55,7 @@ function writeLines(text: string): string {
 }
 
 function writeLine(line: string): string {
-  const heading = /^ {0,3}#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/.exec(line)?.[1];
+  const heading = headingOf(line);
   if (heading !== undefined) return `*${writeInline(heading, { bold: true })}*`;
   const [, indent = "", rest] = /^(\s*)[-*+][ \t]+(.*)$/.exec(line) ?? [];
   // A line of three is a break between sections, not a list.

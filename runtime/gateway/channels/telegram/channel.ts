@@ -8,7 +8,7 @@ import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
 import type { BotIdentity } from "./addressed.ts";
-import { readFileError, readTelegramError } from "./errors.ts";
+import { readEditError, readFileError, readTelegramError } from "./errors.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import { TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
@@ -68,7 +68,12 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
         const id = await sender.send(target, text);
         return id === undefined ? {} : { id };
       }),
-    edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
+    edit: (target, id, text) =>
+      standing.out(() =>
+        sender.edit(target, id, text).catch((error: unknown) => {
+          throw readEditError(error);
+        }),
+      ),
     typing: (target) => sender.typing(target).catch(() => undefined),
     load: (attachment, signal) =>
       api.download(attachment.reference, mediaMaxBytes, signal).catch((error: unknown) => {

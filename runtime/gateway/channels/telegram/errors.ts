@@ -2,11 +2,6 @@ import { StewardError } from "../../../contract/errors.ts";
 import { TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 
-/** Why a chat takes nothing of the bot, in the words that Telegram uses with 400; with 403 it always is so. */
-const CHAT_REFUSES =
-  /chat not found|thread not found|topic_closed|topic_deleted|chat_write_forbidden|not enough rights|no rights to send|peer_id_invalid|user is deactivated|need administrator rights|chat_restricted/i;
-const EDIT_REFUSED = /can't be edited|message to edit not found|message_id_invalid|message identifier/i;
-
 /** What a failed call means to the one who wanted to say something. */
 export function readTelegramError(error: TelegramError): RetryableError | RefusedError {
   const options = { cause: error };
@@ -25,14 +20,20 @@ export function readTelegramError(error: TelegramError): RetryableError | Refuse
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  if (status === 403 || (status === 400 && CHAT_REFUSES.test(message))) {
+  // The chat takes nothing of the bot, or not this text: the same request would be refused again.
+  if (status === 403 || status === 400) {
     return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, options);
-  }
-  if (status === 400 && EDIT_REFUSED.test(message)) {
-    return new RefusedError("edit_refused", `Telegram does not take the edit: ${message}.`, options);
   }
   const code = status === 0 || status >= 500 ? "telegram_unreachable" : "channel_failed";
   return new RetryableError(code, `Telegram did not take the request: ${message}.`, options);
+}
+
+/** Why an edit failed. Where Telegram does not take it, the text may still go out as a message of its own. */
+export function readEditError(error: unknown): unknown {
+  if (!(error instanceof TelegramError) || error.status !== 400) return error;
+  return new RefusedError("edit_refused", `Telegram does not take the edit: ${error.message}.`, {
+    cause: error,
+  });
 }
 
 /** Why a file cannot be had; a RetryableError only where another attempt may help. */

@@ -1,4 +1,5 @@
 import { fences } from "../fences.ts";
+import { headingOf } from "../headings.ts";
 
 /** What Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
 function escape(text: string): string {
@@ -135,7 +136,7 @@ function paragraphs(lines: readonly string[]): string {
     open = [];
   };
   for (const line of lines) {
-    const heading = /^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$/.exec(line)?.[1];
+    const heading = headingOf(line);
     if (heading !== undefined) {
       close();
       // Bold inside of bold would be markup that the eye does not see.

@@ -42,6 +42,9 @@ test.each([
   ["fec0::1", false],
   ["ff02::1", false],
   ["::127.0.0.1", false],
+  ["::7f00:1", false],
+  ["::a9fe:a9fe", false],
+  ["4000::1", false],
   ["not an address", false],
   ["", false],
 ])("the address %s is public: %s", (address, expected) => {
@@ -115,6 +118,16 @@ test("a page comes as its words", async () => {
   expect(await get(url)).toBe(`${url} (200)\n\nHi & bye\nOne\ntwo`);
 });
 
+test("letters that are longer in lower case move no other words of the page", async () => {
+  const { url, get } = await site((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
+    response.end(
+      "<P>İstanbul, İzmir, İznik</P><SCRIPT>evil()</SCRIPT><p>Bir <B>iki</B> üç</p><!-- x --><p>Son</p>",
+    );
+  });
+  expect(await get(url)).toBe(`${url} (200)\n\nİstanbul, İzmir, İznik\nBir iki üç\nSon`);
+});
+
 test("what is packed counts unpacked, and is cut", async () => {
   const { url, get } = await site((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
@@ -159,6 +172,7 @@ test.each([
   "http://0177.1/",
   "http://[::1]/",
   "http://[::ffff:127.0.0.1]/",
+  "http://[::127.0.0.1]/",
   "http://localhost/",
 ])("%s is not fetched", async (url) => {
   const tool = webFetchTool({ maxBytes: 2_000, timeout: "20s" });
