@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
+import { RetryableError } from "../failure.ts";
 
 /** Does something when all before it in a conversation has ended, and before all behind it. */
 export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
@@ -110,7 +111,10 @@ export class Conversations<Message> {
         for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
       } catch (error) {
         // One that was stopped has failed because of that, and nothing waits for its end any more.
-        if (!abort.signal.aborted) rejectAll([...entries, ...state.waiting.splice(0)], error);
+        if (!abort.signal.aborted) {
+          rejectAll(entries, error);
+          rejectAll(state.waiting.splice(0), asRetryable(error));
+        }
       }
       state.run = undefined;
     }
@@ -153,6 +157,12 @@ function abandoned(signal: AbortSignal): Promise<never> {
     const giveUp = (): void => reject(new Error("a stopped run does not end"));
     signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
   });
+}
+
+/** What fails only because of what was before it is to come again, whatever that failed of. */
+function asRetryable(error: unknown): RetryableError {
+  if (error instanceof RetryableError) return error;
+  return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });
 }
 
 function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {

@@ -13,6 +13,8 @@ import {
   surroundings,
   writeConfig,
 } from "../support/gateway.ts";
+import { RetryableError } from "../../../runtime/gateway/failure.ts";
+import { deliveriesOver, message } from "../support/deliveries.ts";
 import { eventually } from "../support/processes.ts";
 
 /** A promise that a test resolves. */
@@ -322,4 +324,22 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
 
   const memory = await readFile(join(home, "workspace/MEMORY.md"), "utf8");
   expect(memory.match(/milk/g)).toHaveLength(1);
+});
+
+test("what waits behind a failure that cannot pass, such as a schedule's run, is to come again itself", async () => {
+  const first = gate();
+  const { deliveries } = await deliveriesOver(async () => {
+    await first.promise;
+    throw new TypeError("a fault of the first one alone");
+  });
+  const failing = deliveries.deliver(message("1", "hi"));
+  const behind = deliveries.inTurn("telegram:1", async () => "run");
+  const outcomes = Promise.allSettled([failing, behind]);
+  await eventually(() => deliveries.active === 1);
+  first.resolve();
+
+  expect(await outcomes).toMatchObject([
+    { status: "rejected", reason: expect.any(TypeError) },
+    { status: "rejected", reason: expect.any(RetryableError) },
+  ]);
 });

@@ -337,6 +337,18 @@ describe("what goes wrong", () => {
     expect(logged.join("\n")).toContain("no such chat");
   });
 
+  it("a store that is full or locked for a moment costs no run", async () => {
+    let failures = 1;
+    const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
+    const { said, pass, store } = run(
+      { one: { at: minute(1), text: "tea", to } },
+      { say: async () => (failures-- > 0 ? Promise.reject(full) : "said") },
+    );
+    await pass(2 * MINUTE);
+    expect(said).toHaveLength(2);
+    expect(store.get("config:one")).toMatchObject({ lastOutcome: "said" });
+  });
+
   it("a run that is not ended yet holds up only its own schedule, and no runs pile up", async () => {
     let working = true;
     const { said, pass, runner } = run(
