@@ -107,11 +107,14 @@ export class Events {
   }
 
   /**
-   * Those of an earlier attempt are answered with the ones that they were with then: under the same owner,
-   * and where an answer was made, by the same one.
+   * What was asked in a thread is answered there, and not with what was asked elsewhere. Those of an earlier
+   * attempt are answered with the ones that they were with then: under the same owner, and where an answer
+   * was made, by the same one.
    */
   #belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
+    const apart = first.inThread === true || second.inThread === true;
+    if (apart && first.target.thread !== second.target.thread) return false;
     const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
       sessions.answerTo(conversationOf(platform, target), id)?.delivery;
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);

@@ -326,6 +326,33 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
   expect(memory.match(/milk/g)).toHaveLength(1);
 });
 
+test("what was asked in different threads meanwhile is answered in each of them", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  await startGateway(environment);
+  const first = gate();
+  model.next(async (response, call) => {
+    await first.promise;
+    return modelStream("zero")(response, call);
+  });
+  const running = say(url, "Ev0", "zero");
+  await eventually(() => model.calls.length === 1);
+  const inThread = (n: number, thread: string, after: string) =>
+    deliver(url, {
+      ...delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1`, thread_ts: thread }),
+      after,
+    });
+  const burst = [inThread(1, "8.8", "Ev0"), inThread(2, "8.8", "Ev1"), inThread(3, "9.9", "Ev2")];
+  await active(url, 4);
+  first.resolve();
+  await Promise.all([running, ...burst]);
+
+  expect(slack.posts().map(({ text, thread }) => [text, thread])).toEqual([
+    ["zero", "100.1"],
+    ["You said: m2", "8.8"],
+    ["You said: m3", "9.9"],
+  ]);
+});
+
 test("what waits behind a failure that cannot pass, such as a schedule's run, is to come again itself", async () => {
   const first = gate();
   const { deliveries } = await deliveriesOver(async () => {
