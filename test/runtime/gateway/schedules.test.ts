@@ -393,6 +393,28 @@ describe("what goes wrong", () => {
     expect(said).toHaveLength(2);
   });
 
+  it("goes on where the clock was set back while nobody looked", async () => {
+    let down = false;
+    const schedules = { beat: { every: "10m", text: "tick", to }, one: { at: minute(1), text: "tea", to } };
+    const say = async (): Promise<Said> => {
+      if (down) throw new RetryableError("channel_failed", "down");
+      return "said";
+    };
+    const ahead = run(schedules, { say });
+    await ahead.pass(0);
+    now += 23 * HOUR;
+    down = true;
+    await ahead.pass(5_000);
+    await ahead.runner.stop(0);
+
+    down = false;
+    now = START + 11 * MINUTE;
+    const { said, pass } = run(schedules, { say });
+    await pass(30 * MINUTE);
+    expect(said.filter(([, what]) => what === "tea").map(([at]) => at)).toEqual([11]);
+    expect(said.filter(([, what]) => what !== "tea").map(([at]) => at)).toEqual([11, 20, 30, 40]);
+  });
+
   it("is told where the table cannot be worked on, and looked at again", async () => {
     const { pass, said } = run({ one: { every: "1m", text: "tick", to } });
     await pass(0);
