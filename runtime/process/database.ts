@@ -117,6 +117,11 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
+/** Whether an error is SQLite's own: a disk that is full, a file that another process holds. */
+export function isStoreError(error: unknown): boolean {
+  return resultCode(error) !== undefined;
+}
+
 // Node tells the extended code; its lowest byte is the primary one.
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error && "errcode" in error)) return undefined;

@@ -25,6 +25,16 @@ export interface ListenOptions {
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
+/** What the other side may take to close a connection that is ended; the HTTP server watches over it no more. */
+const CLOSE_MS = 5_000;
+
+/** Ends a connection that was taken over, also where its other side never does. */
+export function endSocket(socket: Duplex, text?: string): void {
+  socket.end(text);
+  const late = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+  socket.once("close", () => clearTimeout(late));
+}
+
 /** Answers an upgrade request with a problem document and ends its connection. */
 export function refuseUpgrade(socket: Duplex, problem: Problem): void {
   const body = JSON.stringify(problem);
@@ -35,7 +45,7 @@ export function refuseUpgrade(socket: Duplex, problem: Problem): void {
     `content-length: ${Buffer.byteLength(body)}`,
     ...(problem.status === 503 || problem.status === 429 ? ["retry-after: 5"] : []),
   ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  endSocket(socket, `${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /**

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
 
+/** What the process wrote before its end may still be on its way for this long. */
+const LAST_WORDS_MS = 1_000;
+
 /** What to run. */
 export interface ChildOptions {
   command: readonly [string, ...string[]];
@@ -28,9 +31,20 @@ export interface Child {
 
 /**
  * Starts a process in a group of its own, so that whatever it starts in turn ends with it. Its
- * standard input is a pipe that closes when this process is gone.
+ * standard input is a pipe that closes when this process is gone. Never throws.
  */
-export function startChild({ command, environment }: ChildOptions): Child {
+export function startChild(options: ChildOptions): Child {
+  try {
+    return spawnChild(options);
+  } catch (error) {
+    // Too little memory for another process, for example: most other causes come as an event instead.
+    const spawnError = error instanceof Error ? error.message : String(error);
+    const exited = Promise.resolve({ code: null, signal: null, spawnError });
+    return { pid: null, read: () => {}, exited, kill: () => {} };
+  }
+}
+
+function spawnChild({ command, environment }: ChildOptions): Child {
   const [file, ...args] = command;
   const child = spawn(file, args, { env: environment, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const { pid } = child;
@@ -43,17 +57,26 @@ export function startChild({ command, environment }: ChildOptions): Child {
       if (!gone) throw error;
     }
   };
+  // Without a file descriptor left there are no streams, only the error.
+  const streams: Partial<Pick<typeof child, "stdin" | "stdout" | "stderr">> = child;
   const read: Child["read"] = (onOutput) => {
     for (const stream of ["stdout", "stderr"] as const) {
-      child[stream].setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
+      streams[stream]?.setEncoding("utf8").on("data", (text: string) => onOutput(stream, text));
     }
   };
   // The pipe breaks when the child ends first, which is no error here.
-  child.stdin.on("error", () => {});
+  streams.stdin?.on("error", () => {});
   const exited = new Promise<ChildExit>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, spawnError: error.message }));
-    // What it left behind holds the output's pipes open, and perhaps the port.
-    child.once("exit", () => kill("SIGKILL"));
+    child.once("exit", () => {
+      // What it left behind holds the output's pipes open, and perhaps the port.
+      kill("SIGKILL");
+      // What has left the group is not reached, and without this "close" would not come before its end.
+      setTimeout(
+        () => [streams.stdout, streams.stderr].forEach((one) => one?.destroy()),
+        LAST_WORDS_MS,
+      ).unref();
+    });
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   return { pid: pid ?? null, read, exited, kill };

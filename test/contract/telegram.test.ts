@@ -2,6 +2,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/telegram.ts";
+import { json, startScripted } from "../runtime/support/platforms.ts";
 import { eventually } from "../runtime/support/processes.ts";
 import { freePort } from "../support/ports.ts";
 import { TELEGRAM_TOKEN, telegramHost } from "../support/telegram.ts";
@@ -171,6 +172,25 @@ test("rate limits, server errors and answers that are cut are waited out", async
   telegram.say("after all");
   await telegram.waitFor(({ text }) => text.includes("after all"), LONG_MS);
   expect(row()).toMatchObject({ error_code: null });
+});
+
+test("an answer that holds nothing readable is told and not asked for without a pause", async () => {
+  const { start, row } = await telegramHost();
+  let asked = 0;
+  const api = await startScripted((response, { path }) => {
+    const isPoll = path.endsWith("/getUpdates");
+    if (isPoll) asked += 1;
+    return json(200, { ok: true, result: isPoll ? [{ message: {} }] : true })(response, {
+      path,
+      headers: {},
+      body: "",
+    });
+  });
+  await start({ TELEGRAM_API_ROOT: api.url });
+  await eventually(() => asked > 0);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(asked).toBeLessThan(5);
+  expect(row()).toMatchObject({ error_code: "telegram_unreachable" });
 });
 
 test("it polls while the config file says so", async () => {

@@ -9,6 +9,11 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 /** The longest wait for a gateway that was not there: people should not wait long once it is back. */
 const LONGEST_ABSENT_MS = 15_000;
+/**
+ * The longest wait of all. A provider may ask for a day, which would be the entry's last, and hold up the
+ * conversation long after somebody has mended the cause.
+ */
+const LONGEST_WAIT_MS = 15 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 /** A store that is locked or full is asked again after this time. */
@@ -83,14 +88,18 @@ export class Dispatcher {
     }
   }
 
-  /** Gives up what is too old and deletes what was settled long ago; at most once a minute. */
+  /**
+   * Gives up what is too old, deletes what was settled long ago and brings forward what is due later than
+   * anything may be, since the clock was set back; at most once a minute.
+   */
   tidy(): void {
     const { store, clock, log } = this.#options;
     const now = clock();
-    if (now - this.#tidiedAt < TIDY_MS) return;
+    if (Math.abs(now - this.#tidiedAt) < TIDY_MS) return;
     this.#tidiedAt = now;
     const expired = store.expire(now - DEAD_AFTER_MS, now);
     if (expired > 0) log.error("events given up: too old", { expired });
+    store.bringForward(now + LONGEST_WAIT_MS, now);
     store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
   }
 
@@ -151,7 +160,7 @@ export class Dispatcher {
     const delay = retryDelay(attempt, random());
     const capped = result.absent === true && attempt <= ABSENT_ATTEMPTS;
     const most = capped ? Math.min(delay, LONGEST_ABSENT_MS) : delay;
-    const wait = Math.max(result.afterMs ?? 0, most);
+    const wait = Math.min(Math.max(result.afterMs ?? 0, most), LONGEST_WAIT_MS);
     store.postpone(key, now + wait, result.note);
     log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
   }

@@ -141,6 +141,15 @@ export class LedgerStore {
     );
   }
 
+  /** Makes what is open and due later than `limit` due at `time`. */
+  bringForward(limit: number, time: number): void {
+    this.#updateAll(
+      "UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND next_at > ? RETURNING conversation",
+      time,
+      limit,
+    );
+  }
+
   #updateAll(statement: string, ...values: (string | number)[]): number {
     return this.#sql.transaction(() => {
       const changed = this.#sql.all(statement, ...values).map((row) => String(row["conversation"]));

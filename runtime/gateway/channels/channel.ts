@@ -48,6 +48,8 @@ export interface InboundMessage {
   text: string;
   attachments: readonly Attachment[];
   target: ReplyTarget;
+  /** Written in a thread that was there before: whoever reads along there sees no answer elsewhere. */
+  inThread?: boolean;
 }
 
 /** What an event asks for. */

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
+import { RetryableError } from "../failure.ts";
 
 /** Does something when all before it in a conversation has ended, and before all behind it. */
 export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
@@ -9,6 +11,8 @@ export interface ConversationsOptions<Message> {
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
   /** Whether two that wait one behind the other may be answered together. */
   together(first: Message, second: Message): boolean;
+  /** Whether the first is to wait a little for one that it cannot be answered without. */
+  lacks?(first: Message, behind: readonly Message[]): boolean;
 }
 
 interface Waiting<Message> {
@@ -24,6 +28,9 @@ interface Conversation<Message> {
 
 /** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
 const HEED_MS = 5_000;
+/** How long one that is lacking may take to come, and how often it is looked for. */
+const LACKING_MS = 2_000;
+const LOOK_MS = 20;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "answered", note: "stopped" };
 
@@ -97,13 +104,17 @@ export class Conversations<Message> {
       const abort = new AbortController();
       let entries: Waiting<Message>[] = [];
       try {
+        for (let ms = 0; ms < LACKING_MS && this.#isLacking(state); ms += LOOK_MS) await sleep(LOOK_MS);
         entries = this.#next(state);
         state.run = { entries, abort };
         const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
         for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
       } catch (error) {
         // One that was stopped has failed because of that, and nothing waits for its end any more.
-        if (!abort.signal.aborted) rejectAll([...entries, ...state.waiting.splice(0)], error);
+        if (!abort.signal.aborted) {
+          rejectAll(entries, error);
+          rejectAll(state.waiting.splice(0), asRetryable(error));
+        }
       }
       state.run = undefined;
     }
@@ -117,6 +128,13 @@ export class Conversations<Message> {
     if ("work" in first) return [await first.work()];
     const behind = rest.flatMap((what) => ("message" in what ? [what.message] : []));
     return this.#options.answer([first.message, ...behind], signal);
+  }
+
+  #isLacking({ waiting }: Conversation<Message>): boolean {
+    const [first, ...others] = waiting.map(({ what }) => what);
+    if (first === undefined || !("message" in first)) return false;
+    const behind = others.flatMap((what) => ("message" in what ? [what.message] : []));
+    return this.#options.lacks?.(first.message, behind) ?? false;
   }
 
   /** Takes the messages off that are answered together, or one piece of work. */
@@ -139,6 +157,12 @@ function abandoned(signal: AbortSignal): Promise<never> {
     const giveUp = (): void => reject(new Error("a stopped run does not end"));
     signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
   });
+}
+
+/** What fails only because of what was before it is to come again, whatever that failed of. */
+function asRetryable(error: unknown): RetryableError {
+  if (error instanceof RetryableError) return error;
+  return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });
 }
 
 function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {

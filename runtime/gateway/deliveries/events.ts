@@ -19,7 +19,7 @@ export interface EventsOptions {
   parts(): Pick<Parts, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   commands: Commands;
-  sessions: Pick<Sessions, "noteContext" | "answerTo">;
+  sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -49,6 +49,7 @@ export class Events {
     this.#conversations = new Conversations({
       answer: (messages, signal) => this.#answer(messages, signal),
       together: (first, second) => this.#belong(first, second),
+      lacks: (first, behind) => this.#isTorn(first, behind),
     });
   }
 
@@ -106,14 +107,29 @@ export class Events {
   }
 
   /**
-   * Those of an earlier attempt are answered with the ones that they were with then: under the same owner,
-   * and where an answer was made, by the same one.
+   * What was asked in a thread is answered there, and not with what was asked elsewhere. Those of an earlier
+   * attempt are answered with the ones that they were with then: under the same owner, and where an answer
+   * was made, by the same one.
    */
   #belong(first: Waiting, second: Waiting): boolean {
     const { records, sessions } = this.#options;
+    const apart = first.inThread === true || second.inThread === true;
+    if (apart && first.target.thread !== second.target.thread) return false;
     const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
       sessions.answerTo(conversationOf(platform, target), id)?.delivery;
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
+  }
+
+  /**
+   * What tools came to at an earlier attempt is kept under the last of its burst. Alone, another one of them
+   * would be answered without that, and would run them again.
+   */
+  #isTorn(first: Waiting, behind: readonly Waiting[]): boolean {
+    const { records, sessions } = this.#options;
+    const { platform, target } = first;
+    const { owner } = records.of(first);
+    if (owner === undefined || owner === first.id || behind.some(({ id }) => id === owner)) return false;
+    return sessions.steps.of(conversationOf(platform, target), owner).length > 0;
   }
 
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {

@@ -1,4 +1,5 @@
 import { StewardError } from "../../contract/errors.ts";
+import { isStoreError } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
 import type { SayRequest } from "./say.ts";
 import type { PendingRun } from "./store.ts";
@@ -30,9 +31,9 @@ export function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun
 
 /** Milliseconds until the next attempt; infinite where none can help. */
 export function retryWait({ attempts }: PendingRun, error: unknown): number {
-  if (!(error instanceof RetryableError)) return Number.POSITIVE_INFINITY;
+  if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
   const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS);
-  return Math.max(wait, error.retryAfterMs ?? 0);
+  return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 
 /** A failure in words that may be shown: another library's message might hold anything. */

@@ -97,10 +97,16 @@ export class Schedules {
   }
 
   async #look(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    if (now < this.#lookedAt - SET_BACK_MS) await this.#clockWentBack(now);
+    // It may have been set back while nobody looked, which only times too far ahead tell.
+    if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
+    else if (now < this.#lookedAt - SET_BACK_MS) {
+      const byMs = this.#lookedAt - now;
+      log.warn("the clock was set back: schedules are worked out anew", { byMs });
+      await this.#bringForward(now, now);
+    }
     this.#lookedAt = now;
     for (const schedule of store.due(now)) await this.#begin(schedule, now);
     for (const run of store.pending(now)) this.#start(run);
@@ -113,14 +119,18 @@ export class Schedules {
     if (!this.#stopped) this.#cancelTimer = this.#options.setTimer(() => this.#next(() => this.#look()), ms);
   }
 
-  /** Times that were worked out from a clock that was ahead would leave schedules silent until then. */
-  async #clockWentBack(now: number): Promise<void> {
-    const { store, log } = this.#options;
-    log.warn("the clock was set back: schedules are worked out anew", { byMs: this.#lookedAt - now });
+  /**
+   * Times that were worked out from a clock that was ahead would leave schedules silent until then. Attempts
+   * that are due later than `limit` are made at once.
+   */
+  async #bringForward(now: number, limit: number): Promise<void> {
+    const { store } = this.#options;
     for (const { id, spec, createdAt, nextAt } of store.list()) {
-      if (spec.at === undefined && nextAt !== undefined) store.move(id, await dueAfter(spec, createdAt, now));
+      if (spec.at !== undefined || nextAt === undefined) continue;
+      const due = await dueAfter(spec, createdAt, now);
+      if (due !== undefined && due < nextAt) store.move(id, due);
     }
-    store.retryBy(now);
+    store.retryBy(now, limit);
   }
 
   async #begin(schedule: StoredSchedule, now: number): Promise<void> {

@@ -82,8 +82,8 @@ export class ScheduleStore {
   }
 
   /** Moves a schedule's next time, for a clock that was set. */
-  move(id: string, nextAt: number | undefined): void {
-    this.#all("UPDATE schedules SET next_at = ? WHERE id = ?", nextAt ?? null, id);
+  move(id: string, nextAt: number): void {
+    this.#all("UPDATE schedules SET next_at = ? WHERE id = ?", nextAt, id);
   }
 
   /** The schedules that are due. */
@@ -160,9 +160,9 @@ export class ScheduleStore {
     );
   }
 
-  /** Brings attempts that are due later than `time` forward to it. */
-  retryBy(time: number): void {
-    this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, time);
+  /** Brings attempts that are due later than `limit` forward to `time`. */
+  retryBy(time: number, limit: number): void {
+    this.#all("UPDATE schedule_runs SET next_at = ? WHERE state = 'pending' AND next_at > ?", time, limit);
   }
 
   /** Ends a run. What was due once and was not written into the config goes with it. */

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { refuseUpgrade } from "../../process/listen.ts";
+import { endSocket, refuseUpgrade } from "../../process/listen.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 
 /** What reaches the gateway of a page's request: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */
@@ -45,7 +45,7 @@ export function chatProxy({ supervisor, gatewayPort, controlToken }: ChatProxyOp
       if (connected) page.destroy();
       else refuseUpgrade(page, problem("gateway_unavailable", "The gateway did not answer."));
     });
-    gateway.on("close", () => connected && page.end());
+    gateway.on("close", () => connected && endSocket(page));
     page.on("close", () => gateway.destroy());
   };
 }

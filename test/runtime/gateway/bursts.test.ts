@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { json, modelStream, type Answer } from "../support/platforms.ts";
+import { modelToolUse } from "../support/model-tools.ts";
+import { json, modelError, modelStream, type Answer } from "../support/platforms.ts";
 import {
   askJson,
   deliver,
@@ -10,6 +13,8 @@ import {
   surroundings,
   writeConfig,
 } from "../support/gateway.ts";
+import { RetryableError } from "../../../runtime/gateway/failure.ts";
+import { deliveriesOver, message } from "../support/deliveries.ts";
 import { eventually } from "../support/processes.ts";
 
 /** A promise that a test resolves. */
@@ -285,4 +290,83 @@ test("a message of a burst that was killed is answered, too, where the others co
   const replies = slack.posts().map(({ text }) => text);
   expect(replies.filter((text) => text === "You said: two")).toHaveLength(2);
   expect(replies.at(-2)).toBe("You said: one");
+});
+
+test("a burst whose tools have run comes back as that burst: none of them runs again", async () => {
+  const { url, home, environment, model } = await surroundings();
+  await startGateway(environment);
+  const first = gate();
+  model.next(
+    async (response, call) => {
+      await first.promise;
+      return modelStream("zero")(response, call);
+    },
+    modelToolUse("c1", "remember", { text: "milk" }),
+    modelError(429, "rate_limit_error", "slow down", { "retry-after": "3" }),
+  );
+  const running = say(url, "Ev0", "zero");
+  await eventually(() => model.calls.length === 1);
+  const burst = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
+  await active(url, 3);
+  first.resolve();
+  await running;
+  for (const failed of await Promise.all(burst)) expect(failed).toMatchObject({ status: 429 });
+  await new Promise((resolve) => setTimeout(resolve, 3_100));
+
+  // The edge hands both over again at once; whoever is asked alone would not know that it is done.
+  model.next((response, call) =>
+    call.body.includes("tool_result")
+      ? modelStream("Noted.")(response, call)
+      : modelToolUse("c2", "remember", { text: "milk" })(response, call),
+  );
+  const again = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
+  for (const result of await Promise.all(again)) expect(result.answer).toMatchObject({ outcome: "answered" });
+
+  const memory = await readFile(join(home, "workspace/MEMORY.md"), "utf8");
+  expect(memory.match(/milk/g)).toHaveLength(1);
+});
+
+test("what was asked in different threads meanwhile is answered in each of them", async () => {
+  const { url, environment, model, slack } = await surroundings();
+  await startGateway(environment);
+  const first = gate();
+  model.next(async (response, call) => {
+    await first.promise;
+    return modelStream("zero")(response, call);
+  });
+  const running = say(url, "Ev0", "zero");
+  await eventually(() => model.calls.length === 1);
+  const inThread = (n: number, thread: string, after: string) =>
+    deliver(url, {
+      ...delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1`, thread_ts: thread }),
+      after,
+    });
+  const burst = [inThread(1, "8.8", "Ev0"), inThread(2, "8.8", "Ev1"), inThread(3, "9.9", "Ev2")];
+  await active(url, 4);
+  first.resolve();
+  await Promise.all([running, ...burst]);
+
+  expect(slack.posts().map(({ text, thread }) => [text, thread])).toEqual([
+    ["zero", "100.1"],
+    ["You said: m2", "8.8"],
+    ["You said: m3", "9.9"],
+  ]);
+});
+
+test("what waits behind a failure that cannot pass, such as a schedule's run, is to come again itself", async () => {
+  const first = gate();
+  const { deliveries } = await deliveriesOver(async () => {
+    await first.promise;
+    throw new TypeError("a fault of the first one alone");
+  });
+  const failing = deliveries.deliver(message("1", "hi"));
+  const behind = deliveries.inTurn("telegram:1", async () => "run");
+  const outcomes = Promise.allSettled([failing, behind]);
+  await eventually(() => deliveries.active === 1);
+  first.resolve();
+
+  expect(await outcomes).toMatchObject([
+    { status: "rejected", reason: expect.any(TypeError) },
+    { status: "rejected", reason: expect.any(RetryableError) },
+  ]);
 });

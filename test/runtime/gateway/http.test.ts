@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import type { Problem } from "../../../runtime/contract/problem.ts";
 import { ask, askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
@@ -87,4 +88,22 @@ test("status tells the channels, the model and the counts", async () => {
       outputTokens: 34,
     }),
   ]);
+});
+
+test("a connection whose upgrade is refused is gone soon, although its other end stays", async () => {
+  const { port, environment } = await surroundings();
+  await startGateway(environment);
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  let answer = "";
+  const gone = new Promise<true>((resolve) => socket.on("error", () => resolve(true)));
+  socket.setEncoding("utf8").on("data", (text: string) => (answer += text));
+  socket.write("GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+  await new Promise((resolve) => socket.on("end", resolve));
+  expect(answer).toContain('"code":"not_found"');
+
+  // Who writes to a connection that is gone is told so.
+  const writing = setInterval(() => socket.write("x"), 100);
+  onTestFinished(() => clearInterval(writing));
+  expect(await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 10_000, false))])).toBe(true);
 });

@@ -91,10 +91,10 @@ test.each([
 ])("killed %s: the next start says it, under the same id", async (_, taken, posts) => {
   const { home, url, environment, model, slack } = await surroundings();
   await writeConfig(home, {}, { schedules: { news: { at: soon(), prompt: "any news?", to } } });
-  const first = await startGateway(environment);
   // The documented repeat: the stand-in keeps the message, and the gateway never learns of it.
   if (taken) slack.next(() => {});
   else model.next(() => {});
+  const first = await startGateway(environment);
 
   await eventually(() => (taken ? slack : model).calls.length === 1);
   first.kill("SIGKILL");

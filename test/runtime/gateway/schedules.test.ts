@@ -337,6 +337,18 @@ describe("what goes wrong", () => {
     expect(logged.join("\n")).toContain("no such chat");
   });
 
+  it("a store that is full or locked for a moment costs no run", async () => {
+    let failures = 1;
+    const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
+    const { said, pass, store } = run(
+      { one: { at: minute(1), text: "tea", to } },
+      { say: async () => (failures-- > 0 ? Promise.reject(full) : "said") },
+    );
+    await pass(2 * MINUTE);
+    expect(said).toHaveLength(2);
+    expect(store.get("config:one")).toMatchObject({ lastOutcome: "said" });
+  });
+
   it("a run that is not ended yet holds up only its own schedule, and no runs pile up", async () => {
     let working = true;
     const { said, pass, runner } = run(
@@ -379,6 +391,28 @@ describe("what goes wrong", () => {
     now = START + 2 * MINUTE;
     await pass(5_000);
     expect(said).toHaveLength(2);
+  });
+
+  it("goes on where the clock was set back while nobody looked", async () => {
+    let down = false;
+    const schedules = { beat: { every: "10m", text: "tick", to }, one: { at: minute(1), text: "tea", to } };
+    const say = async (): Promise<Said> => {
+      if (down) throw new RetryableError("channel_failed", "down");
+      return "said";
+    };
+    const ahead = run(schedules, { say });
+    await ahead.pass(0);
+    now += 23 * HOUR;
+    down = true;
+    await ahead.pass(5_000);
+    await ahead.runner.stop(0);
+
+    down = false;
+    now = START + 11 * MINUTE;
+    const { said, pass } = run(schedules, { say });
+    await pass(30 * MINUTE);
+    expect(said.filter(([, what]) => what === "tea").map(([at]) => at)).toEqual([11]);
+    expect(said.filter(([, what]) => what !== "tea").map(([at]) => at)).toEqual([11, 20, 30, 40]);
   });
 
   it("is told where the table cannot be worked on, and looked at again", async () => {

@@ -265,6 +265,43 @@ describe("dispatcher", () => {
     expect(wishes.at(-1)).toBe(now + 90_000);
   });
 
+  it("does not wait longer than a quarter of an hour, whatever is asked for", async () => {
+    const store = new LedgerStore(sql);
+    store.record(event("Ev1"));
+    const { runner, wishes } = dispatcher(store, async () => ({
+      kind: "retry",
+      note: "no requests are left today",
+      afterMs: 24 * HOUR,
+    }));
+    runner.run();
+    await runner.idle();
+    expect(wishes.at(-1)).toBe(now + HOUR / 4);
+  });
+
+  it("goes on where the clock is set back, also over a restart", async () => {
+    const store = new LedgerStore(sql);
+    let up = false;
+    const results = async (): Promise<AttemptResult> => (up ? answered() : failed);
+    store.record(event("Ev1", "A"));
+    const before = dispatcher(store, results);
+    before.runner.run();
+    await before.runner.idle();
+    store.record(event("Ev2", "B"));
+    up = true;
+
+    now -= 3 * HOUR;
+    before.runner.run();
+    await before.runner.idle();
+    expect(store.counts()).toMatchObject({ received: 0, answered: 2 });
+
+    store.record(event("Ev3", "C"));
+    now -= 3 * HOUR;
+    const after = dispatcher(new LedgerStore(sql), results);
+    after.runner.run();
+    await after.runner.idle();
+    expect(store.counts()).toMatchObject({ received: 0, answered: 3 });
+  });
+
   it.each([
     { code: "gateway_unavailable", longest: 15_000 },
     { code: "model_no_answer", longest: 150_000 },

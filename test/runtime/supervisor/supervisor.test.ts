@@ -142,6 +142,39 @@ test("a program that is not there is told", async () => {
   });
 });
 
+test("a start that the system refuses outright is told, and tried again", async () => {
+  // More than one variable may hold (E2BIG): like too little memory, Node throws it.
+  const environment = { ...SECRETS, HUGE: "x".repeat(256 * 1024) };
+  const { supervisor } = await supervised("ready();", { environment });
+  supervisor.start();
+
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+    state: "crash-looping",
+    restarts: 3,
+    reason: { detail: expect.stringContaining("E2BIG") },
+  });
+});
+
+test("an end is noticed although something that left the group holds the output open", async () => {
+  const { supervisor, output } = await supervised(`
+    import { spawn } from "node:child_process";
+    const held = spawn(process.execPath, ["-e", "setTimeout(() => {}, 30_000)"],
+      { detached: true, stdio: ["ignore", "inherit", "inherit"] });
+    console.log("held " + held.pid);
+    ready();
+    setTimeout(() => { console.error("last words"); process.exit(3); }, 500);
+  `);
+  onTestFinished(() => {
+    for (const line of output) if (line.startsWith("held ")) process.kill(Number(line.slice(5)), "SIGKILL");
+  });
+  supervisor.start();
+  await supervisor.whenSettled(10_000);
+
+  await eventually(() => supervisor.processes().processes[0]?.restarts === 1);
+  expect(output).toContain("last words");
+  await supervisor.stop();
+});
+
 test("a stop ends the gateway and what it started, by force where it must", async () => {
   const { supervisor, output, gatewayPort } = await supervised(
     `

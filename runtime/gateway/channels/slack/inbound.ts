@@ -76,7 +76,8 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const attachments = readFiles(body);
   if (text === "" && attachments.length === 0) return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : (event.thread_ts ?? ts));
-  const message = { direct, sender: { id: user }, text, attachments, target };
+  const inThread = event.thread_ts !== undefined && { inThread: true };
+  const message = { direct, sender: { id: user }, text, attachments, target, ...inThread };
   if (direct) {
     const decision = access.direct(user);
     if (decision.allowed) return { kind: "message", ...message };

@@ -46,7 +46,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const target = replyTarget(message);
   // What the button sends by which a person opens a chat with a bot.
   const text = direct && said === "/start" ? "/help" : said;
-  const content: InboundMessage = { direct, sender, text, attachments, target };
+  const inThread = target.thread !== undefined && { inThread: true };
+  const content: InboundMessage = { direct, sender, text, attachments, target, ...inThread };
   if (direct) return directMessage(content, message, options.access);
   const { becomes, reason } = options.access.group(target.chat, sender.id, read.addressed);
   return becomes === "ignored" ? ignored(reason) : { kind: becomes, ...content };

@@ -112,6 +112,10 @@ export class Poller {
       await admit(delivery);
       next = Math.max(next ?? 0, Number(delivery.id) + 1);
     }
+    // Unconfirmed, the same would come at once, again and again.
+    if (updates.length > 0 && next === offset) {
+      throw new TelegramError(0, "the answer holds no update that can be read");
+    }
     record.answered(updates.length > 0 ? next : undefined);
   }
 
