@@ -9,11 +9,8 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
 /** The longest wait for a gateway that was not there: people should not wait long once it is back. */
 const LONGEST_ABSENT_MS = 15_000;
-/**
- * The longest wait of all. A provider may ask for a day, which would be the entry's last, and hold up the
- * conversation long after somebody has mended the cause.
- */
-const LONGEST_WAIT_MS = 15 * 60_000;
+/** An entry whose wait is as long as its life is tried once more this long before its end. */
+const LAST_TRY_MS = 10 * 60_000;
 const PRUNE_BATCH = 500;
 const TIDY_MS = 60_000;
 /** A store that is locked or full is asked again after this time. */
@@ -89,8 +86,8 @@ export class Dispatcher {
   }
 
   /**
-   * Gives up what is too old, deletes what was settled long ago and brings forward what is due later than
-   * anything may be, since the clock was set back; at most once a minute.
+   * Gives up what is too old, deletes what was settled long ago and brings forward what a clock that was
+   * ahead has put off; at most once a minute.
    */
   tidy(): void {
     const { store, clock, log } = this.#options;
@@ -99,7 +96,7 @@ export class Dispatcher {
     this.#tidiedAt = now;
     const expired = store.expire(now - DEAD_AFTER_MS, now);
     if (expired > 0) log.error("events given up: too old", { expired });
-    store.bringForward(now + LONGEST_WAIT_MS, now);
+    store.bringForward(now, now + TIDY_MS);
     store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
   }
 
@@ -160,7 +157,9 @@ export class Dispatcher {
     const delay = retryDelay(attempt, random());
     const capped = result.absent === true && attempt <= ABSENT_ATTEMPTS;
     const most = capped ? Math.min(delay, LONGEST_ABSENT_MS) : delay;
-    const wait = Math.min(Math.max(result.afterMs ?? 0, most), LONGEST_WAIT_MS);
+    const lastTry = delivery.receivedAt + DEAD_AFTER_MS - LAST_TRY_MS - now;
+    const asked = Math.max(result.afterMs ?? 0, most);
+    const wait = lastTry > 0 ? Math.min(asked, lastTry) : asked;
     store.postpone(key, now + wait, result.note);
     log.warn("delivery failed, will be tried again", { key, attempt, inMs: wait, note: result.note });
   }

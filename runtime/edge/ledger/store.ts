@@ -141,12 +141,14 @@ export class LedgerStore {
     );
   }
 
-  /** Makes what is open and due later than `limit` due at `time`. */
-  bringForward(limit: number, time: number): void {
+  /** Makes due what was received later than `limit`, which only a clock that was ahead can have said. */
+  bringForward(now: number, limit: number): void {
     this.#updateAll(
-      "UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND next_at > ? RETURNING conversation",
-      time,
+      `UPDATE ledger SET next_at = ? WHERE settled_at IS NULL AND received_at > ? AND next_at > ?
+       RETURNING conversation`,
+      now,
       limit,
+      now,
     );
   }
 

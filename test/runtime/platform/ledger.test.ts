@@ -265,17 +265,20 @@ describe("dispatcher", () => {
     expect(wishes.at(-1)).toBe(now + 90_000);
   });
 
-  it("does not wait longer than a quarter of an hour, whatever is asked for", async () => {
+  it.each([
+    ["an hour, which is waited for", HOUR, HOUR],
+    ["a day, and is tried once more before the end", 24 * HOUR, 24 * HOUR - 10 * 60_000],
+  ])("is told to wait for %s", async (_name, afterMs, waited) => {
     const store = new LedgerStore(sql);
     store.record(event("Ev1"));
     const { runner, wishes } = dispatcher(store, async () => ({
       kind: "retry",
       note: "no requests are left today",
-      afterMs: 24 * HOUR,
+      afterMs,
     }));
     runner.run();
     await runner.idle();
-    expect(wishes.at(-1)).toBe(now + HOUR / 4);
+    expect(wishes.at(-1)).toBe(now + waited);
   });
 
   it("goes on where the clock is set back, also over a restart", async () => {
