@@ -108,7 +108,7 @@ export class Schedules {
       await this.#bringForward(now, now);
     }
     this.#lookedAt = now;
-    for (const schedule of store.due(now)) await this.#begin(schedule, now);
+    await this.#each(store.due(now), (schedule) => this.#begin(schedule, now));
     for (const run of store.pending(now)) this.#start(run);
     const next = store.nextAt(now);
     this.#arm(next === undefined ? LOOK_EVERY_MS : Math.min(next - now, LOOK_EVERY_MS));
@@ -125,12 +125,25 @@ export class Schedules {
    */
   async #bringForward(now: number, limit: number): Promise<void> {
     const { store } = this.#options;
-    for (const { id, spec, createdAt, nextAt } of store.list()) {
-      if (spec.at !== undefined || nextAt === undefined) continue;
+    await this.#each(store.list(), async ({ id, spec, createdAt, nextAt }) => {
+      if (spec.at !== undefined || nextAt === undefined) return;
       const due = await dueAfter(spec, createdAt, now);
       if (due !== undefined && due < nextAt) store.move(id, due);
-    }
+    });
     store.retryBy(now, limit);
+  }
+
+  /** One schedule that cannot be worked out holds up no other. */
+  async #each(
+    schedules: readonly StoredSchedule[],
+    work: (schedule: StoredSchedule) => Promise<void>,
+  ): Promise<void> {
+    for (const schedule of schedules) {
+      await work(schedule).catch((error: unknown) => {
+        const { id } = schedule;
+        this.#options.log.error("a schedule cannot be worked out", { id, error: String(error) });
+      });
+    }
   }
 
   async #begin(schedule: StoredSchedule, now: number): Promise<void> {

@@ -415,6 +415,22 @@ describe("what goes wrong", () => {
     expect(said.filter(([, what]) => what !== "tea").map(([at]) => at)).toEqual([11, 20, 30, 40]);
   });
 
+  it("is told where one cannot be worked out, such as one of another version, and the others run", async () => {
+    const first = run({
+      odd: { cron: "* * * * *", text: "odd", to },
+      beat: { every: "1m", text: "tick", to },
+    });
+    await first.pass(0);
+    await first.runner.stop(0);
+    database.exec("UPDATE schedules SET id = 'cli:1', source = 'cli' WHERE id = 'config:odd'");
+    database.exec(`UPDATE schedules SET spec = json_set(spec, '$.cron', '* * 99 * *') WHERE id = 'cli:1'`);
+
+    const { said, pass } = run({ beat: { every: "1m", text: "tick", to } });
+    await pass(3 * MINUTE + 1_000);
+    expect(said.map(([, what]) => what)).toEqual(["tick", "tick", "tick"]);
+    expect(logged.join("\n")).toContain('a schedule cannot be worked out {"id":"cli:1"');
+  });
+
   it("is told where the table cannot be worked on, and looked at again", async () => {
     const { pass, said } = run({ one: { every: "1m", text: "tick", to } });
     await pass(0);
