@@ -38,7 +38,12 @@ export async function telegramHost(channel: object = {}) {
   /** Writes the config; `null` leaves Telegram out. */
   const configure = async (section: object | null = channel): Promise<void> => {
     await mkdir(home, { recursive: true });
-    const usual = { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dmPolicy: "open", allowFrom: ["*"] };
+    const usual = {
+      botToken: { env: "TELEGRAM_BOT_TOKEN" },
+      dmPolicy: "open",
+      allowFrom: ["*"],
+      groupPolicy: "open",
+    };
     const channels = section === null ? {} : { telegram: { ...usual, ...section } };
     await writeFile(path.join(home, "steward.json"), JSON.stringify({ channels }));
   };

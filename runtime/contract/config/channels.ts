@@ -52,6 +52,8 @@ const OPEN_RULE = {
 export const telegram = z
   .strictObject({
     ...access,
+    /** Anyone may add a bot to a group of their own and use it there: which ones are answered is for the config to say. */
+    groupPolicy: access.groupPolicy.unwrap().default("allowlist"),
     botToken: secret,
     /** Group ids (negative numbers, as text), or `*` for all others. */
     groups,

@@ -16,6 +16,7 @@ async function gateway(section: object = {}) {
   const telegram = await telegramStandIn();
   const usual = {
     botToken: { env: "TELEGRAM_BOT_TOKEN" },
+    groupPolicy: "open",
     dmPolicy: "open",
     allowFrom: ["*"],
     streamMode: "off",

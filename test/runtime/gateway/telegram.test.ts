@@ -154,6 +154,7 @@ describe("in a group", () => {
   test.each([
     ["groups are disabled", { groupPolicy: "disabled" }, "ignored"],
     ["the group is not on the list", { groupPolicy: "allowlist" }, "ignored"],
+    ["the config says nothing of groups", { groupPolicy: undefined }, "ignored"],
     ["the group is on the list", { groupPolicy: "allowlist", groups: { "-987654321": {} } }, "message"],
     ["the person is not on the list", { groupAllowFrom: ["1"] }, "ignored"],
     [
