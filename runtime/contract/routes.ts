@@ -39,6 +39,11 @@ export const ROUTES = {
   /** Public, so that it works for an expired session too. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
+  devicesPage: { method: "GET", path: "/_admin/devices", access: "identity" },
+  devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
+  devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },
+  devicesRevoke: { method: "POST", path: "/_admin/devices/revoke", access: "identity" },
+  devicesWake: { method: "POST", path: "/_admin/devices/wake", access: "identity" },
   cli: { method: "GET", path: "/debug/cli", access: "identity" },
   logs: { method: "GET", path: "/debug/logs", access: "identity" },
   version: { method: "GET", path: "/debug/version", access: "identity" },

@@ -1,0 +1,39 @@
+import type { Handler } from "hono";
+import type { AccessVariables } from "../access.ts";
+import { gatewayDetails, listProcesses } from "../debug-routes.ts";
+import { overviewPage } from "../pages/overview.ts";
+import { contentSecurityPolicy } from "../pages/layout.ts";
+import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import { within } from "../operate.ts";
+import { readAccessList } from "./access-list.ts";
+
+/** The overview does not wait longer for a number. */
+const COUNT_MS = 3_000;
+
+/** `GET /_admin/`: how everything stands; wakes nothing. */
+export function showOverview(
+  ledger: Ledger,
+  sandbox: Sandbox,
+  clock: Clock,
+  signsOut: boolean,
+): Handler<AccessVariables> {
+  return async function handleOverview(context) {
+    const status = await sandbox.status();
+    const [counts, { processes }, details, waiting] = await Promise.all([
+      ledger.counts(),
+      listProcesses(sandbox, false),
+      gatewayDetails(sandbox),
+      status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
+    ]);
+    const visitor = { identity: context.get("identity"), signsOut };
+    context.header("content-security-policy", await contentSecurityPolicy());
+    return context.html(overviewPage({ visitor, status, counts, processes, details, waiting }));
+  };
+}
+
+/** How many wait for approval; `undefined` where that is not known for certain. */
+async function countWaiting(sandbox: Sandbox, clock: Clock): Promise<number | undefined> {
+  const list = await within(COUNT_MS, readAccessList(sandbox, clock)).catch(() => undefined);
+  if (list === undefined || list.problem !== undefined) return undefined;
+  return list.senders.length + list.requests.length;
+}
