@@ -44,6 +44,8 @@ export const ROUTES = {
   devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },
   devicesRevoke: { method: "POST", path: "/_admin/devices/revoke", access: "identity" },
   devicesWake: { method: "POST", path: "/_admin/devices/wake", access: "identity" },
+  ledgerPage: { method: "GET", path: "/_admin/ledger", access: "identity" },
+  ledgerPageReplay: { method: "POST", path: "/_admin/ledger/replay", access: "identity" },
   cli: { method: "GET", path: "/debug/cli", access: "identity" },
   logs: { method: "GET", path: "/debug/logs", access: "identity" },
   version: { method: "GET", path: "/debug/version", access: "identity" },

@@ -6,6 +6,7 @@ export const DONE = {
   approved: "Approved.",
   rejected: "Rejected.",
   revoked: "Revoked. The device is cut off within a second.",
+  replayed: "The event is delivered again.",
   waking: "The container is being started.",
 } as const;
 

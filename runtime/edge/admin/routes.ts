@@ -5,6 +5,7 @@ import type { AccessVariables } from "../access.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
 import { showDevices } from "./devices-route.ts";
+import { replayFromPage, showLedger } from "./ledger-pages.ts";
 import { showOverview } from "./overview-route.ts";
 
 /** What the pages work with. */
@@ -19,7 +20,7 @@ export interface AdminOptions {
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
-  const { ledger, sandbox, clock, signsOut } = options;
+  const { ledger, sandbox, clock, log, signsOut } = options;
   app.get(ROUTES.admin.path, showOverview(ledger, sandbox, clock, signsOut));
 
   app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
@@ -27,4 +28,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
   app.post(ROUTES.devicesWake.path, wakeForDevices(options));
+
+  app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
+  app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));
 }

@@ -17,6 +17,7 @@ export interface Visitor {
 const PAGES = [
   [ROUTES.admin.path, "Overview"],
   [ROUTES.devicesPage.path, "Devices"],
+  [ROUTES.ledgerPage.path, "Ledger"],
 ] as const;
 
 /** A page's own part within the frame. */

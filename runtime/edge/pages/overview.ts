@@ -40,6 +40,7 @@ export function overviewPage({ visitor, status, counts, processes, details, wait
       <p><a href="${ROUTES.devicesPage.path}">Waiting for approval: ${waiting ?? "not known"}</a></p>
       ${details === undefined ? "" : detailsPart(details)}
       <h2>Events</h2>
+      <p><a href="${ROUTES.ledgerPage.path}">See them in the ledger</a></p>
       <dl>
         <dt>Waiting</dt>
         <dd>${counts.received}</dd>
