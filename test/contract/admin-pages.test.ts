@@ -106,6 +106,43 @@ test.skipIf(missing)("the operator approves a browser of the web chat and revoke
   expect(refusedByPolicy).toEqual([]);
 });
 
+test.skipIf(missing)("the operator reads ledger, logs and config, and restarts the gateway", async () => {
+  const { host, page, look, refusedByPolicy } = await open();
+  await host.postSlack(slackEvent("Ev-a-long-id-".padEnd(120, "x")));
+  const go = async (name: string) => {
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
+    await look(name.toLowerCase());
+  };
+  await go("Ledger");
+  await page.getByLabel("State").selectOption({ label: "Given up" });
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("None.").waitFor();
+  await page.getByLabel("Platform").selectOption("slack");
+  await page.getByLabel("State").selectOption({ label: "All" });
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("heading", { name: /^slack:Ev-a-long-id/ }).waitFor();
+  await go("Logs");
+  expect(await page.getByRole("region").textContent()).toContain("ready");
+  await go("Configuration");
+  await page.getByText("The file is valid").waitFor();
+  expect(await page.getByRole("region").textContent()).toContain('"slack"');
+  expect(await page.content()).not.toContain(host.secrets.slackBotToken);
+
+  const before = await host.gatewayPid();
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("link", { name: "Restart the gateway" }).click();
+  await look("restart");
+  await page.getByRole("button", { name: "Restart the gateway" }).click();
+  await page.getByText("The gateway is being restarted.").waitFor();
+  await expect.poll(() => host.gatewayPid().catch(() => before), SOON).not.toBe(before);
+  // The first stop on the way by keyboard leads past the navigation.
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+  expect(refusedByPolicy).toEqual([]);
+});
+
 /** The approved senders, as the debug route gives the file. */
 async function allowed({ request, admin }: Awaited<ReturnType<typeof startHost>>) {
   const response = await request("/debug/cli?cmd=cat%20credentials/slack-allowFrom.json", admin);

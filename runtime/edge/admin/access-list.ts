@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
-import { reason, StewardError, type Reason } from "../../contract/errors.ts";
+import type { Reason } from "../../contract/errors.ts";
 import { operate, operateJson, within } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
+import { attempt } from "./attempt.ts";
 
 /** Together 10 s: the lists, and where they do not come the files themselves. */
 const LISTS_MS = 7_000;
@@ -73,15 +74,15 @@ const devicesSchema = z.object({
 
 /** Asks the container's command line, within 10 s. Never rejects: what is not known has a reason. */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
-  const [senders, devices] = await Promise.allSettled([
-    within(LISTS_MS, listSenders(sandbox)),
-    within(LISTS_MS, listDevices(sandbox)),
+  const [senders, devices] = await Promise.all([
+    attempt(LISTS_MS, listSenders(sandbox)),
+    attempt(LISTS_MS, listDevices(sandbox)),
   ]);
-  const failed = [senders, devices].find(({ status }) => status === "rejected");
+  const problem = senders.problem ?? devices.problem;
   return {
-    senders: senders.status === "fulfilled" ? senders.value : await sendersOfFiles(sandbox, clock),
-    ...(devices.status === "fulfilled" ? devices.value : { requests: [], devices: [] }),
-    ...(failed?.status === "rejected" && { problem: reasonOf(failed.reason) }),
+    senders: senders.value ?? (await sendersOfFiles(sandbox, clock)),
+    ...(devices.value ?? { requests: [], devices: [] }),
+    ...(problem && { problem }),
   };
 }
 
@@ -133,8 +134,4 @@ function sendersOf(platform: Platform, { requests }: z.infer<typeof sendersSchem
 /** A stranger's name without what turns the text around or cannot be seen. */
 function shown(name: string): string {
   return name.replaceAll(/\p{C}/gu, "").slice(0, 80);
-}
-
-function reasonOf(error: unknown): Reason {
-  return error instanceof StewardError ? error.reason : reason("command_failed");
 }

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import * as z from "zod";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
@@ -6,6 +7,7 @@ export const DONE = {
   approved: "Approved.",
   rejected: "Rejected.",
   revoked: "Revoked. The device is cut off within a second.",
+  restarting: "The gateway is being restarted.",
   replayed: "The event is delivered again.",
   waking: "The container is being started.",
 } as const;
@@ -24,6 +26,12 @@ export const flashSchema = z.strictObject({
   done: z.enum(Object.keys(DONE) as Done[]).optional(),
   problem: z.enum(Object.keys(ERRORS) as ErrorCode[]).optional(),
 });
+
+/** What the query tells of the button before; what is none of its codes is left out. */
+export function readFlash(context: Context): Flash {
+  const given = flashSchema.safeParse(context.req.query());
+  return given.success ? given.data : {};
+}
 
 /** The query that tells a page what a button did, or why it did not. */
 export function flashQuery(done: Done, problem?: ErrorCode): string {

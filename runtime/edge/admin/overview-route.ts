@@ -4,8 +4,9 @@ import { gatewayDetails, listProcesses } from "../debug-routes.ts";
 import { overviewPage } from "../pages/overview.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
-import { within } from "../operate.ts";
 import { readAccessList } from "./access-list.ts";
+import { attempt } from "./attempt.ts";
+import { readFlash } from "./flash.ts";
 
 /** The overview does not wait longer for a number. */
 const COUNT_MS = 3_000;
@@ -25,15 +26,16 @@ export function showOverview(
       gatewayDetails(sandbox),
       status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
     ]);
+    const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(overviewPage({ visitor, status, counts, processes, details, waiting }));
+    return context.html(overviewPage({ visitor, flash, status, counts, processes, details, waiting }));
   };
 }
 
 /** How many wait for approval; `undefined` where that is not known for certain. */
 async function countWaiting(sandbox: Sandbox, clock: Clock): Promise<number | undefined> {
-  const list = await within(COUNT_MS, readAccessList(sandbox, clock)).catch(() => undefined);
-  if (list === undefined || list.problem !== undefined) return undefined;
-  return list.senders.length + list.requests.length;
+  const { value } = await attempt(COUNT_MS, readAccessList(sandbox, clock));
+  if (value === undefined || value.problem !== undefined) return undefined;
+  return value.senders.length + value.requests.length;
 }

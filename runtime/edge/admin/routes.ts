@@ -6,6 +6,8 @@ import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
 import { showDevices } from "./devices-route.ts";
 import { replayFromPage, showLedger } from "./ledger-pages.ts";
+import { showConfig, showLogs } from "./container-pages.ts";
+import { confirmRestart, restartGateway } from "./restart.ts";
 import { showOverview } from "./overview-route.ts";
 
 /** What the pages work with. */
@@ -31,4 +33,9 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));
+
+  app.get(ROUTES.logsPage.path, showLogs(sandbox, signsOut));
+  app.get(ROUTES.configPage.path, showConfig(sandbox, signsOut));
+  app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
+  app.post(ROUTES.restart.path, restartGateway(sandbox, log));
 }

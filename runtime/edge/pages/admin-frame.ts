@@ -18,6 +18,8 @@ const PAGES = [
   [ROUTES.admin.path, "Overview"],
   [ROUTES.devicesPage.path, "Devices"],
   [ROUTES.ledgerPage.path, "Ledger"],
+  [ROUTES.logsPage.path, "Logs"],
+  [ROUTES.configPage.path, "Configuration"],
 ] as const;
 
 /** A page's own part within the frame. */

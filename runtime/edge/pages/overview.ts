@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import type { LedgerCounts } from "../ports.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { reasonBox, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
@@ -9,6 +10,7 @@ import type { Markup } from "./layout.ts";
 /** What the overview shows. */
 export interface Overview {
   visitor: Visitor;
+  flash: Flash;
   status: SandboxStatus;
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped. */
@@ -20,10 +22,18 @@ export interface Overview {
 }
 
 /** The overview of `/_admin/`. */
-export function overviewPage({ visitor, status, counts, processes, details, waiting }: Overview): Markup {
+export function overviewPage({
+  visitor,
+  flash,
+  status,
+  counts,
+  processes,
+  details,
+  waiting,
+}: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
   return adminFrame(
-    { title: "Overview", visitor },
+    { title: "Overview", visitor, flash },
     html`<h2>Gateway</h2>
       ${stateLine(status)} ${reasonBox(status.reason)}
       <dl>
@@ -60,9 +70,11 @@ export function overviewPage({ visitor, status, counts, processes, details, wait
               <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
         )}
       </dl>
-      <p>
-        <a href="/debug/processes?logs=true">Logs</a> · <a href="/debug/container-config">Configuration</a>
-      </p>`,
+      ${
+        status.state === "stopped"
+          ? ""
+          : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
+      }`,
   );
 }
 
