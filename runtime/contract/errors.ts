@@ -261,6 +261,24 @@ export const ERRORS = {
     cause: "As many commands as allowed run in the container: 4.",
     fix: "Try again in a moment; a command ends after 20 seconds at the latest.",
   },
+  command_timed_out: {
+    status: 504,
+    title: "The command takes too long",
+    cause: "The container did not answer the command within 10 seconds.",
+    fix: "Load the page again: the command may have ended meanwhile. Otherwise run it in the container.",
+  },
+  command_failed: {
+    status: 502,
+    title: "The command failed",
+    cause: "The command ended with an error, or its answer is not of the expected form.",
+    fix: "Run it with /debug/cli, which shows its whole output, or `steward` in the container.",
+  },
+  form_invalid: {
+    status: 400,
+    title: "The form is not valid",
+    cause: "A field of the form is missing, unknown or has a value that is not allowed.",
+    fix: "Load the page again and use its buttons.",
+  },
   query_invalid: {
     status: 400,
     title: "The query is not valid",

@@ -12,27 +12,19 @@ import {
   requirePublicOrIdentity,
   type AccessVariables,
 } from "./access.ts";
+import { addAdminPages } from "./admin/routes.ts";
 import { discordInteractions } from "./admission/discord-route.ts";
 import { slackEvents } from "./admission/slack-route.ts";
 import { telegramUpdates } from "./admission/telegram-route.ts";
 import { webhook } from "./admission/webhook.ts";
 import { chat, chatSocket } from "./chat-route.ts";
 import { debugCli } from "./cli-route.ts";
-import {
-  debugContainerConfig,
-  debugLogs,
-  debugProcesses,
-  debugVersion,
-  gatewayDetails,
-  listProcesses,
-} from "./debug-routes.ts";
+import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics-routes.ts";
-import { adminPage } from "./pages/admin.ts";
-import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -90,19 +82,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   }
   app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
-  app.get(ROUTES.admin.path, async (context) => {
-    const [status, counts, { processes }, details] = await Promise.all([
-      sandbox.status(),
-      ledger.counts(),
-      listProcesses(sandbox, false),
-      gatewayDetails(sandbox),
-    ]);
-    context.header("content-security-policy", await contentSecurityPolicy());
-    const identity = context.get("identity");
-    return context.html(
-      adminPage({ identity, signsOut: signIn !== undefined, status, counts, processes, details }),
-    );
-  });
+  addAdminPages(app, { ledger, sandbox, clock, log, signsOut: signIn !== undefined });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
 

@@ -7,8 +7,8 @@ import {
   type GatewayStatus,
   type ProcessList,
 } from "../contract/control.ts";
+import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
-import { sendProblem } from "./problems.ts";
 import type { Sandbox } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
@@ -26,6 +26,12 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   });
   if (!response.ok) return { processes: [] };
   return (await response.json()) as ProcessList;
+}
+
+/** The last lines of the gateway's output, oldest first; none while the container is stopped. */
+export async function lastLines(sandbox: Sandbox, lines: number): Promise<string[]> {
+  const { processes } = await listProcesses(sandbox, true);
+  return processes.flatMap(({ logs = [] }) => logs).slice(-lines);
 }
 
 /** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
@@ -48,9 +54,7 @@ export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
     const { lines } = readQuery(context, logsQuery);
     const { state } = await sandbox.status();
-    const { processes } = await listProcesses(sandbox, true);
-    const kept = processes.flatMap(({ logs = [] }) => logs);
-    return context.json({ state, lines: kept.slice(-lines) });
+    return context.json({ state, lines: await lastLines(sandbox, lines) });
   };
 }
 
@@ -68,9 +72,17 @@ export function debugVersion(sandbox: Sandbox): Handler {
 /** `GET /debug/container-config`: the container's config file with its secrets redacted; starts a stopped container. */
 export function debugContainerConfig(sandbox: Sandbox): Handler {
   return async function handleContainerConfig(context) {
-    const response = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.config });
-    if (!response.ok)
-      return sendProblem("gateway_unavailable", "The container's supervisor does not answer.");
-    return context.json((await response.json()) as ContainerConfig);
+    return context.json(await containerConfig(sandbox));
   };
+}
+
+/**
+ * The container's config file with its secrets redacted, and whether it is valid; starts a stopped container.
+ *
+ * @throws StewardError `gateway_unavailable` where the supervisor does not answer.
+ */
+export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
+  const response = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.config });
+  if (response.ok) return (await response.json()) as ContainerConfig;
+  throw new StewardError("gateway_unavailable", "The container's supervisor does not answer.");
 }

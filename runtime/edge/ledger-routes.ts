@@ -9,7 +9,8 @@ import { ENTRY_STATES, type Ledger } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
 const MOST_ENTRIES = 200;
-const listQuery = z.strictObject({
+/** Which entries may be asked for. */
+export const listQuery = z.strictObject({
   state: z.enum(ENTRY_STATES).optional(),
   platform: platformSchema.optional(),
   limit: wholeNumber(1, MOST_ENTRIES).default(50),
@@ -33,10 +34,20 @@ export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> 
     const body = replayBody.safeParse(value);
     if (!body.success) throw new StewardError("body_invalid", 'The body is not {"key": "<platform>:<id>"}.');
     const { key } = body.data;
-    const result = await ledger.replay(key);
-    if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
-    if (result === "not_dead") throw new StewardError("ledger_entry_not_dead");
-    log.info("operator had an event delivered again", { by: context.get("identity").name, key });
+    await replayKey(ledger, log, { by: context.get("identity").name, key });
     return context.json({ key, state: "received" });
   };
+}
+
+/**
+ * Has an entry delivered again that was given up, and keeps in the log who wanted it.
+ *
+ * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_dead`.
+ */
+export async function replayKey(ledger: Ledger, log: Log, wish: { by: string; key: string }): Promise<void> {
+  const { key } = wish;
+  const result = await ledger.replay(key);
+  if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
+  if (result === "not_dead") throw new StewardError("ledger_entry_not_dead");
+  log.info("operator had an event delivered again", { ...wish });
 }

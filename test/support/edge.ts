@@ -84,7 +84,7 @@ interface EdgeFixture {
   ledgerError?: StewardError;
   jwk?: object;
   /** The supervisor's answers by path, where they differ from the usual ones. */
-  answers?: Record<string, () => Response>;
+  answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   /** What the gateway tells of itself, where it differs. */
   gateway?: Partial<GatewayStatus>;
   /** In place of the ledger that only remembers. */
@@ -170,7 +170,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       request: async (port, request) => {
         requests.push({ port, request });
         const answer = fixture.answers?.[request.path];
-        if (answer !== undefined) return answer();
+        if (answer !== undefined) return answer(request);
         if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },

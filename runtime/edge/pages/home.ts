@@ -53,6 +53,6 @@ export function waitPage(status: SandboxStatus, refreshSeconds: number): Markup 
     html`<h1>steward</h1>
       ${stateLine(status)} ${reasonBox(status.reason)}
       <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
-    refreshSeconds,
+    { refreshSeconds },
   );
 }

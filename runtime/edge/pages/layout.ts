@@ -17,7 +17,17 @@ dl { display: grid; grid-template-columns: fit-content(50%) 1fr; gap: .35rem 1.2
 dt { color: var(--soft); } dt, dd { margin: 0; overflow-wrap: anywhere; }
 aside { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 6px; padding: .75rem 1rem; margin: 1rem 0; }
 form { display: flex; flex-direction: column; align-items: flex-start; gap: .5rem; margin: 1rem 0; max-width: 24rem; }
-input, button { font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 6px;
+form.row { flex-direction: row; flex-wrap: wrap; align-items: flex-end; max-width: none; } .row label { display: flex; flex-direction: column; }
+header { border-bottom: 1px solid var(--line); } header > div { max-width: 44rem; margin: 0 auto; padding: .75rem 1.25rem; }
+header ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0 0 .5rem; padding: 0; }
+header form { margin: 0; } header .row { align-items: center; justify-content: space-between; } header p { overflow-wrap: anywhere; margin: 0; }
+a { color: light-dark(#1f5fbf, #8ab8ff); } a[aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
+.skip { position: absolute; left: -99rem; } .skip:focus { left: .5rem; top: .5rem; background: var(--page); padding: .5rem; }
+.cards { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr); }
+.cards > li { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; } h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; } .actions form { margin: .25rem 0; } aside.done { border-left-color: var(--ok); }
+pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; font: .85em/1.45 ui-monospace, monospace; }
+select, input, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: .5rem .75rem; } input { width: 100%; } button { cursor: pointer; }
 :focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 1px; }
 `;
@@ -32,8 +42,16 @@ export async function contentSecurityPolicy(): Promise<string> {
   return `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** A whole page. `refreshSeconds` makes it load again by itself, without a script. */
-export function page(title: string, content: Markup, refreshSeconds?: number): Markup {
+/** What a page may have beside its content. */
+export interface PageOptions {
+  /** Makes it load again by itself, without a script. */
+  refreshSeconds?: number | undefined;
+  /** Before the content: the way to the other pages. */
+  header?: Markup;
+}
+
+/** A whole page. */
+export function page(title: string, content: Markup, { refreshSeconds, header }: PageOptions = {}): Markup {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -44,7 +62,8 @@ export function page(title: string, content: Markup, refreshSeconds?: number): M
         ${raw(STYLE_ELEMENT)}
       </head>
       <body>
-        <main>${content}</main>
+        ${header ?? ""}
+        <main id="content" tabindex="-1">${content}</main>
       </body>
     </html>`;
 }

@@ -1,33 +1,40 @@
 import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
-import type { Identity } from "../identity.ts";
 import type { LedgerCounts } from "../ports.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Flash } from "../admin/flash.ts";
+import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { reasonBox, stateLine } from "./home.ts";
-import { page, type Markup } from "./layout.ts";
-import { signOutForm } from "./sign-in.ts";
+import type { Markup } from "./layout.ts";
 
 /** What the overview shows. */
 export interface Overview {
-  identity: Identity;
-  /** This service holds the session, so it offers to end it. */
-  signsOut: boolean;
+  visitor: Visitor;
+  flash: Flash;
   status: SandboxStatus;
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped. */
   processes: ProcessInfo[];
   /** Told by the gateway itself; `undefined` while it is not ready. */
   details: GatewayStatus | undefined;
+  /** How many wait for approval, where it is known. */
+  waiting: number | undefined;
 }
 
 /** The overview of `/_admin/`. */
-export function adminPage({ identity, signsOut, status, counts, processes, details }: Overview): Markup {
+export function overviewPage({
+  visitor,
+  flash,
+  status,
+  counts,
+  processes,
+  details,
+  waiting,
+}: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
-  return page(
-    "steward administration",
-    html`<h1>steward administration</h1>
-      <p class="soft">Signed in as ${identity.name}</p>
-      ${signsOut ? signOutForm() : ""}
-      <h2>Gateway</h2>
+  return adminFrame(
+    { title: "Overview", visitor, flash },
+    html`<h2>Gateway</h2>
       ${stateLine(status)} ${reasonBox(status.reason)}
       <dl>
         <dt>Since</dt>
@@ -39,8 +46,11 @@ export function adminPage({ identity, signsOut, status, counts, processes, detai
         <dt>Last cold start</dt>
         <dd>${coldStart}</dd>
       </dl>
+      <h2>Access</h2>
+      <p><a href="${ROUTES.devicesPage.path}">Waiting for approval: ${waiting ?? "not known"}</a></p>
       ${details === undefined ? "" : detailsPart(details)}
       <h2>Events</h2>
+      <p><a href="${ROUTES.ledgerPage.path}">See them in the ledger</a></p>
       <dl>
         <dt>Waiting</dt>
         <dd>${counts.received}</dd>
@@ -60,9 +70,11 @@ export function adminPage({ identity, signsOut, status, counts, processes, detai
               <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
         )}
       </dl>
-      <p>
-        <a href="/debug/processes?logs=true">Logs</a> · <a href="/debug/container-config">Configuration</a>
-      </p>`,
+      ${
+        status.state === "stopped"
+          ? ""
+          : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
+      }`,
   );
 }
 

@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { platformSchema, type Platform } from "../../contract/delivery.ts";
+import type { Reason } from "../../contract/errors.ts";
+import { operate, operateJson, within } from "../operate.ts";
+import type { Clock, Sandbox } from "../ports.ts";
+import { attempt } from "./attempt.ts";
+
+/** Together 10 s: the lists, and where they do not come the files themselves. */
+const LISTS_MS = 7_000;
+const FILES_MS = 3_000;
+/** So long a pairing request can be approved; a file may still hold older ones. */
+const PAIRING_LIFE_MS = 60 * 60_000;
+
+/** A person that asks to write to the bot. Times are milliseconds since the epoch. */
+export interface SenderRequest {
+  platform: Platform;
+  code: string;
+  sender: string;
+  name: string;
+  askedAt: number;
+}
+
+/** A browser that asks for the web chat. */
+export interface DeviceRequest {
+  requestId: string;
+  name: string;
+  address: string;
+  askedAt: number;
+}
+
+/** A browser that was approved. */
+export interface Device {
+  deviceId: string;
+  name: string;
+  approvedAt: number;
+  revoked: boolean;
+}
+
+/** Who asks for access, and which devices have it. */
+export interface AccessList {
+  senders: SenderRequest[];
+  requests: DeviceRequest[];
+  devices: Device[];
+  /** Why the lists are not complete. */
+  problem?: Reason;
+}
+
+const sendersSchema = z.object({
+  requests: z.array(
+    z.object({
+      id: z.string(),
+      code: z.string(),
+      createdAt: z.iso.datetime(),
+      meta: z.record(z.string(), z.string()).optional(),
+    }),
+  ),
+});
+const pairingSchema = z.object({
+  channels: z.array(sendersSchema.extend({ channel: platformSchema })),
+});
+const devicesSchema = z.object({
+  pending: z.array(
+    z.object({ requestId: z.string(), displayName: z.string(), remoteIp: z.string(), ts: z.number() }),
+  ),
+  paired: z.array(
+    z.object({
+      deviceId: z.string(),
+      displayName: z.string(),
+      approvedAtMs: z.number(),
+      tokens: z.record(z.string(), z.object({ revokedAtMs: z.number().optional() })),
+    }),
+  ),
+});
+
+/** Asks the container's command line, within 10 s. Never rejects: what is not known has a reason. */
+export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
+  const [senders, devices] = await Promise.all([
+    attempt(LISTS_MS, listSenders(sandbox)),
+    attempt(LISTS_MS, listDevices(sandbox)),
+  ]);
+  const problem = senders.problem ?? devices.problem;
+  return {
+    senders: senders.value ?? (await sendersOfFiles(sandbox, clock)),
+    ...(devices.value ?? { requests: [], devices: [] }),
+    ...(problem && { problem }),
+  };
+}
+
+async function listSenders(sandbox: Sandbox): Promise<SenderRequest[]> {
+  const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema);
+  return channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests }));
+}
+
+async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests" | "devices">> {
+  const { pending, paired } = await operateJson(sandbox, ["devices", "list"], devicesSchema);
+  const requests = pending.map(({ requestId, displayName, remoteIp, ts }) => ({
+    requestId,
+    name: shown(displayName),
+    address: remoteIp,
+    askedAt: ts,
+  }));
+  const devices = paired.map(({ deviceId, displayName, approvedAtMs, tokens }) => ({
+    deviceId,
+    name: shown(displayName),
+    approvedAt: approvedAtMs,
+    revoked: Object.values(tokens).every(({ revokedAtMs }) => revokedAtMs !== undefined),
+  }));
+  return { requests, devices };
+}
+
+/** What the files say: reading one needs no process of its own, so it works where the command line does not. */
+async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
+  const oldest = clock() - PAIRING_LIFE_MS;
+  const read = async (platform: Platform): Promise<SenderRequest[]> => {
+    const { stdout } = await operate(sandbox, ["cat", `credentials/${platform}-pairing.json`]);
+    return sendersOf(platform, sendersSchema.parse(JSON.parse(stdout)));
+  };
+  const files = await Promise.allSettled(platformSchema.options.map((one) => within(FILES_MS, read(one))));
+  return files
+    .flatMap((file) => (file.status === "fulfilled" ? file.value : []))
+    .filter(({ askedAt }) => askedAt > oldest);
+}
+
+function sendersOf(platform: Platform, { requests }: z.infer<typeof sendersSchema>): SenderRequest[] {
+  return requests.map(({ id, code, createdAt, meta }) => ({
+    platform,
+    code,
+    sender: id,
+    name: shown(meta?.["username"] ?? meta?.["firstName"] ?? ""),
+    askedAt: Date.parse(createdAt),
+  }));
+}
+
+/** A stranger's name without what turns the text around or cannot be seen. */
+function shown(name: string): string {
+  return name.replaceAll(/\p{C}/gu, "").slice(0, 80);
+}

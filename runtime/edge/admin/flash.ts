@@ -1,0 +1,39 @@
+import type { Context } from "hono";
+import * as z from "zod";
+import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
+
+/** What a button did, in the words of the page that follows. */
+export const DONE = {
+  approved: "Approved.",
+  rejected: "Rejected.",
+  revoked: "Revoked. The device is cut off within a second.",
+  restarting: "The gateway is being restarted.",
+  replayed: "The event is delivered again.",
+  waking: "The container is being started.",
+} as const;
+
+/** See {@link DONE}. */
+export type Done = keyof typeof DONE;
+
+/** What a page is told of the button before it: codes of fixed lists, and never a text. */
+export interface Flash {
+  done?: Done | undefined;
+  problem?: ErrorCode | undefined;
+}
+
+/** The query's part for {@link Flash}. */
+export const flashSchema = z.strictObject({
+  done: z.enum(Object.keys(DONE) as Done[]).optional(),
+  problem: z.enum(Object.keys(ERRORS) as ErrorCode[]).optional(),
+});
+
+/** What the query tells of the button before; what is none of its codes is left out. */
+export function readFlash(context: Context): Flash {
+  const given = flashSchema.safeParse(context.req.query());
+  return given.success ? given.data : {};
+}
+
+/** The query that tells a page what a button did, or why it did not. */
+export function flashQuery(done: Done, problem?: ErrorCode): string {
+  return problem === undefined ? `?done=${done}` : `?problem=${problem}`;
+}

@@ -1,0 +1,41 @@
+import type { Handler } from "hono";
+import type { AccessVariables } from "../access.ts";
+import { gatewayDetails, listProcesses } from "../debug-routes.ts";
+import { overviewPage } from "../pages/overview.ts";
+import { contentSecurityPolicy } from "../pages/layout.ts";
+import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import { readAccessList } from "./access-list.ts";
+import { attempt } from "./attempt.ts";
+import { readFlash } from "./flash.ts";
+
+/** The overview does not wait longer for a number. */
+const COUNT_MS = 3_000;
+
+/** `GET /_admin/`: how everything stands; wakes nothing. */
+export function showOverview(
+  ledger: Ledger,
+  sandbox: Sandbox,
+  clock: Clock,
+  signsOut: boolean,
+): Handler<AccessVariables> {
+  return async function handleOverview(context) {
+    const status = await sandbox.status();
+    const [counts, { processes }, details, waiting] = await Promise.all([
+      ledger.counts(),
+      listProcesses(sandbox, false),
+      gatewayDetails(sandbox),
+      status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
+    ]);
+    const flash = readFlash(context);
+    const visitor = { identity: context.get("identity"), signsOut };
+    context.header("content-security-policy", await contentSecurityPolicy());
+    return context.html(overviewPage({ visitor, flash, status, counts, processes, details, waiting }));
+  };
+}
+
+/** How many wait for approval; `undefined` where that is not known for certain. */
+async function countWaiting(sandbox: Sandbox, clock: Clock): Promise<number | undefined> {
+  const { value } = await attempt(COUNT_MS, readAccessList(sandbox, clock));
+  if (value === undefined || value.problem !== undefined) return undefined;
+  return value.senders.length + value.requests.length;
+}

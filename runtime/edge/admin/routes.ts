@@ -1,0 +1,41 @@
+import type { Hono } from "hono";
+import type { Log } from "../../contract/log.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables } from "../access.ts";
+import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
+import { showDevices } from "./devices-route.ts";
+import { replayFromPage, showLedger } from "./ledger-pages.ts";
+import { showConfig, showLogs } from "./container-pages.ts";
+import { confirmRestart, restartGateway } from "./restart.ts";
+import { showOverview } from "./overview-route.ts";
+
+/** What the pages work with. */
+export interface AdminOptions {
+  ledger: Ledger;
+  sandbox: Sandbox;
+  clock: Clock;
+  log: Log;
+  /** This service holds the session, so its pages offer to end it. */
+  signsOut: boolean;
+}
+
+/** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
+export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
+  const { ledger, sandbox, clock, log, signsOut } = options;
+  app.get(ROUTES.admin.path, showOverview(ledger, sandbox, clock, signsOut));
+
+  app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
+  app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
+  app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
+  app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
+  app.post(ROUTES.devicesWake.path, wakeForDevices(options));
+
+  app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
+  app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));
+
+  app.get(ROUTES.logsPage.path, showLogs(sandbox, signsOut));
+  app.get(ROUTES.configPage.path, showConfig(sandbox, signsOut));
+  app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
+  app.post(ROUTES.restart.path, restartGateway(sandbox, log));
+}

@@ -1,0 +1,77 @@
+import * as z from "zod";
+import { CONTROL_ROUTES, type CliRequest, type CliResult } from "../contract/control.ts";
+import { ERRORS, StewardError, type ErrorCode } from "../contract/errors.ts";
+import type { Problem } from "../contract/problem.ts";
+import type { Sandbox } from "./ports.ts";
+
+const NO_SUPERVISOR = "The container's supervisor does not answer.";
+
+/** Refusals that are the supervisor's own, and not a failure of it. */
+const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
+
+/** What the command line answers with `--json` where it fails. */
+const failureSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/**
+ * Runs an operation of contract/operations.ts in the container, with the gateway up or down; starts a
+ * stopped container.
+ *
+ * @throws StewardError the supervisor's refusal, or `gateway_unavailable` where it does not answer.
+ */
+export async function operate(sandbox: Sandbox, words: string[]): Promise<CliResult> {
+  const response = await askSupervisor(sandbox, { words });
+  if (REFUSALS.includes(response.status)) {
+    const { code, detail } = (await response.json()) as Problem;
+    throw new StewardError(code, detail);
+  }
+  if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+  return (await response.json()) as CliResult;
+}
+
+/**
+ * Runs a command with `--json` and reads its answer.
+ *
+ * @throws StewardError what {@link operate} throws, the command's own error, or `command_failed` for an
+ * answer of another form.
+ */
+export async function operateJson<T>(sandbox: Sandbox, words: string[], schema: z.ZodType<T>): Promise<T> {
+  const { exitCode, stdout } = await operate(sandbox, [...words, "--json"]);
+  const value = parseJson(stdout);
+  const failure = failureSchema.safeParse(value);
+  if (failure.success && Object.hasOwn(ERRORS, failure.data.error.code)) {
+    throw new StewardError(failure.data.error.code as ErrorCode, failure.data.error.message);
+  }
+  const answer = schema.safeParse(value);
+  if (exitCode !== 0 || !answer.success) throw new StewardError("command_failed");
+  return answer.data;
+}
+
+/** What `work` comes to, or `command_timed_out` once the time is over: a page must not wait for a container that hangs. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StewardError("command_timed_out")), milliseconds);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function askSupervisor(sandbox: Sandbox, request: CliRequest): Promise<Response> {
+  const body = JSON.stringify(request);
+  try {
+    return await sandbox.request("supervisor", { method: "POST", path: CONTROL_ROUTES.cli, body });
+  } catch (error) {
+    throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

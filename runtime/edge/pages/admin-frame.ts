@@ -1,0 +1,60 @@
+import { html } from "hono/html";
+import { reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { DONE, type Flash } from "../admin/flash.ts";
+import type { Identity } from "../identity.ts";
+import { reasonBox } from "./home.ts";
+import { page, type Markup } from "./layout.ts";
+import { signOutForm } from "./sign-in.ts";
+
+/** Who looks, and whether this service holds the session, so that it offers to end it. */
+export interface Visitor {
+  identity: Identity;
+  signsOut: boolean;
+}
+
+/** The administration's pages, in the order of the navigation. */
+const PAGES = [
+  [ROUTES.admin.path, "Overview"],
+  [ROUTES.devicesPage.path, "Devices"],
+  [ROUTES.ledgerPage.path, "Ledger"],
+  [ROUTES.logsPage.path, "Logs"],
+  [ROUTES.configPage.path, "Configuration"],
+] as const;
+
+/** A page's own part within the frame. */
+export interface FrameOptions {
+  title: string;
+  visitor: Visitor;
+  flash?: Flash;
+  refreshSeconds?: number | undefined;
+}
+
+/** A page of the administration: the way to the others, who is signed in, what the last button did. */
+export function adminFrame({ title, visitor, flash, refreshSeconds }: FrameOptions, content: Markup): Markup {
+  const header = html`<a class="skip" href="#content">Skip to the content</a>
+    <header>
+      <div>
+        <nav aria-label="Administration">
+          <ul>
+            ${PAGES.map(
+              ([path, name]) =>
+                html`<li>
+                  <a href="${path}" ${name === title ? html`aria-current="page"` : ""}>${name}</a>
+                </li>`,
+            )}
+          </ul>
+        </nav>
+        <p class="soft">Signed in as ${visitor.identity.name}</p>
+        ${visitor.signsOut ? signOutForm() : ""}
+      </div>
+    </header>`;
+  const body = html`<h1>${title}</h1>
+    ${flashBox(flash)} ${content}`;
+  return page(`${title} – steward administration`, body, { refreshSeconds, header });
+}
+
+function flashBox({ done, problem }: Flash = {}): Markup | "" {
+  if (problem !== undefined) return html`<div role="alert">${reasonBox(reason(problem))}</div>`;
+  return done === undefined ? "" : html`<aside class="done" role="status"><p>${DONE[done]}</p></aside>`;
+}

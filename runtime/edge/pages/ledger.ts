@@ -1,0 +1,128 @@
+import { html } from "hono/html";
+import { platformSchema } from "../../contract/delivery.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Flash } from "../admin/flash.ts";
+import {
+  ENTRY_STATES,
+  type EntryState,
+  type LedgerCounts,
+  type LedgerEntry,
+  type LedgerPage,
+  type LedgerQuery,
+} from "../ports.ts";
+import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { age } from "./age.ts";
+import type { Markup } from "./layout.ts";
+
+/** What the page of the ledger shows. */
+export interface LedgerView {
+  visitor: Visitor;
+  flash: Flash;
+  counts: LedgerCounts;
+  filter: Omit<LedgerQuery, "limit">;
+  page: LedgerPage;
+  now: number;
+}
+
+/** A state as people read it. */
+const STATES: Record<EntryState, string> = {
+  received: "Waiting",
+  delivering: "Being delivered",
+  answered: "Answered",
+  dead: "Given up",
+};
+
+/** The page of `/_admin/ledger`. */
+export function ledgerPage({ visitor, flash, counts, filter, page, now }: LedgerView): Markup {
+  const { entries, next } = page;
+  return adminFrame(
+    { title: "Ledger", visitor, flash },
+    html`<h2>Events by state</h2>
+      <dl>
+        ${ENTRY_STATES.map(
+          (state) =>
+            html`<dt><a href="${address({ state })}">${STATES[state]}</a></dt>
+              <dd>${counts[state]}</dd>`,
+        )}
+      </dl>
+      <h2>Entries</h2>
+      ${filterForm(filter)} ${entries.length === 0 ? html`<p class="soft">None.</p>` : ""}
+      <ul class="cards">
+        ${entries.map((entry) => entryCard(entry, now))}
+      </ul>
+      <nav aria-label="Pages of entries">
+        ${
+          filter.before === undefined
+            ? ""
+            : html`<a href="${address({ ...filter, before: undefined })}">Newest</a>`
+        }
+        ${next === undefined ? "" : html`<a href="${address({ ...filter, before: next })}">Older</a>`}
+      </nav>`,
+  );
+}
+
+function filterForm({ state, platform }: LedgerView["filter"]): Markup {
+  const states = ENTRY_STATES.map((value) => [value, STATES[value]] as const);
+  const platforms = platformSchema.options.map((value) => [value, value] as const);
+  return html`<form class="row" method="get" action="${ROUTES.ledgerPage.path}">
+    ${selection("state", "State", states, state)} ${selection("platform", "Platform", platforms, platform)}
+    <button type="submit">Show</button>
+  </form>`;
+}
+
+function selection(
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  selected: string | undefined,
+): Markup {
+  return html`<label
+    >${label}
+    <select name="${name}">
+      <option value="">All</option>
+      ${options.map(
+        ([value, text]) =>
+          html`<option value="${value}" ${value === selected ? "selected" : ""}>${text}</option>`,
+      )}
+    </select></label
+  >`;
+}
+
+function entryCard(entry: LedgerEntry, now: number): Markup {
+  const { key, state, conversation, attempts, receivedAt, nextAt, settledAt, note } = entry;
+  return html`<li>
+    <h3>${key}</h3>
+    <dl>
+      <dt>State</dt>
+      <dd>${STATES[state]}</dd>
+      <dt>Conversation</dt>
+      <dd>${conversation}</dd>
+      <dt>Attempts</dt>
+      <dd>${attempts}</dd>
+      <dt>Received</dt>
+      <dd>${age(Date.parse(receivedAt), now)}</dd>
+      ${settledAt === undefined ? "" : row("Settled", age(Date.parse(settledAt), now))}
+      ${nextAt === undefined ? "" : row("Next attempt", nextAt)}
+      ${note === undefined ? "" : row("Note", note)}
+    </dl>
+    ${state === "dead" ? replayForm(key) : ""}
+  </li>`;
+}
+
+function row(name: string, value: Markup | string): Markup {
+  return html`<dt>${name}</dt>
+    <dd>${value}</dd>`;
+}
+
+function replayForm(key: string): Markup {
+  return html`<form method="post" action="${ROUTES.ledgerPageReplay.path}">
+    <input type="hidden" name="key" value="${key}" />
+    <button type="submit" aria-label="Deliver again ${key}">Deliver again</button>
+  </form>`;
+}
+
+function address(query: Omit<LedgerQuery, "limit">): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return `${ROUTES.ledgerPage.path}${search.size === 0 ? "" : `?${search}`}`;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { edgeFixture, signedIn } from "../../support/edge.ts";
+
+type Fixture = Parameters<typeof edgeFixture>[0];
+
+const HOST = "https://steward.example.com";
+const operator = signedIn();
+const LINES = Array.from({ length: 300 }, (_, index) => `line <${index}>`);
+const OUTPUT = { processes: [{ name: "gateway", pid: 7, state: "running", restarts: 0, logs: LINES }] };
+const LOGS = { "/processes?logs=true": () => Response.json(OUTPUT) };
+const hangs = () => new Promise<Response>(() => undefined);
+
+async function edge(options: Fixture = {}) {
+  const { jwk, headers } = await operator;
+  const fixture = edgeFixture({ jwk, ...options });
+  const look = (path: string) => fixture.app.request(`${HOST}${path}`, { headers });
+  const text = async (path: string) => (await look(path)).text();
+  const restart = (others: Record<string, string> = { origin: HOST }) =>
+    fixture.app.request(`${HOST}/_admin/restart`, { method: "POST", headers: { ...headers, ...others } });
+  return { ...fixture, look, text, restart };
+}
+
+/** Gives the answer that comes once the container was asked and 10 s have passed. */
+async function afterLimit<T>(requests: readonly unknown[], ask: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answer = ask();
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await vi.advanceTimersByTimeAsync(10_000);
+  return answer;
+}
+
+describe("GET /_admin/logs", () => {
+  it("shows the last 200 lines as text, line by line", async () => {
+    const page = await (await edge({ answers: LOGS })).text("/_admin/logs");
+    expect(page).toContain("\nline &lt;100&gt;\nline &lt;101&gt;\n");
+    expect(page).toContain("line &lt;299&gt;</pre>");
+    expect(page).not.toContain("line &lt;99&gt;");
+  });
+
+  it("loads again by itself only where that was asked for", async () => {
+    const { text, look } = await edge({ answers: LOGS });
+    expect(await text("/_admin/logs")).not.toContain("http-equiv");
+    expect(await text("/_admin/logs?follow=1")).toContain('http-equiv="refresh" content="5"');
+    expect((await look("/_admin/logs?follow=60")).status).toBe(400);
+  });
+
+  it("says that there are none while the container is stopped, and wakes nothing", async () => {
+    const { text, requests, wakes } = await edge({ state: "stopped" });
+    expect(await text("/_admin/logs?follow=1")).toContain("No lines are kept");
+    expect([...requests, ...wakes]).toEqual([]);
+  });
+
+  it("does not wait for a container that hangs", async () => {
+    const { text, requests } = await edge({ answers: { "/processes?logs=true": hangs } });
+    expect(await afterLimit(requests, () => text("/_admin/logs"))).toContain("command_timed_out");
+  });
+});
+
+describe("GET /_admin/config", () => {
+  const file =
+    (valid: boolean, config: unknown, problems: object[] = []) =>
+    () =>
+      Response.json({ config, path: "/data/steward.json", valid, problems });
+
+  it("shows the file and that it is valid", async () => {
+    const { text } = await edge({ answers: { "/config": file(true, { agent: { name: "<i>" } }) } });
+    const page = await text("/_admin/config");
+    expect(page).toContain("The file is valid");
+    expect(page).toContain("{\n  &quot;agent&quot;: {\n    &quot;name&quot;: &quot;&lt;i&gt;&quot;");
+    expect(page).toContain("/data/steward.json");
+  });
+
+  it("shows every problem of a file that is not, and one that is no JSON", async () => {
+    const problems = [{ path: "channels.telegram", message: 'Unrecognized key: "dm"' }];
+    const { text } = await edge({ answers: { "/config": file(false, null, problems) } });
+    const page = await text("/_admin/config");
+    expect(page).toMatch(/channels\.telegram<\/code><\/dt>\s*<dd>Unrecognized key: &quot;dm&quot;/);
+    expect(page).toContain("The file is not valid");
+    expect(page).toContain("It is not JSON.");
+  });
+
+  it("wakes no stopped container", async () => {
+    const { text, requests, wakes } = await edge({ state: "stopped" });
+    expect(await text("/_admin/config")).toContain("once the container runs");
+    expect([...requests, ...wakes]).toEqual([]);
+  });
+
+  it("tells when the supervisor does not answer, or hangs", async () => {
+    const down = await edge({ answers: { "/config": () => new Response(null, { status: 500 }) } });
+    expect(await down.text("/_admin/config")).toContain("gateway_unavailable");
+    const slow = await edge({ answers: { "/config": hangs } });
+    expect(await afterLimit(slow.requests, () => slow.text("/_admin/config"))).toContain("command_timed_out");
+  });
+});
+
+describe("a restart", () => {
+  it("is asked for on a page of its own, which changes nothing", async () => {
+    const { text, requests } = await edge();
+    expect(await text("/_admin/restart")).toMatch(/<form method="post" action="\/_admin\/restart">/);
+    expect(requests).toEqual([]);
+    expect(await text("/_admin/")).toContain('href="/_admin/restart"');
+  });
+
+  it("goes to the supervisor, is logged, and leads back to the overview", async () => {
+    const { restart, requests, logged, text } = await edge();
+    const response = await restart();
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/?done=restarting"]);
+    expect(requests).toEqual([{ port: "supervisor", request: { method: "POST", path: "/restart" } }]);
+    expect(logged.join()).toMatch(/operator restarts.*operator@example\.com/);
+    expect(await text("/_admin/?done=restarting")).toContain("The gateway is being restarted.");
+  });
+
+  it("leaves a stopped container alone", async () => {
+    const { restart, requests, text } = await edge({ state: "stopped" });
+    expect((await restart()).headers.get("location")).toBe("/_admin/?problem=gateway_not_ready");
+    expect(requests).toEqual([]);
+    expect(await text("/_admin/restart")).not.toContain('<button type="submit">Restart');
+    expect(await text("/_admin/")).not.toContain('href="/_admin/restart"');
+  });
+
+  it("tells when the supervisor does not answer, or hangs", async () => {
+    const down = await edge({ answers: { "/restart": () => new Response(null, { status: 500 }) } });
+    expect((await down.restart()).headers.get("location")).toBe("/_admin/?problem=gateway_unavailable");
+    const slow = await edge({ answers: { "/restart": hangs } });
+    const response = await afterLimit(slow.requests, async () => slow.restart());
+    expect(response.headers.get("location")).toBe("/_admin/?problem=command_timed_out");
+  });
+
+  it("is refused from another site's page", async () => {
+    const { restart, requests } = await edge();
+    expect((await restart({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect(requests).toEqual([]);
+  });
+});
+
+it("the overview takes a query that is not its own, as an identity gateway may add one", async () => {
+  const response = await (await edge()).look("/_admin/?state=abc");
+  expect(response.status).toBe(200);
+});

@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { PortRequest } from "../../../runtime/edge/ports.ts";
+import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const REQUEST_ID = "3f1c2a9e-0000-4000-8000-00000000000a";
+const DEVICE_ID = "ab".repeat(32);
+const REVOKED_ID = "cd".repeat(32);
+
+const CODES = { code: "ABCDEFGH", id: "U123", meta: { username: "<b>Ann</b>\u202E" } };
+const SENDER = { ...CODES, createdAt: new Date(NOW - 5 * 60_000).toISOString() };
+const OLD = { ...CODES, code: "ZZZZZZZZ", createdAt: new Date(NOW - 61 * 60_000).toISOString() };
+const device = (deviceId: string, displayName: string, token: object) => ({
+  deviceId,
+  displayName,
+  approvedAtMs: NOW - 86_400_000,
+  tokens: { chat: token },
+});
+const PAIRING = { channels: [{ channel: "slack", requests: [SENDER] }] };
+const DEVICES = {
+  pending: [
+    { requestId: REQUEST_ID, displayName: "Firefox on Linux", remoteIp: "192.0.2.7", ts: NOW - 1_000 },
+  ],
+  paired: [
+    device(DEVICE_ID, "Chrome on Mac", {}),
+    device(REVOKED_ID, "Safari on iPhone", { revokedAtMs: NOW - 1_000 }),
+  ],
+};
+
+type Answer = (line: string) => unknown;
+const operator = signedIn();
+
+/** The command line's answers of a container in order. */
+const usual: Answer = (line) => {
+  if (line === "pairing list --json") return PAIRING;
+  return line === "devices list --json" ? DEVICES : {};
+};
+
+/** The edge over a container whose command line answers so; `undefined` never comes to an answer. */
+async function edge(answer: Answer = usual, state: "ready" | "stopped" = "ready") {
+  const { jwk, headers } = await operator;
+  const lines: string[] = [];
+  const cli = async ({ body = "" }: PortRequest) => {
+    const line = (JSON.parse(body).words as string[]).join(" ");
+    lines.push(line);
+    const value = answer(line);
+    if (value === undefined) return new Promise<Response>(() => undefined);
+    const exitCode = Object.hasOwn(value as object, "error") ? 1 : 0;
+    return Response.json({ exitCode, stdout: JSON.stringify(value), stderr: "" });
+  };
+  const fixture = edgeFixture({ jwk, state, answers: { "/cli": cli } });
+  const look = (path = "/_admin/devices") => fixture.app.request(`${HOST}${path}`, { headers });
+  const text = async (path?: string) => (await look(path)).text();
+  const post = (action: string, body: string, others: Record<string, string> = { origin: HOST }) =>
+    fixture.app.request(`${HOST}/_admin/devices/${action}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded", ...others },
+      body,
+    });
+  return { ...fixture, lines, look, text, post };
+}
+
+/** Lets time pass once so many lines were asked; what an identity takes to check is real time. */
+async function passes(milliseconds: number, lines: readonly string[], asked: number) {
+  await vi.waitFor(() => expect(lines).toHaveLength(asked));
+  await vi.advanceTimersByTimeAsync(milliseconds);
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe("GET /_admin/devices", () => {
+  it("lists who waits on every platform, and the devices, in one page", async () => {
+    const { text, lines } = await edge();
+    const page = await text();
+    expect(lines.sort()).toEqual(["devices list --json", "pairing list --json"]);
+    for (const shown of ["Waiting for approval (2)", "ABCDEFGH", "U123", "5 minutes ago"]) {
+      expect(page).toContain(shown);
+    }
+    for (const shown of ["Firefox on Linux", "192.0.2.7", "Chrome on Mac", "1 day ago", "Approve all 2"]) {
+      expect(page).toContain(shown);
+    }
+    expect(page).toContain('value="slack:ABCDEFGH"');
+    expect(page).toContain(`value="device:${REQUEST_ID}"`);
+    expect(page).toContain("steward pairing approve slack ABCDEFGH");
+    expect(page).toContain("/debug/cli?cmd=pairing approve slack ABCDEFGH");
+  });
+
+  it("shows a stranger's name as text, without what turns the text around", async () => {
+    const page = await (await edge()).text();
+    expect(page).toContain("&lt;b&gt;Ann&lt;/b&gt;</h3>");
+    expect(page).not.toContain("\u202E");
+  });
+
+  it("offers to revoke what is approved, and only that", async () => {
+    const page = await (await edge()).text();
+    expect(page).toContain(`name="device" value="${DEVICE_ID}"`);
+    expect(page).not.toContain(REVOKED_ID);
+    expect(page).toContain("Safari on iPhone");
+  });
+
+  it("wakes no stopped container, and offers to", async () => {
+    const { text, requests, wakes, post } = await edge(usual, "stopped");
+    expect(await text()).toContain("Start the container");
+    expect([...requests, ...wakes]).toEqual([]);
+    const response = await post("wake", "");
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/devices?done=waking"]);
+    expect(requests).toEqual([{ port: "supervisor", request: { method: "GET", path: "/status" } }]);
+    expect(await text("/_admin/devices?done=waking")).toContain('http-equiv="refresh"');
+  });
+
+  it("shows what the files tell within 10 s where the command line hangs", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { text, lines } = await edge((line) => {
+      if (line === "cat credentials/slack-pairing.json") return { version: 1, requests: [SENDER, OLD] };
+      return line === "cat credentials/telegram-pairing.json" ? { error: "none" } : undefined;
+    });
+    const page = text();
+    await passes(7_000, lines, 2);
+    await passes(3_000, lines, 5);
+    const shown = await page;
+    expect(shown).toContain("command_timed_out");
+    expect(shown).toContain("<details open>");
+    expect(shown).toContain("steward pairing approve slack ABCDEFGH");
+    expect(shown).not.toContain(OLD.code);
+    expect(shown).toContain("None that is known of");
+  });
+
+  it("tells the command line's own error, and keeps the other list", async () => {
+    const failure = { error: { code: "store_corrupt", message: "pending.json is damaged" } };
+    const { text } = await edge((line) => (line.startsWith("devices") ? failure : usual(line)));
+    const page = await text();
+    expect(page).toContain("pending.json is damaged");
+    expect(page).toContain("ABCDEFGH");
+  });
+
+  it("takes a list of another form for a failure", async () => {
+    const { text } = await edge((line) => (line.startsWith("pairing") ? { channels: "none" } : usual(line)));
+    expect(await text()).toContain("command_failed");
+  });
+
+  it("shows no text out of its address", async () => {
+    const { text } = await edge();
+    for (const query of ["?done=hello", "?problem=hello", "?done=approved&text=hello"]) {
+      const page = await text(`/_admin/devices${query}`);
+      expect([query, page.includes("hello"), page.includes("<aside")]).toEqual([query, false, false]);
+    }
+    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved.</p>");
+    expect(await text("/_admin/devices?problem=pairing_code_unknown")).toContain('role="alert"');
+  });
+});
+
+describe("POST /_admin/devices", () => {
+  it.each([
+    ["approve", "request=slack:ABCDEFGH", "pairing approve slack ABCDEFGH --json", "approved"],
+    ["reject", "request=telegram:ABCDEFGH", "pairing reject telegram ABCDEFGH --json", "rejected"],
+    ["approve", `request=device:${REQUEST_ID}`, `devices approve ${REQUEST_ID} --json`, "approved"],
+    ["reject", `request=device:${REQUEST_ID}`, `devices reject ${REQUEST_ID} --json`, "rejected"],
+    ["revoke", `device=${DEVICE_ID}`, `devices revoke ${DEVICE_ID} --json`, "revoked"],
+  ])("%s %s", async (action, body, line, done) => {
+    const { post, lines, logged } = await edge();
+    const response = await post(action, body);
+    expect([response.status, response.headers.get("location")]).toEqual([
+      303,
+      `/_admin/devices?done=${done}`,
+    ]);
+    expect(lines).toEqual([line]);
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({
+      by: "operator@example.com",
+      command: line.replace(" --json", ""),
+    });
+  });
+
+  it("approves all that the page showed, and tells what failed after the others", async () => {
+    const gone = { error: { code: "pairing_code_unknown", message: "gone" } };
+    const { post, lines } = await edge((line) => (line.includes("slack") ? gone : {}));
+    const response = await post("approve", `request=slack:ABCDEFGH&request=device:${REQUEST_ID}`);
+    expect(response.headers.get("location")).toBe("/_admin/devices?problem=pairing_code_unknown");
+    expect(lines).toHaveLength(2);
+  });
+
+  it("gives up after 10 s", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { post, lines } = await edge(() => undefined);
+    const response = post("approve", "request=slack:ABCDEFGH&request=slack:BCDEFGHA");
+    await passes(10_000, lines, 1);
+    expect((await response).headers.get("location")).toBe("/_admin/devices?problem=command_timed_out");
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each([
+    ["approve", ""],
+    ["approve", "request="],
+    ["approve", "request=irc:ABCDEFGH"],
+    ["approve", "request=slack:abc"],
+    ["approve", "request=slack:ABCDEFGH--json"],
+    ["approve", "request=slack:ABCDEFGH%0Ax"],
+    ["approve", "request=device:--help"],
+    ["approve", "request=slack:ABCDEFGH&request=x"],
+    ["approve", "request=slack:ABCDEFGH&all=true"],
+    ["reject", "device=x"],
+    ["revoke", `device=${DEVICE_ID.slice(0, 12)}`],
+    ["revoke", `request=slack:ABCDEFGH`],
+  ])("refuses %s with %j, and runs nothing", async (action, body) => {
+    const { post, lines } = await edge();
+    expect(await (await post(action, body)).json()).toMatchObject({ status: 400, code: "form_invalid" });
+    expect(lines).toEqual([]);
+  });
+
+  it.each(["approve", "reject", "revoke", "wake"])("refuses %s from another site's page", async (action) => {
+    const { post, requests } = await edge();
+    const body = action === "revoke" ? `device=${DEVICE_ID}` : "request=slack:ABCDEFGH";
+    const response = await post(action, body, { "sec-fetch-site": "cross-site" });
+    expect([response.status, requests]).toEqual([403, []]);
+  });
+});
+
+describe("the overview", () => {
+  it("leads to those that wait, with their count", async () => {
+    const page = await (await edge()).text("/_admin/");
+    expect(page).toMatch(/<a href="\/_admin\/devices">Waiting for approval: 2<\/a>/);
+    const { text, lines } = await edge(usual, "stopped");
+    expect(await text("/_admin/")).toContain("Waiting for approval: not known");
+    expect(lines).toEqual([]);
+  });
+
+  it("does not wait for a command line that hangs", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { text, lines } = await edge(() => undefined);
+    const page = text("/_admin/");
+    await passes(3_000, lines, 2);
+    expect(await page).toContain("Waiting for approval: not known");
+  });
+});
