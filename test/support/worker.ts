@@ -30,7 +30,12 @@ export async function startWorker(variables: Record<string, string> = {}) {
     botToken: SECRETS.SLACK_BOT_TOKEN,
     signingSecret: SECRETS.SLACK_SIGNING_SECRET,
   });
-  const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.ANTHROPIC_API_KEY });
+  let modelDelayMs = 0;
+  const model = await startModel({
+    ...LOOPBACK,
+    apiKey: SECRETS.ANTHROPIC_API_KEY,
+    delayMs: () => modelDelayMs,
+  });
   const [main] = worker.files;
   if (main === undefined) throw new Error("the Worker's bundle is empty");
   const content = await readFile(main.path);
@@ -104,6 +109,12 @@ export async function startWorker(variables: Record<string, string> = {}) {
     slack,
     request,
     state,
+    /** Where the Worker answers, as a page's origin. */
+    origin: async (): Promise<string> => new URL((await runner.address(SCRIPT)) ?? "").origin,
+    /** The model waits this long before it answers. */
+    setModelDelay: (ms: number): void => void (modelDelayMs = ms),
+    /** Ends the container with SIGTERM, as the platform does when it moves it. */
+    endContainer: () => runner.stopContainers(NAMESPACE),
     /** Deploys a new version; the container goes on as it does on the platform. */
     deploy,
     postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
