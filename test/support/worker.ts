@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildBundle } from "../../infra/build/bundle.ts";
@@ -18,11 +18,16 @@ const SECRETS = {
   ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef",
 };
 
+/** The config that the container begins with at each start, as it would with what it had before it slept. */
+export interface WorkerOptions {
+  config?: object;
+}
+
 /**
  * The built Worker in workerd with its Durable Object, whose container is a local process, and
  * stand-ins for Slack and the model. `restart` is a new version with other variables, on the same storage.
  */
-export async function startWorker(variables: Record<string, string> = {}) {
+export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
   const { worker, container } = await buildBundle();
   const slack = await startSlack({
@@ -39,7 +44,8 @@ export async function startWorker(variables: Record<string, string> = {}) {
   const [main] = worker.files;
   if (main === undefined) throw new Error("the Worker's bundle is empty");
   const content = await readFile(main.path);
-  const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
+  const before = config === undefined ? [] : ["--import", await configWriter(dir, config)];
+  const command = [process.execPath, ...before, path.join(container.dir, "supervisor/main.js")];
   const start = () =>
     createRunner({
       dir: path.join(dir, "storage"),
@@ -142,4 +148,16 @@ export async function startWorker(variables: Record<string, string> = {}) {
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** A module that writes the config file before the supervisor's own begins. */
+async function configWriter(dir: string, config: object): Promise<string> {
+  const file = path.join(dir, "config-writer.mjs");
+  const text = JSON.stringify(JSON.stringify(config));
+  await writeFile(
+    file,
+    `import { writeFileSync } from "node:fs";
+    writeFileSync(process.env.STEWARD_HOME + "/steward.json", ${text}, { mode: 0o600 });`,
+  );
+  return file;
 }

@@ -21,10 +21,12 @@ import type {
   Sandbox as SandboxPorts,
   SandboxPort,
 } from "../../edge/ports.ts";
+import { Alarm } from "./alarm.ts";
 import { AskAgain } from "./ask-again.ts";
 import { ChatRelay } from "./chat-relay.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
+import { DueSchedule } from "./due-schedule.ts";
 import { durableSql } from "./durable-sql.ts";
 import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
@@ -49,10 +51,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   readonly #life: ContainerLife;
   readonly #dispatcher: Dispatcher;
   readonly #chat: ChatRelay;
+  readonly #due: DueSchedule;
+  readonly #alarm: Alarm;
   readonly #askAgain = new AskAgain();
   readonly #sleepAfterMs: number;
   #lastUse: number;
-  #alarmAt = Number.POSITIVE_INFINITY;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -78,16 +81,22 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     this.#dispatcher = new Dispatcher({
       store: this.#store,
       deliver: (delivery) => this.#deliver(delivery),
-      wakeAt: (time) => this.#wakeAt(time),
+      wakeAt: (time) => this.#alarm.wakeAt(time),
       clock: this.#clock,
       random: Math.random,
       log: this.#log,
       concurrency: CONCURRENCY,
     });
-    // Read, not set: an alarm that is set while this object is being made for it cancels the one that is due.
-    void ctx.blockConcurrencyWhile(async () => {
-      this.#alarmAt = (await ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    this.#due = new DueSchedule({
+      notes: this.#notes,
+      peek: (request) => this.#life.peek(request),
+      clock: this.#clock,
     });
+    this.#alarm = new Alarm({
+      storage: ctx.storage,
+      waitUntil: (promise) => ctx.waitUntil(promise),
+    });
+    void ctx.blockConcurrencyWhile(() => this.#alarm.load());
   }
 
   /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
@@ -136,8 +145,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     // A container on its way down still runs, and its supervisor says that it is stopped.
     if ((await this.#life.status()).state !== "stopped") return true;
     if (!this.#notes.grantVisitor(this.#clock())) return false;
-    this.#use();
-    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
+    this.#start();
     return true;
   }
 
@@ -162,19 +170,33 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return problemResponse(document, { "retry-after": String(seconds) });
   }
 
-  /** Runs what is due: deliveries, then sleep. */
+  /** Runs what is due: deliveries, the start for a schedule, then sleep. */
   async alarm(): Promise<void> {
-    this.#alarmAt = Number.POSITIVE_INFINITY;
+    this.#alarm.fired();
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#dispatch();
-    const idleMs = this.#clock() - this.#lastUse;
-    const expected = this.#store.hasOpen() && !this.#askAgain.failing;
-    const wanted = this.#life.starting || expected || this.#chat.answering;
-    if (idleMs >= this.#sleepAfterMs && !wanted) {
+    if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
+      this.#log.info("a schedule is due");
+      this.#due.begun();
+      this.#start();
+    }
+    // Asked again after the look, which takes a while: it may have come into use.
+    if (this.#idle && !(await this.#due.look()) && this.#idle) {
       this.#chat.sleep();
       await this.#life.stop();
     }
     this.#schedule();
+  }
+
+  get #idle(): boolean {
+    const expected = this.#store.hasOpen() && !this.#askAgain.failing;
+    const wanted = this.#life.starting || expected || this.#chat.answering;
+    return this.#life.running && !wanted && this.#clock() - this.#lastUse >= this.#sleepAfterMs;
+  }
+
+  #start(): void {
+    this.#use();
+    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
   }
 
   // Waits for the gateway before it takes an entry: a gateway that is down is no failed attempt.
@@ -183,7 +205,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     if (due === undefined) return;
     const from = Math.max(due, this.#askAgain.at);
     if (from > this.#clock()) {
-      this.#wakeAt(from);
+      this.#alarm.wakeAt(from);
       return;
     }
     const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
@@ -195,7 +217,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     // Everyone who waited for this start ends here; one of them says when to ask again.
     if (this.#clock() < this.#askAgain.at) return;
     this.#dispatcher.tidy();
-    this.#wakeAt(this.#askAgain.failed(this.#clock()));
+    this.#alarm.wakeAt(this.#askAgain.failed(this.#clock()));
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {
@@ -219,16 +241,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   }
 
   #schedule(): void {
-    if (this.#store.hasOpen()) this.#wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
+    if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
+    const dueAt = this.#life.running ? undefined : this.#due.startAt;
+    if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, this.#clock() + SHORTEST_ALARM_MS));
     if (this.#life.running && Number.isFinite(this.#sleepAfterMs)) {
-      this.#wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
+      this.#alarm.wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
     }
-  }
-
-  // An object has one alarm: the earliest wish wins, and each alarm asks anew for the others.
-  #wakeAt(time: number): void {
-    if (time >= this.#alarmAt) return;
-    this.#alarmAt = time;
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(time));
   }
 }
