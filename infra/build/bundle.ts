@@ -98,8 +98,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
     bundled(WORKER, "dist/worker"),
     ...PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
   ]);
-  const container: Files = new Map();
-  for (const files of programs) for (const [name, content] of files) container.set(name, content);
+  const container: Files = new Map(programs.flatMap((files) => Array.from(files)));
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));

@@ -26,9 +26,17 @@ export const CHAT_CLOSE = {
   late: 4408,
   /** As many as allowed wait for approval. */
   full: 4429,
+  /** Nothing was said for so long that the gateway sleeps; connect again when there is something to say. */
+  asleep: 4503,
   /** RFC 6455: the server restarts; connect again. */
   restart: 1012,
 } as const;
+
+/** Whether a socket is asked for by a page of `host` itself: a browser says truly where its page is from. */
+export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
+  return new URL(origin).host === host.toLowerCase();
+}
 
 /** What a device signs. The first line keeps the signature from meaning anything elsewhere. */
 export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceId" | "origin", string>) {

@@ -441,12 +441,6 @@ export const ERRORS = {
     cause: "The request does not ask for a WebSocket.",
     fix: "Open /chat in a browser.",
   },
-  chat_not_served: {
-    status: 501,
-    title: "The web chat is not served on this target",
-    cause: "This version connects chat pages on the host target only.",
-    fix: "Use a chat platform, or the host target.",
-  },
   chat_too_many: {
     status: 429,
     title: "Too many messages or connections",

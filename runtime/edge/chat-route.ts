@@ -11,12 +11,11 @@ export function chat(): Handler {
 }
 
 /**
- * `GET /chat/socket` where nobody has taken the upgrade on before the app: a plain request, or a target
- * that does not connect chat pages.
+ * `GET /chat/socket` as a plain request. What asks for a WebSocket never comes here: each platform takes it on
+ * before the app, which knows requests and answers only.
  */
 export function chatSocket(): Handler {
-  return function handleChatSocket(context) {
-    const upgrade = context.req.header("upgrade")?.toLowerCase() === "websocket";
-    return sendProblem(upgrade ? "chat_not_served" : "chat_upgrade_required");
+  return function handleChatSocket() {
+    return sendProblem("chat_upgrade_required");
   };
 }

@@ -7,7 +7,7 @@ import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
-const REFUSED_WAKE_SECONDS = 600;
+export const REFUSED_WAKE_SECONDS = 600;
 
 /** `GET /`: what this is, or 502 with the cause; it wakes a sleeping container within limits. */
 export function home(sandbox: Sandbox): Handler {

@@ -1,14 +1,8 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { browserIsMissing, openBrowser } from "../support/browser.ts";
 import { startHost, type HostBuild } from "../support/host.ts";
 import { steward } from "../runtime/support/cli.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-// CI installs it: there a missing browser fails.
-const missing = !existsSync(CHROMIUM) && !process.env["CI"];
-const REASON = `The chat page is not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
-if (missing) process.stderr.write(REASON);
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
 /** Where screenshots go, for a person to look at. */
@@ -18,10 +12,7 @@ async function open(build: HostBuild) {
   const host = await startHost({ build });
   onTestFinished(() => host.stop());
   await host.inState("ready");
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  onTestFinished(() => browser.close());
-  const context = await browser.newContext();
-  const page = await context.newPage();
+  const page = await openBrowser();
   const problems: string[] = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(String(error)));
@@ -32,7 +23,7 @@ async function open(build: HostBuild) {
   return { host, page, problems, response, shoot };
 }
 
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "the chat page pairs, chats as the answer grows, and has the history after a reload",
   async () => {
     const { host, page, problems, response, shoot } = await open("bundle");
@@ -69,7 +60,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)("without a gateway the chat page says so and goes on by itself", async () => {
+test.skipIf(browserIsMissing)("without a gateway the chat page says so and goes on by itself", async () => {
   const { host, page } = await open("source");
   await expect.poll(() => page.locator("#pairing").isVisible(), SOON).toBe(true);
   await host.writeConfig({ nonsense: true });

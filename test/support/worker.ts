@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildBundle } from "../../infra/build/bundle.ts";
@@ -18,11 +18,16 @@ const SECRETS = {
   ANTHROPIC_API_KEY: "sk-ant-test-0123456789abcdef",
 };
 
+/** The config that the container begins with at each start, as it would with what it had before it slept. */
+export interface WorkerOptions {
+  config?: object;
+}
+
 /**
  * The built Worker in workerd with its Durable Object, whose container is a local process, and
  * stand-ins for Slack and the model. `restart` is a new version with other variables, on the same storage.
  */
-export async function startWorker(variables: Record<string, string> = {}) {
+export async function startWorker(variables: Record<string, string> = {}, { config }: WorkerOptions = {}) {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-worker-"));
   const { worker, container } = await buildBundle();
   const slack = await startSlack({
@@ -30,11 +35,17 @@ export async function startWorker(variables: Record<string, string> = {}) {
     botToken: SECRETS.SLACK_BOT_TOKEN,
     signingSecret: SECRETS.SLACK_SIGNING_SECRET,
   });
-  const model = await startModel({ ...LOOPBACK, apiKey: SECRETS.ANTHROPIC_API_KEY });
+  let modelDelayMs = 0;
+  const model = await startModel({
+    ...LOOPBACK,
+    apiKey: SECRETS.ANTHROPIC_API_KEY,
+    delayMs: () => modelDelayMs,
+  });
   const [main] = worker.files;
   if (main === undefined) throw new Error("the Worker's bundle is empty");
   const content = await readFile(main.path);
-  const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
+  const before = config === undefined ? [] : ["--import", await configWriter(dir, config)];
+  const command = [process.execPath, ...before, path.join(container.dir, "supervisor/main.js")];
   const start = () =>
     createRunner({
       dir: path.join(dir, "storage"),
@@ -104,6 +115,12 @@ export async function startWorker(variables: Record<string, string> = {}) {
     slack,
     request,
     state,
+    /** Where the Worker answers, as a page's origin. */
+    origin: async (): Promise<string> => new URL((await runner.address(SCRIPT)) ?? "").origin,
+    /** The model waits this long before it answers. */
+    setModelDelay: (ms: number): void => void (modelDelayMs = ms),
+    /** Ends the container with SIGTERM, as the platform does when it moves it. */
+    endContainer: () => runner.stopContainers(NAMESPACE),
     /** Deploys a new version; the container goes on as it does on the platform. */
     deploy,
     postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),
@@ -131,4 +148,16 @@ export async function startWorker(variables: Record<string, string> = {}) {
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** A module that writes the config file before the supervisor's own begins. */
+async function configWriter(dir: string, config: object): Promise<string> {
+  const file = path.join(dir, "config-writer.mjs");
+  const text = JSON.stringify(JSON.stringify(config));
+  await writeFile(
+    file,
+    `import { writeFileSync } from "node:fs";
+    writeFileSync(process.env.STEWARD_HOME + "/steward.json", ${text}, { mode: 0o600 });`,
+  );
+  return file;
 }

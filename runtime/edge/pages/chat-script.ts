@@ -94,6 +94,9 @@ function trouble(text, button, act) {
 
 // The connection.
 let socket, attempts = 0, welcome = false;
+// A silent page must not keep waking the gateway: it connects when its person writes, who may go on writing.
+let asleep = false, roused = false;
+function rouse() { if (asleep) { asleep = false; roused = true; connect(); } }
 const send = (message) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
 async function connect(anew = false) {
   tell("Connecting", "wait");
@@ -113,7 +116,8 @@ async function connect(anew = false) {
   };
   current.onclose = ({ code }) => {
     if (current !== socket) return;
-    ready(false); $("pairing").hidden = true;
+    ready(roused); $("pairing").hidden = true;
+    if (code === 4503) { asleep = true; ready(true); return tell("Asleep until you write", "wait"); }
     if (code === 4403) { tell("Revoked", "bad"); return trouble("This browser's access was revoked.", "Pair it anew", () => connect(true)); }
     if (code === 4408) { tell("Not paired", "bad"); return trouble("The request was not approved in time, or was rejected.", "Ask again", connect); }
     if (code === 4429) { tell("Not paired", "bad"); return trouble("Too many browsers wait for approval. Try again in 5 minutes.", "Try again", connect); }
@@ -126,10 +130,11 @@ async function connect(anew = false) {
 function receive(message) {
   const { type, id, text } = message;
   if (type === "pairing") {
+    roused = false; ready(false);
     tell("Waiting for approval", "wait");
     $("command").textContent = message.command; $("request").textContent = message.requestId; $("pairing").hidden = false;
   } else if (type === "welcome") {
-    attempts = 0; welcome = true;
+    attempts = 0; welcome = true; roused = false;
     for (const turn of message.history) {
       show(turn.role, turn.id, turn.text);
       if (turn.role === "assistant") unanswered.delete(turn.id);
@@ -159,6 +164,7 @@ function say(id, text) {
   unanswered.set(id, text); keep();
   show("user", id, text, "waiting");
   if (welcome) send({ type: "say", id, text });
+  rouse();
 }
 form.onsubmit = (event) => {
   event.preventDefault();
@@ -167,6 +173,7 @@ form.onsubmit = (event) => {
   field.value = "";
   say(crypto.randomUUID(), text);
 };
+field.oninput = rouse;
 field.onkeydown = (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault(); form.requestSubmit();
@@ -175,6 +182,6 @@ $("copy").onclick = async () => {
   await navigator.clipboard.writeText($("command").textContent);
   $("copy").textContent = "Copied"; setTimeout(() => ($("copy").textContent = "Copy"), 2000);
 };
-addEventListener("online", () => socket?.readyState === WebSocket.CLOSED && connect());
+addEventListener("online", () => socket?.readyState === WebSocket.CLOSED && !asleep && connect());
 connect();
 `;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { CHAT_CLOSE, CHAT_MESSAGE_BYTES } from "../../contract/chat.ts";
+import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, isOwnPage } from "../../contract/chat.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { problem } from "../../contract/problem.ts";
@@ -89,8 +89,7 @@ export class ChatSockets {
   ): ErrorCode | undefined {
     if (url !== ROUTES.chatSocket.path) return "not_found";
     if (this.#closing) return "gateway_unavailable";
-    if (origin === undefined || host === undefined || hostOf(origin) !== host.toLowerCase())
-      return "chat_origin_refused";
+    if (!isOwnPage(origin, host)) return "chat_origin_refused";
     const ofAddress = [...this.#sockets].filter((one) => one.remoteIp === remoteIp).length;
     const full = this.#sockets.size >= MOST_SOCKETS || ofAddress >= MOST_SOCKETS_OF_ADDRESS;
     return full ? "chat_too_many" : undefined;
@@ -168,8 +167,4 @@ export class ChatSockets {
       log.error("the devices cannot be read", { error: String(error) });
     }
   }
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -8,3 +8,6 @@ declare module "cloudflare:workers" {
     constructor(ctx: DurableObjectState, env: Env);
   }
 }
+
+/** https://developers.cloudflare.com/workers/runtime-apis/websockets/ */
+declare const WebSocketPair: typeof import("@cloudflare/workers-types/index.ts").WebSocketPair;

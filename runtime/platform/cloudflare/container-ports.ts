@@ -1,10 +1,11 @@
-import type { Container } from "@cloudflare/workers-types/index.ts";
+import type { Container, Response as PlatformResponse } from "@cloudflare/workers-types/index.ts";
 import { CONTROL_ROUTES, type SandboxStatus } from "../../contract/control.ts";
 import { PORTS } from "../../contract/names.ts";
 import type { PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Notes } from "./notes.ts";
 
 const STATUS_TIMEOUT_MS = 2_000;
+const UPGRADE_TIMEOUT_MS = 10_000;
 
 /** What {@link ContainerPorts} works with. */
 export interface ContainerPortsOptions {
@@ -23,18 +24,40 @@ export class ContainerPorts {
 
   /** Sends one request. Throws where the port does not listen or the time is over. */
   async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
-    const { container, notes } = this.#options;
-    // One object at run time; Node's and the platform's type packages describe its requests differently.
-    const server = container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
-    return server.fetch(`http://sandbox${request.path}`, {
+    return this.#server(port).fetch(`http://sandbox${request.path}`, {
       method: request.method,
       headers: {
-        authorization: `Bearer ${notes.read("controlToken") ?? ""}`,
+        ...this.#authorization(),
         ...(request.body !== undefined && { "content-type": "application/json" }),
       },
       ...(request.body !== undefined && { body: request.body }),
       signal: AbortSignal.timeout(timeoutMs),
     });
+  }
+
+  /** Asks the gateway for a WebSocket. Throws where the port does not listen; the answer may be a refusal. */
+  async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
+    // Ends the request only: a signal that fires later would end the open socket too.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), UPGRADE_TIMEOUT_MS);
+    try {
+      const response = await this.#server("gateway").fetch(`http://sandbox${path}`, {
+        headers: { ...headers, ...this.#authorization(), upgrade: "websocket" },
+        signal: late.signal,
+      });
+      return response as unknown as PlatformResponse;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // One object at run time; Node's and the platform's type packages describe its requests differently.
+  #server(port: SandboxPort): { fetch: typeof fetch } {
+    return this.#options.container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
+  }
+
+  #authorization(): Record<string, string> {
+    return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
   }
 
   /** What the supervisor says, `undefined` while it does not answer. */

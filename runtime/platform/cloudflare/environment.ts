@@ -2,9 +2,14 @@ import { readEdgeSettings, type EdgeSettings, type Environment } from "../../con
 import { StewardError } from "../../contract/errors.ts";
 import type { Ledger, Sandbox } from "../../edge/ports.ts";
 
+/** The object's way in for a chat page: an answer with a WebSocket passes through `fetch` only. */
+export interface ChatDoor {
+  fetch(request: Request): Promise<Response>;
+}
+
 /** What the Worker is bound to: text and secret variables beside the Durable Object namespace. */
 export interface WorkerEnvironment {
-  SANDBOX: { getByName(name: string): Ledger & Sandbox };
+  SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor };
 }
 
 /** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */

@@ -5,6 +5,8 @@ import type { SandboxStatus } from "../../contract/control.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { gatewayEnvironment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { problem, problemResponse } from "../../contract/problem.ts";
+import { REFUSED_WAKE_SECONDS } from "../../edge/home-route.ts";
 import { Dispatcher, type AttemptResult } from "../../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../../edge/ledger/deliver.ts";
 import { LedgerStore } from "../../edge/ledger/store.ts";
@@ -19,9 +21,14 @@ import type {
   Sandbox as SandboxPorts,
   SandboxPort,
 } from "../../edge/ports.ts";
+import { Alarm } from "./alarm.ts";
+import { AskAgain } from "./ask-again.ts";
+import { ChatRelay } from "./chat-relay.ts";
 import { ContainerLife } from "./container-life.ts";
+import { ContainerPorts } from "./container-ports.ts";
+import { DueSchedule } from "./due-schedule.ts";
 import { durableSql } from "./durable-sql.ts";
-import { readWorker, type WorkerEnvironment } from "./environment.ts";
+import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 import { Notes } from "./notes.ts";
 
@@ -30,26 +37,25 @@ const CONCURRENCY = 32;
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 15_000;
-/** A gateway that cannot start is asked again after this time while events wait for it, then twice as late each time. */
-const NOT_READY_RETRY_MS = 10_000;
-const LONGEST_NOT_READY_MS = 30 * 60_000;
+/** After a refused chat socket, as on a host. */
+const ASK_AGAIN_SECONDS = 5;
 /** Keeps an alarm that finds its work under way from calling itself without a pause. */
 const SHORTEST_ALARM_MS = 500;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
-export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger, SandboxPorts {
+export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger, SandboxPorts, ChatDoor {
   readonly #clock = Date.now;
   readonly #log: Log;
   readonly #notes: Notes;
   readonly #store: LedgerStore;
   readonly #life: ContainerLife;
   readonly #dispatcher: Dispatcher;
+  readonly #chat: ChatRelay;
+  readonly #due: DueSchedule;
+  readonly #alarm: Alarm;
+  readonly #askAgain = new AskAgain();
   readonly #sleepAfterMs: number;
   #lastUse: number;
-  #alarmAt = Number.POSITIVE_INFINITY;
-  /** While the gateway cannot start: when it is asked again, and the wait that led there. */
-  #askAgainAt = 0;
-  #askAgainMs = NOT_READY_RETRY_MS / 2;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -60,26 +66,37 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     this.#lastUse = this.#clock();
     this.#notes = new Notes(sql);
     this.#store = new LedgerStore(sql);
+    const inside = { container: () => this.#container(), notes: this.#notes };
+    const ports = new ContainerPorts(inside);
+    this.#chat = new ChatRelay({
+      upgrade: (path, headers) => ports.upgrade(path, headers),
+      use: () => this.#use(),
+    });
     this.#life = new ContainerLife({
-      container: () => this.#container(),
+      ...inside,
       environment: gatewayEnvironment(variables),
-      notes: this.#notes,
       clock: this.#clock,
       log: this.#log,
     });
     this.#dispatcher = new Dispatcher({
       store: this.#store,
       deliver: (delivery) => this.#deliver(delivery),
-      wakeAt: (time) => this.#wakeAt(time),
+      wakeAt: (time) => this.#alarm.wakeAt(time),
       clock: this.#clock,
       random: Math.random,
       log: this.#log,
       concurrency: CONCURRENCY,
     });
-    // Read, not set: an alarm that is set while this object is being made for it cancels the one that is due.
-    void ctx.blockConcurrencyWhile(async () => {
-      this.#alarmAt = (await ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
+    this.#due = new DueSchedule({
+      notes: this.#notes,
+      peek: (request) => this.#life.peek(request),
+      clock: this.#clock,
     });
+    this.#alarm = new Alarm({
+      storage: ctx.storage,
+      waitUntil: (promise) => ctx.waitUntil(promise),
+    });
+    void ctx.blockConcurrencyWhile(() => this.#alarm.load());
   }
 
   /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
@@ -114,8 +131,8 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   /** See {@link SandboxPorts}. */
   async status(): Promise<SandboxStatus> {
     const status = await this.#life.status();
-    if (status.state === "ready" && this.#failing) {
-      this.#recovered();
+    if (status.state === "ready" && this.#askAgain.failing) {
+      this.#askAgain.recovered();
       this.ctx.waitUntil(this.#dispatch());
     }
     // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
@@ -128,8 +145,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     // A container on its way down still runs, and its supervisor says that it is stopped.
     if ((await this.#life.status()).state !== "stopped") return true;
     if (!this.#notes.grantVisitor(this.#clock())) return false;
-    this.#use();
-    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
+    this.#start();
     return true;
   }
 
@@ -145,48 +161,63 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return this.#life.peek(request);
   }
 
-  /** Runs what is due: deliveries, then sleep. */
+  /** A chat page's socket. A container that sleeps is woken as for a visitor, and the page asks again. */
+  async fetch(request: Request): Promise<Response> {
+    const { state, reason } = await this.status();
+    if (state === "ready") return this.#chat.open(request.headers);
+    const seconds = (await this.wake()) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
+    const document = problem("gateway_unavailable", reason?.detail);
+    return problemResponse(document, { "retry-after": String(seconds) });
+  }
+
+  /** Runs what is due: deliveries, the start for a schedule, then sleep. */
   async alarm(): Promise<void> {
-    this.#alarmAt = Number.POSITIVE_INFINITY;
+    this.#alarm.fired();
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#dispatch();
-    const idleMs = this.#clock() - this.#lastUse;
-    const wanted = this.#life.starting || (this.#store.hasOpen() && !this.#failing);
-    if (idleMs >= this.#sleepAfterMs && !wanted) await this.#life.stop();
+    if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
+      this.#log.info("a schedule is due");
+      this.#due.begun();
+      this.#start();
+    }
+    // Asked again after the look, which takes a while: it may have come into use.
+    if (this.#idle && !(await this.#due.look()) && this.#idle) {
+      this.#chat.sleep();
+      await this.#life.stop();
+    }
     this.#schedule();
+  }
+
+  get #idle(): boolean {
+    const expected = this.#store.hasOpen() && !this.#askAgain.failing;
+    const wanted = this.#life.starting || expected || this.#chat.answering;
+    return this.#life.running && !wanted && this.#clock() - this.#lastUse >= this.#sleepAfterMs;
+  }
+
+  #start(): void {
+    this.#use();
+    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
   }
 
   // Waits for the gateway before it takes an entry: a gateway that is down is no failed attempt.
   async #dispatch(): Promise<void> {
     const due = this.#store.nextDue();
     if (due === undefined) return;
-    const from = Math.max(due, this.#askAgainAt);
+    const from = Math.max(due, this.#askAgain.at);
     if (from > this.#clock()) {
-      this.#wakeAt(from);
+      this.#alarm.wakeAt(from);
       return;
     }
     const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
     if (state === "ready") {
-      this.#recovered();
+      this.#askAgain.recovered();
       this.#dispatcher.run();
       return;
     }
     // Everyone who waited for this start ends here; one of them says when to ask again.
-    if (this.#clock() < this.#askAgainAt) return;
+    if (this.#clock() < this.#askAgain.at) return;
     this.#dispatcher.tidy();
-    this.#askAgainMs = Math.min(this.#askAgainMs * 2, LONGEST_NOT_READY_MS);
-    this.#askAgainAt = this.#clock() + this.#askAgainMs;
-    this.#wakeAt(this.#askAgainAt);
-  }
-
-  /** The gateway cannot start, although it was asked to: it may sleep even with events that wait for it. */
-  get #failing(): boolean {
-    return this.#askAgainAt > 0;
-  }
-
-  #recovered(): void {
-    this.#askAgainMs = NOT_READY_RETRY_MS / 2;
-    this.#askAgainAt = 0;
+    this.#alarm.wakeAt(this.#askAgain.failed(this.#clock()));
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {
@@ -210,16 +241,11 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   }
 
   #schedule(): void {
-    if (this.#store.hasOpen()) this.#wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgainAt));
+    if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
+    const dueAt = this.#life.running ? undefined : this.#due.startAt;
+    if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, this.#clock() + SHORTEST_ALARM_MS));
     if (this.#life.running && Number.isFinite(this.#sleepAfterMs)) {
-      this.#wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
+      this.#alarm.wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
     }
-  }
-
-  // An object has one alarm: the earliest wish wins, and each alarm asks anew for the others.
-  #wakeAt(time: number): void {
-    if (time >= this.#alarmAt) return;
-    this.#alarmAt = time;
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(time));
   }
 }

@@ -2,6 +2,7 @@ import { AGENT } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createClosedEdge, createEdge } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
+import { opensChat, proxyChat } from "./chat-proxy.ts";
 import { readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 
@@ -45,6 +46,7 @@ export default {
       if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
       throw error;
     }
+    if (opensChat(request)) return proxyChat(request, env.SANDBOX.getByName(AGENT));
     // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
     return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
   },

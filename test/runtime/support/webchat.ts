@@ -35,11 +35,12 @@ export function openSocket(url: string, headers: Record<string, string> = {}) {
     headers: { origin: url, ...headers },
   });
   const messages: ToPage[] = [];
-  const state: { closed?: number; refused?: number } = {};
+  const state: { closed?: number; refused?: number; retryAfter?: string } = {};
   socket.on("message", (data) => void messages.push(JSON.parse(String(data))));
   socket.on("close", (code) => (state.closed = code));
   socket.on("unexpected-response", (_, response) => {
     state.refused = response.statusCode ?? 0;
+    if (response.headers["retry-after"] !== undefined) state.retryAfter = response.headers["retry-after"];
     socket.terminate();
   });
   socket.on("error", () => undefined);
@@ -58,14 +59,18 @@ export function openSocket(url: string, headers: Record<string, string> = {}) {
     send: (message: object) => socket.send(JSON.stringify(message)),
     sendText: (text: string) => socket.send(text),
     closed: () => eventually(() => state.closed),
+    /** With what code it was closed so far. */
+    closeCode: () => state.closed,
     refused: () => eventually(() => state.refused),
+    /** What came with the refusal. */
+    retryAfter: () => state.retryAfter,
     close: () => socket.close(),
   };
 }
 
 /** Opens the socket and says hello. */
-export async function openPage(url: string, device: Device) {
-  const page = openSocket(url);
+export async function openPage(url: string, device: Device, headers: Record<string, string> = {}) {
+  const page = openSocket(url, headers);
   const { nonce } = await page.got("challenge");
   page.send(hello(device, nonce, url));
   return page;

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { CHAT_CLOSE } from "../../runtime/contract/chat.ts";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { hello, newDevice, openPage, openSocket } from "../runtime/support/webchat.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
+import { startWorker } from "../support/worker.ts";
+
+const ADDRESS = "192.0.2.77";
+
+async function worker(changed: Record<string, string> = {}) {
+  const { variables, headers } = await identityGateway();
+  const service = await startWorker({ ...variables, ...changed });
+  onTestFinished(() => service.stop());
+  const url = await service.origin();
+  /** Runs one of the operator's commands in the container. */
+  const run = async (command: string): Promise<string> => {
+    const query = new URLSearchParams({ cmd: command });
+    const response = await service.request(`${ROUTES.cli.path}?${query}`, { headers });
+    const result = (await response.json()) as { exitCode: number; stdout: string };
+    expect(result).toMatchObject({ exitCode: 0 });
+    return result.stdout;
+  };
+  /** A page, once the container that it wakes is ready. */
+  const open = async () => {
+    await service.request("/");
+    await service.inState("ready");
+    return openPage(url, newDevice(), { "cf-connecting-ip": ADDRESS });
+  };
+  /** A page whose device is approved. */
+  const openPaired = async () => {
+    const page = await open();
+    const { command } = await page.got("pairing");
+    await run(command.replace(/^steward /, ""));
+    await page.got("welcome");
+    return page;
+  };
+  return { ...service, url, run, open, openPaired };
+}
+
+test("over the Worker a device pairs, is approved, and is answered as the answer grows", async () => {
+  const { open, run } = await worker();
+  const page = await open();
+  const { command } = await page.got("pairing");
+  expect(await run("devices list")).toContain(ADDRESS);
+  await run(command.replace(/^steward /, ""));
+  expect(await page.got("welcome")).toMatchObject({ history: [] });
+  page.send({ type: "say", id: "message-1", text: "over the Worker" });
+  const { text } = await page.got("answer", "message-1");
+  expect(text).toContain("over the Worker");
+  const { soFar } = await page.got("text", "message-1");
+  expect(text.startsWith(soFar)).toBe(true);
+  page.sendText("not a message");
+  expect(await page.closed()).toBe(CHAT_CLOSE.invalid);
+});
+
+test("another site's page is refused and wakes nothing", async () => {
+  const { url, state, request } = await worker();
+  for (const origin of ["https://elsewhere.example", "null", `${url}0`]) {
+    expect(await openSocket(url, { origin, "x-forwarded-host": "elsewhere.example" }).refused()).toBe(403);
+  }
+  expect((await request(ROUTES.chatSocket.path)).status).toBe(426);
+  // A start would show at once.
+  expect(await state()).toBe("stopped");
+});
+
+test("a socket to a sleeping container is refused with 503, and taken on after the wake", async () => {
+  const { url, inState } = await worker();
+  const early = openSocket(url);
+  expect(await early.refused()).toBe(503);
+  expect(early.retryAfter()).toBe("5");
+  await inState("ready");
+  const page = await openPage(url, newDevice());
+  await page.got("pairing");
+});
+
+test("the container falls asleep while a silent page is open, and wakes for pages three times an hour", async () => {
+  const { url, inState, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const page = await openPaired();
+  page.send({ type: "say", id: "message-1", text: "good night" });
+  await page.got("answer", "message-1");
+  expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
+  await inState("stopped");
+  for (const granted of [true, true, false]) {
+    const early = openSocket(url);
+    expect(await early.refused()).toBe(503);
+    expect(early.retryAfter()).toBe(granted ? "5" : "600");
+    if (!granted) continue;
+    await inState("ready");
+    await inState("stopped");
+  }
+}, 120_000);
+
+test("what a paired device says keeps the container awake, a stranger's greetings do not", async () => {
+  const { url, open, openPaired } = await worker({ SANDBOX_SLEEP_AFTER: "3s" });
+  const stranger = await open();
+  const page = await openPaired();
+  for (let turn = 1; turn <= 6; turn += 1) {
+    page.send({ type: "say", id: `message-${turn}`, text: `turn ${turn}` });
+    await page.got("answer", `message-${turn}`);
+    await pause(1_000);
+  }
+  page.close();
+  const device = newDevice();
+  const greet = async () => {
+    const other = openSocket(url);
+    await pause(300);
+    const [challenge] = other.messages;
+    if (challenge?.type === "challenge") other.send(hello(device, challenge.nonce, url));
+    await pause(300);
+    other.close();
+    return stranger.closeCode();
+  };
+  await expect.poll(greet, { timeout: 60_000 }).toBe(CHAT_CLOSE.asleep);
+}, 120_000);
+
+test("the container stays awake while a model takes its time for an answer", async () => {
+  const { openPaired, setModelDelay } = await worker({ SANDBOX_SLEEP_AFTER: "2s" });
+  const page = await openPaired();
+  setModelDelay(6_000);
+  page.send({ type: "say", id: "message-1", text: "think about it" });
+  expect((await page.got("answer", "message-1")).text).toContain("think about it");
+  expect(await page.closed()).toBe(CHAT_CLOSE.asleep);
+});
+
+test("a page is told to connect anew when its container ends", async () => {
+  const { openPaired, endContainer } = await worker();
+  const page = await openPaired();
+  await endContainer();
+  expect(await page.closed()).toBe(CHAT_CLOSE.restart);
+});
