@@ -173,6 +173,16 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
   /** Runs what is due: deliveries, the start for a schedule, then sleep. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
+    try {
+      await this.#runDue();
+    } catch (error) {
+      // Told and not thrown: the platform would try a few times more, and then nothing would come back for the events.
+      this.#log.error("the alarm's work failed", { error: String(error) });
+    }
+    this.#schedule();
+  }
+
+  async #runDue(): Promise<void> {
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#dispatch();
     if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
@@ -185,7 +195,6 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
       this.#chat.sleep();
       await this.#life.stop();
     }
-    this.#schedule();
   }
 
   get #idle(): boolean {
