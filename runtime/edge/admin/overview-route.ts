@@ -8,8 +8,8 @@ import { readAccessList } from "./access-list.ts";
 import { attempt } from "./attempt.ts";
 import { readFlash } from "./flash.ts";
 
-/** The overview does not wait longer for a number. */
-const COUNT_MS = 3_000;
+/** The overview does not wait longer for what the container tells. */
+const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: how everything stands; wakes nothing. */
 export function showOverview(
@@ -20,12 +20,13 @@ export function showOverview(
 ): Handler<AccessVariables> {
   return async function handleOverview(context) {
     const status = await sandbox.status();
-    const [counts, { processes }, details, waiting] = await Promise.all([
+    const [counts, { value: list }, details, waiting] = await Promise.all([
       ledger.counts(),
-      listProcesses(sandbox, false),
+      attempt(LIMIT_MS, listProcesses(sandbox, false)),
       gatewayDetails(sandbox),
       status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
     ]);
+    const processes = list?.processes;
     const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
@@ -35,7 +36,7 @@ export function showOverview(
 
 /** How many wait for approval; `undefined` where that is not known for certain. */
 async function countWaiting(sandbox: Sandbox, clock: Clock): Promise<number | undefined> {
-  const { value } = await attempt(COUNT_MS, readAccessList(sandbox, clock));
+  const { value } = await attempt(LIMIT_MS, readAccessList(sandbox, clock));
   if (value === undefined || value.problem !== undefined) return undefined;
   return value.senders.length + value.requests.length;
 }

@@ -45,6 +45,6 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
     ${
       config === null
         ? html`<p class="soft">It is not JSON.</p>`
-        : html`<pre tabindex="0" role="region" aria-label="The config file">${text}</pre>`
+        : html`<pre role="region" aria-label="The config file">${text}</pre>`
     }`;
 }

@@ -26,7 +26,7 @@ a { color: light-dark(#1f5fbf, #8ab8ff); } a[aria-current] { color: inherit; fon
 .cards { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr); }
 .cards > li { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; } h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; } .actions form { margin: .25rem 0; } aside.done { border-left-color: var(--ok); }
-pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; font: .85em/1.45 ui-monospace, monospace; }
+pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; font: .85em/1.45 ui-monospace, monospace; }
 select, input, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: .5rem .75rem; } input { width: 100%; } button { cursor: pointer; }
 :focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 1px; }

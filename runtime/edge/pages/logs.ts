@@ -28,13 +28,13 @@ export function logsPage({ visitor, status, lines, problem, follow }: LogsView):
     ? html`<a href="${path}">Stop following</a>`
     : html`<a href="${path}">Load again</a> ·
         <a href="${path}?follow=1">Follow every ${FOLLOW_SECONDS} s</a>`;
-  // Of what is within the element, browsers leave out a line break at its beginning and nothing else.
-  const text = html`<pre tabindex="0" role="region" aria-label="The gateway's output">
-${lines.join("\n")}</pre>`;
+  const text = html`<pre role="region" aria-label="The gateway's output">${lines.join("\n")}</pre>`;
+  const none =
+    status.state === "stopped" ? "No lines are kept while the container is stopped." : "There are no lines.";
   return adminFrame(
     { title: "Logs", visitor, refreshSeconds },
     html`${stateLine(status)} ${reasonBox(problem)}
       <p>${ways}</p>
-      ${lines.length === 0 ? html`<p class="soft">No lines are kept while the container is stopped.</p>` : text}`,
+      ${lines.length === 0 ? html`<p class="soft">${none}</p>` : text}`,
   );
 }

@@ -13,8 +13,8 @@ export interface Overview {
   flash: Flash;
   status: SandboxStatus;
   counts: LedgerCounts;
-  /** The container's processes; empty while it is stopped. */
-  processes: ProcessInfo[];
+  /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
+  processes: ProcessInfo[] | undefined;
   /** Told by the gateway itself; `undefined` while it is not ready. */
   details: GatewayStatus | undefined;
   /** How many wait for approval, where it is known. */
@@ -62,9 +62,10 @@ export function overviewPage({
         <dd>${counts.dead}</dd>
       </dl>
       <h2>Processes</h2>
-      ${processes.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
+      ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
+      ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
       <dl>
-        ${processes.map(
+        ${(processes ?? []).map(
           ({ name, state, pid, restarts }) =>
             html`<dt>${name}</dt>
               <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,

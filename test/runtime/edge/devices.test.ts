@@ -178,6 +178,12 @@ describe("POST /_admin/devices", () => {
     expect(lines).toHaveLength(2);
   });
 
+  it("takes a command that ended with an error of no known code for a failure", async () => {
+    const { post } = await edge(() => ({ error: { code: "other", message: "no" } }));
+    const response = await post("approve", "request=slack:ABCDEFGH");
+    expect(response.headers.get("location")).toBe("/_admin/devices?problem=command_failed");
+  });
+
   it("gives up after 10 s", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { post, lines } = await edge(() => undefined);
@@ -192,6 +198,7 @@ describe("POST /_admin/devices", () => {
     ["approve", "request="],
     ["approve", "request=irc:ABCDEFGH"],
     ["approve", "request=slack:abc"],
+    ["approve", "request=slack:ABCDEFGHA"],
     ["approve", "request=slack:ABCDEFGH--json"],
     ["approve", "request=slack:ABCDEFGH%0Ax"],
     ["approve", "request=device:--help"],
