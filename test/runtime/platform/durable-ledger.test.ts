@@ -1,12 +1,5 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
-import { build } from "esbuild";
-import { expect, onTestFinished, test } from "vitest";
-import { COMPATIBILITY } from "../../../infra/build/compatibility.ts";
-import { createRunner } from "../../../infra/rehearsal/cloudflare/index.ts";
-import { temporaryDirectory } from "../support/processes.ts";
-
-const NAMESPACE = "0123456789abcdef0123456789abcdef";
+import { expect, test } from "vitest";
+import { durableObject } from "../../support/durable-object.ts";
 
 /** A Durable Object that does to a ledger what the body of a request says. */
 const SOURCE = `
@@ -20,66 +13,12 @@ const SOURCE = `
       return Response.json(steps.map(([method, ...args]) => this.store[method](...args) ?? null));
     }
   }
-  export default { fetch: (request, env) => env.LEDGER.getByName("one").fetch(request) };
+  export default { fetch: (request, env) => env.OBJECT.getByName("one").fetch(request) };
 `;
 
 async function durableLedger() {
-  const { outputFiles } = await build({
-    stdin: { contents: SOURCE, resolveDir: process.cwd(), loader: "ts" },
-    bundle: true,
-    format: "esm",
-    external: ["cloudflare:*"],
-    write: false,
-    logLevel: "silent",
-  });
-  const content = Buffer.from(outputFiles[0]?.text ?? "");
-  const dir = await temporaryDirectory();
-  const runner = createRunner({
-    dir: join(dir, "storage"),
-    containers: { kind: "process", supervise: { command: [process.execPath], dir: join(dir, "containers") } },
-    log: () => {},
-  });
-  onTestFinished(() => runner.close());
-  await runner.apply({
-    scripts: [
-      {
-        name: "ledger",
-        versionId: "version-1",
-        versionCreatedOn: new Date().toISOString(),
-        mainModule: "index.js",
-        modules: [
-          {
-            name: "index.js",
-            contentType: "application/javascript+module",
-            sha256: createHash("sha256").update(content).digest("hex"),
-            content,
-          },
-        ],
-        bindings: [
-          {
-            type: "durable_object_namespace",
-            name: "LEDGER",
-            class_name: "Ledger",
-            namespace_id: NAMESPACE,
-          },
-        ],
-        compatibilityDate: COMPATIBILITY.date,
-        compatibilityFlags: [...COMPATIBILITY.flags],
-        classes: [{ className: "Ledger", namespaceId: NAMESPACE, sqlite: true, containerEnabled: false }],
-      },
-    ],
-    buckets: [],
-    namespaces: [NAMESPACE],
-    boundNamespaces: [NAMESPACE],
-  });
-  return async (...steps: [string, ...unknown[]][]): Promise<unknown[]> => {
-    const response = await fetch(new URL("/", await runner.address("ledger")), {
-      method: "POST",
-      body: JSON.stringify(steps),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as unknown[];
-  };
+  const ask = await durableObject(SOURCE, "Ledger");
+  return async (...steps: [string, ...unknown[]][]) => (await ask(steps)) as unknown[];
 }
 
 test("a Durable Object's SQLite lists and replays as the host's does", async () => {
