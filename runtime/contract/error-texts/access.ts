@@ -1,0 +1,66 @@
+import type { ErrorEntry } from "./entry.ts";
+
+/** Who may not do what. */
+export const ACCESS_ERRORS = {
+  identity_required: {
+    status: 403,
+    title: "Sign in first",
+    cause: "The request carries no identity that this route accepts.",
+    fix: "Sign in through the identity gateway; if that fails, check its team domain, audience tag and policy.",
+  },
+  sign_in_refused: {
+    status: 403,
+    title: "This is not the admin token",
+    cause: "The token that was given is not this deployment's ADMIN_TOKEN.",
+    fix: "Give the value of ADMIN_TOKEN (steward:adminToken).",
+  },
+  sign_in_limited: {
+    status: 429,
+    title: "Too many wrong tries",
+    cause:
+      "Wrong tokens were given: each makes the next try wait longer, and ten are the most in 15 minutes.",
+    fix: "Wait. ADMIN_TOKEN as a Bearer works meanwhile.",
+  },
+  access_not_configured: {
+    status: 500,
+    title: "Missing identity gateway settings",
+    cause: "EDGE_ACCESS_AUD or EDGE_ACCESS_TEAM_DOMAIN is missing.",
+    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again.",
+  },
+  access_misconfigured: {
+    status: 500,
+    title: "The identity gateway is misconfigured",
+    cause: "EDGE_ACCESS_TEAM_DOMAIN is this service's own host or not a team domain.",
+    fix: "Set EDGE_ACCESS_TEAM_DOMAIN to the identity gateway's team domain.",
+  },
+  access_unreachable: {
+    status: 503,
+    title: "The identity gateway's keys cannot be fetched",
+    cause: "The identity gateway did not answer with its signing keys.",
+    fix: "Check EDGE_ACCESS_TEAM_DOMAIN and that the identity gateway is up, then try again.",
+  },
+  cross_site: {
+    status: 403,
+    title: "Cross-site requests are refused",
+    cause: "Another site's page made this request.",
+    fix: "Open the address directly.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    cause: "More requests came from this client or identity than are taken in a minute.",
+    fix: "Wait for the seconds that Retry-After names. Events that a platform signed are not limited.",
+  },
+  control_refused: {
+    status: 401,
+    title: "The control token is not valid",
+    cause: "The request carries no valid control token.",
+    fix: "Only the edge speaks to this port.",
+  },
+  gateway_token_refused: {
+    status: 401,
+    title: "The gateway token is not valid",
+    cause: "The request carries no valid gateway token, or the config sets none.",
+    fix: "Set gateway.token in the config, and send it as Authorization: Bearer.",
+  },
+} as const satisfies Record<string, ErrorEntry>;

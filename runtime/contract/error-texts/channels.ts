@@ -1,0 +1,72 @@
+import type { ErrorEntry } from "./entry.ts";
+
+/** What a chat platform can answer. */
+export const CHANNELS_ERRORS = {
+  slack_token_expired: {
+    status: 502,
+    title: "Slack's OAuth token expired",
+    cause: "Slack refuses the bot token as expired or revoked.",
+    fix: "Reinstall the app in the workspace and set the new SLACK_BOT_TOKEN.",
+  },
+  channel_failed: {
+    status: 503,
+    title: "The chat platform refused the reply",
+    cause: "The chat platform answered with an error.",
+    fix: "Check the channel's token and its permissions.",
+  },
+  reply_refused: {
+    status: 502,
+    title: "The chat takes no messages of the bot",
+    cause: "The person blocked the bot, or the bot was removed from the chat or may not write there.",
+    fix: "Nothing, if that was meant. Otherwise unblock the bot, or add it again with the right to write.",
+  },
+  edit_refused: {
+    status: 502,
+    title: "The message can no longer be edited",
+    cause: "The chat platform does not let the bot change this message: it is deleted or too old.",
+    fix: "Nothing: what is missing is sent as a new message.",
+  },
+  telegram_token_invalid: {
+    status: 502,
+    title: "Telegram refuses the bot token",
+    cause: "The bot token is wrong, or it was revoked.",
+    fix: "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN (channels.telegram.botToken) and restart.",
+  },
+  telegram_conflict: {
+    status: 502,
+    title: "Telegram's updates go elsewhere",
+    cause: "Another program polls with this bot token, or a webhook was set for it.",
+    fix: "Stop the other program, or use a bot of its own for each deployment. A webhook that was set meanwhile is deleted by a restart; to keep it, set channels.telegram.webhookUrl.",
+  },
+  telegram_stalled: {
+    status: 502,
+    title: "Polling has stalled",
+    cause: "Telegram was not asked for updates for more than three minutes.",
+    fix: "Check that this machine reaches api.telegram.org, and read the log; then restart.",
+  },
+  telegram_unreachable: {
+    status: 502,
+    title: "Telegram does not answer",
+    cause: "A request to Telegram's API got no answer, or a server error.",
+    fix: "Nothing, if it passes: it is tried again. Otherwise check the network, the proxy and TELEGRAM_API_ROOT.",
+  },
+  telegram_webhook_failed: {
+    status: 502,
+    title: "Telegram did not take the webhook",
+    cause:
+      "Telegram refuses channels.telegram.webhookUrl, or its secret is not the one that is checked here.",
+    fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and {"env": "TELEGRAM_WEBHOOK_SECRET"} as webhookSecret (1 to 256 of A-Z, a-z, 0-9, _ and -).',
+  },
+  discord_token_invalid: {
+    status: 502,
+    title: "Discord refuses the bot token",
+    cause: "The bot token is wrong or was reset.",
+    fix: "Copy or reset the token on the Bot page of the Discord developer portal and set the new DISCORD_BOT_TOKEN.",
+  },
+  channel_not_configured: {
+    status: 403,
+    title: "The channel is not configured",
+    cause: "The signing secret of this channel is not set.",
+    fix: "Set the channel's signing secret and deploy again.",
+  },
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,47 @@
+import type { ErrorEntry } from "./entry.ts";
+
+/** What a deployment can be wrong about: its stack, its environment, its image, its port. */
+export const DEPLOYMENT_ERRORS = {
+  application_orphaned: {
+    status: 409,
+    title: "Container application is tied to a different Durable Object namespace",
+    cause: "A container application of this name was left behind by a deleted Worker.",
+    fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
+  },
+  webhooks_private: {
+    status: 401,
+    title: "Webhook routes are not public",
+    cause: "This deployment runs with PUBLIC_WEBHOOKS=false.",
+    fix: "Set PUBLIC_WEBHOOKS to true (steward:publicWebhooks) and deploy again.",
+  },
+  port_in_use: {
+    status: 500,
+    title: "The port is already in use",
+    cause: "Another process holds the port.",
+    fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
+  },
+  dm_policy_set: {
+    status: 502,
+    title: "TELEGRAM_DM_POLICY must not be set",
+    cause: "TELEGRAM_DM_POLICY has a non-empty value.",
+    fix: "Remove TELEGRAM_DM_POLICY; where a secret cannot be deleted, set it to the empty value.",
+  },
+  data_directory_unwritable: {
+    status: 500,
+    title: "The data directory cannot be written",
+    cause: "Permission denied on the data directory (on a host: the volume's mount).",
+    fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
+  },
+  environment_invalid: {
+    status: 500,
+    title: "Invalid environment",
+    cause: "An environment variable has a value that is not allowed.",
+    fix: "Correct the variables named in the detail and deploy again.",
+  },
+  stack_config_invalid: {
+    status: 500,
+    title: "Invalid stack configuration",
+    cause: "The stack's configuration has unknown, missing or wrong keys.",
+    fix: "Correct each key named below with `pulumi config set`.",
+  },
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,71 @@
+import type { ErrorEntry } from "./entry.ts";
+
+/** What can be wrong with a request or a command line. */
+export const REQUESTS_ERRORS = {
+  delivery_invalid: {
+    status: 400,
+    title: "The delivery is not valid",
+    cause: "The request is not a delivery of this version's form.",
+    fix: "Deploy the edge and the container from the same build.",
+  },
+  signature_invalid: {
+    status: 403,
+    title: "The signature is not valid",
+    cause: "The request was not signed by the platform, or was signed more than 5 minutes ago.",
+    fix: "Check the channel's signing secret and this machine's clock.",
+  },
+  body_too_large: {
+    status: 413,
+    title: "The body is too large",
+    cause: "The body is above 1 MiB.",
+    fix: "Send a smaller body.",
+  },
+  media_type_unsupported: {
+    status: 415,
+    title: "Only JSON is accepted",
+    cause: "The request's content type is not application/json.",
+    fix: "Send Content-Type: application/json.",
+  },
+  body_invalid: {
+    status: 400,
+    title: "The body is not valid",
+    cause: "The body is not a JSON object of the expected form.",
+    fix: "Send the JSON that the platform documents.",
+  },
+  form_invalid: {
+    status: 400,
+    title: "The form is not valid",
+    cause: "A field of the form is missing, unknown or has a value that is not allowed.",
+    fix: "Load the page again and use its buttons.",
+  },
+  query_invalid: {
+    status: 400,
+    title: "The query is not valid",
+    cause: "A parameter of the query is unknown or has a value that is not allowed.",
+    fix: "Correct the parameters named in the detail.",
+  },
+  ledger_entry_unknown: {
+    status: 404,
+    title: "No such event",
+    cause: "The ledger has no entry of this key: it never came, or was deleted seven days after its end.",
+    fix: "See /debug/ledger for the keys.",
+  },
+  ledger_entry_not_dead: {
+    status: 409,
+    title: "The event was not given up",
+    cause: "Only an event in the state dead can be delivered again; this one is under way or answered.",
+    fix: "See /debug/ledger?state=dead for those that were given up.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    cause: "No route has this address.",
+    fix: "Check the address.",
+  },
+  usage_invalid: {
+    status: 400,
+    title: "The command line is not valid",
+    cause: "The command, an argument or an option does not exist or is missing.",
+    fix: "See `steward --help`, or the command's own --help.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
