@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
 import { PROBLEM_TYPE, type Problem } from "../contract/problem.ts";
-import { createServer } from "./http.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { closeServer, openServer } from "./server.ts";
 
 /** A server that listens. */

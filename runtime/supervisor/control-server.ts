@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { PROBLEM_TYPE } from "../contract/problem.ts";
-import { createServer } from "../process/http.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { closeServer, openServer } from "../process/server.ts";
 import type { Control } from "./control.ts";
 

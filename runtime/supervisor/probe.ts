@@ -1,5 +1,5 @@
 import { GATEWAY_ROUTES } from "../contract/control.ts";
-import { get } from "../process/http.ts";
+import { get } from "node:http";
 import type { Timers } from "./timers.ts";
 
 const FIRST_PAUSE_MS = 20;

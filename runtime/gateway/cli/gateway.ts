@@ -1,4 +1,4 @@
-import { get } from "../../process/http.ts";
+import { get } from "node:http";
 import type { GatewayStatus } from "../../contract/control.ts";
 import type { CommandContext } from "./context.ts";
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "../../process/random.ts";
 import { join } from "node:path";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
@@ -76,7 +76,7 @@ export class DeviceStore {
       if (known !== undefined) return known;
       const ofAddress = pending.filter(({ remoteIp }) => remoteIp === device.remoteIp);
       if (pending.length >= MOST_PENDING || ofAddress.length >= MOST_PENDING_OF_ADDRESS) return undefined;
-      const request = { requestId: randomUUID(), ...device, ...ACCESS, ts: this.#options.clock() };
+      const request = { requestId: crypto.randomUUID(), ...device, ...ACCESS, ts: this.#options.clock() };
       this.#writePending([...pending, request]);
       return request;
     });

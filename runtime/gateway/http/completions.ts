@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod";
@@ -69,7 +68,11 @@ export function completions(options: CompletionsOptions): Hono {
         maxOutputTokens: Math.min(most, config.models.maxOutputTokens),
         ...(wanted !== DEFAULT_MODEL && { preferred: wanted }),
       };
-      const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(clock() / 1_000), model: wanted };
+      const head = {
+        id: `chatcmpl-${crypto.randomUUID()}`,
+        created: Math.floor(clock() / 1_000),
+        model: wanted,
+      };
       const { signal } = context.req.raw;
       if (parsed.data.stream) return stream(models, { ...request, signal }, head, parsed.data, log);
       const answer = await models.answer({ ...request, signal });

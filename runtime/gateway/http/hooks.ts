@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod";
@@ -51,7 +50,7 @@ export function hooks(options: HooksOptions): Hono {
   const { inTurn } = options;
   const app = new Hono();
   const ask = async (hook: Hook, key: string | undefined): Promise<Response> => {
-    const id = `hook-${key ?? randomUUID()}`;
+    const id = `hook-${key ?? crypto.randomUUID()}`;
     const work = (): Promise<HookAnswer> => answer(options, id, hook);
     return Response.json({ id, ...(await inTurn(conversationOfHook(hook), work)) });
   };

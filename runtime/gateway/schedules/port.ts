@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes } from "../../process/random.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { checkNew } from "./check.ts";

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes } from "../../process/random.ts";
 import { CHAT_CLOSE, fromPageSchema, type Hello, type ToPage } from "../../contract/chat.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
