@@ -20,7 +20,7 @@ import { webhook } from "./admission/webhook.ts";
 import { chat, chatSocket } from "./chat-route.ts";
 import { debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
-import { home, readiness } from "./home-route.ts";
+import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
@@ -52,9 +52,9 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
     limitRequests(limit(PER_MINUTE.identity), (context) => context.get("identity").name),
   ] as const;
 
-  app.use(securityHeaders());
+  app.get(ROUTES.live.path, live);
 
-  app.get(ROUTES.live.path, (context) => context.text("ok"));
+  app.use(securityHeaders());
   app.get(ROUTES.ready.path, readiness(sandbox));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
 
@@ -110,7 +110,14 @@ export function createClosedEdge(error: StewardError): Hono {
 }
 
 function securityHeaders(): MiddlewareHandler {
-  return secureHeaders({ referrerPolicy: "same-origin", xFrameOptions: "DENY" });
+  return secureHeaders({
+    referrerPolicy: "same-origin",
+    xFrameOptions: "DENY",
+    // For browsers and plug-ins that nobody has any more.
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
 }
 
 function answerError(error: Error, context: Context, log: Log): Response {

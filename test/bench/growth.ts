@@ -11,6 +11,7 @@ import { emptyHome, measureStart } from "./start.ts";
 const SESSIONS = 10_000;
 const MESSAGES_EACH = 6;
 const LEDGER_ROWS = 1_000_000;
+const OPEN_ROWS = 10_000;
 const MESSAGES = 100;
 const AT_MOST = 1.2;
 /** Settled an hour ago: nothing of it is due to be pruned. */
@@ -109,14 +110,34 @@ function fill(path: string): void {
   store.close();
 
   const ledger = openSqlite(path);
-  ledger.all(
-    `INSERT INTO ledger (key, conversation, delivery, state, attempts, received_at, next_at, settled_at, note)
-     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+  fillLedger((statement, ...values) => ledger.all(statement, ...values), { open: 0 });
+  ledger.close();
+}
+
+const NUMBERS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)";
+
+/** A ledger with a million rows that are settled, and some that wait for a later attempt. */
+export function fillLedger(
+  all: (statement: string, ...values: (string | number)[]) => unknown,
+  { open = OPEN_ROWS } = {},
+): void {
+  const at = Date.now() - SETTLED_AGO_MS;
+  const insert =
+    "INSERT INTO ledger (key, conversation, delivery, state, attempts, received_at, next_at, settled_at, note)";
+  all(
+    `${insert} ${NUMBERS}
      SELECT 'slack:filled' || n, 'slack:T1:G' || (n % 10000), '{}', 'answered', 1, ?, ?, ?, 'answered' FROM numbers`,
     LEDGER_ROWS,
     at,
     at,
     at,
   );
-  ledger.close();
+  if (open === 0) return;
+  all(
+    `${insert} ${NUMBERS}
+     SELECT 'slack:open' || n, 'slack:T1:O' || n, '{}', 'received', 1, ?, ?, NULL, 'refused' FROM numbers`,
+    open,
+    at,
+    Date.now() + SETTLED_AGO_MS,
+  );
 }

@@ -4,6 +4,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { benchCommands } from "./commands.ts";
+import { benchAuth } from "./edge/auth.ts";
+import { benchNodeEdge } from "./edge/node.ts";
+import { benchWeight } from "./edge/weight.ts";
+import { benchWorkerEdge } from "./edge/worker.ts";
 import { benchGrowth } from "./growth.ts";
 import type { Figure } from "../support/measure.ts";
 import { benchPeer } from "./peer.ts";
@@ -38,6 +42,10 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   messages: () => benchMessages(options),
   memory: () => benchMemory(options),
   growth: () => benchGrowth(options),
+  weight: () => benchWeight(bundle, options),
+  node: () => benchNodeEdge(options),
+  worker: () => benchWorkerEdge(options),
+  auth: () => benchAuth(options),
   ...(values.peer && { peer: () => benchPeer(runs, folder, log) }),
 };
 const wanted = values.only?.split(",") ?? Object.keys(parts);
@@ -58,8 +66,9 @@ try {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, unit, median, atMost, runs: values }) => {
-    const promise = atMost === undefined ? "" : `${median <= atMost ? "within" : "ABOVE"} ${atMost}`;
+  const rows = figures.map(({ name, unit, median, atMost, atLeast, runs: values }) => {
+    const least = atLeast === undefined ? "" : `${median >= atLeast ? "within" : "BELOW"} ${atLeast}`;
+    const promise = atMost === undefined ? least : `${median <= atMost ? "within" : "ABOVE"} ${atMost}`;
     const spread = `${Math.min(...values)} to ${Math.max(...values)}`;
     return `${String(median).padStart(10)} ${unit.padEnd(6)} ${promise.padEnd(13)} ${spread.padEnd(22)} ${name}`;
   });

@@ -1,25 +1,9 @@
-import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import { openServer } from "../../runtime/process/server.ts";
-import { AUDIENCE, createSigner } from "./edge.ts";
+import { startIdentityKeys, type IdentityKeys } from "./identity-keys.ts";
 
-/**
- * An identity gateway on this machine: nothing but the keys under
- * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/,
- * the variables that name it, and an operator's headers. Ended with the test.
- */
-export async function identityGateway() {
-  const { jwk, sign } = await createSigner();
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys: [jwk] }));
-  });
-  const origin = `http://127.0.0.1:${await openServer(server, "127.0.0.1", 0)}`;
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return {
-    variables: { EDGE_ACCESS_TEAM_DOMAIN: origin, EDGE_ACCESS_AUD: AUDIENCE },
-    headers: { "cf-access-jwt-assertion": await sign({ iss: origin }) },
-  };
+/** {@link startIdentityKeys}, ended with the test. */
+export async function identityGateway(): Promise<IdentityKeys> {
+  const keys = await startIdentityKeys();
+  onTestFinished(() => keys.close());
+  return keys;
 }

@@ -19,11 +19,12 @@ export function quantile(values: readonly number[], q: number): number {
 /** One figure: what was measured, in which unit, each run's value and their median. */
 export interface Figure {
   name: string;
-  unit: "ms" | "MB" | "ratio" | "count";
+  unit: "ms" | "KB" | "MB" | "ratio" | "count";
   median: number;
   runs: number[];
   /** What the project promises, where it does. */
   atMost?: number;
+  atLeast?: number;
 }
 
 /** A figure of several runs. Values are rounded to two digits behind the point. */

@@ -134,11 +134,20 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
         now = await state();
       }
     },
+    /** Wakes the container and waits until it is ready. */
+    async ready(): Promise<void> {
+      await request("/");
+      await this.inState("ready");
+    },
     /** How often a container was started that said why it cannot run. */
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
-    /** Ends workerd and the container, as a lost machine does, and starts both again on the same storage. */
-    async restart(): Promise<void> {
+    /**
+     * Ends workerd and the container, as a lost machine does, and starts both again on the same storage.
+     * `whileDown` is given where that lies.
+     */
+    async restart(whileDown?: (storage: string) => Promise<void>): Promise<void> {
       await runner.close();
+      await whileDown?.(path.join(dir, "storage"));
       runner = start();
       await deploy({});
     },

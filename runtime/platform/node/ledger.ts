@@ -5,6 +5,7 @@ import { Dispatcher } from "../../edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../../edge/ports.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { NodeSql } from "./sqlite.ts";
 
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
@@ -30,6 +31,7 @@ export interface RunningLedger extends Ledger {
 /** The ledger on this process's database, dispatching whenever its gateway is ready. */
 export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOptions): RunningLedger {
   const store = new LedgerStore(sql);
+  const arrivals = new Arrivals(sql, store);
   let timer: NodeJS.Timeout | undefined;
   const dispatcher = new Dispatcher({
     store,
@@ -51,7 +53,7 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
 
   return {
     async admit(event) {
-      const duplicate = !store.record(event);
+      const duplicate = !(await arrivals.record(event));
       const ready = supervisor.status().state === "ready";
       // After the answer: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);

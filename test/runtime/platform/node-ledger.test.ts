@@ -37,7 +37,7 @@ async function ledgerOverGateway() {
   });
   const admit = (id: string, conversation: string) =>
     ledger.admit({ id, platform: "slack", conversation, receivedAt: Date.now(), payload: {} });
-  return { ledger, got, end, admit };
+  return { ledger, sql, got, end, admit };
 }
 
 test("a message that comes while the one before is answered reaches the gateway with its place", async () => {
@@ -63,4 +63,23 @@ test("fifty chats with bursts are all under way at once", async () => {
   await eventually(() => new Set(got.map(({ conversation }) => conversation)).size === 50);
   // None of them has ended, and followers took only places that no chat needed.
   expect(got.filter(({ after }) => after === undefined)).toHaveLength(50);
+});
+
+test("events that arrive together are all recorded, and a known one among them is told", async () => {
+  const { ledger, admit, got } = await ledgerOverGateway();
+  const admissions = await Promise.all([admit("a", "A"), admit("b", "B"), admit("a", "A"), admit("c", "C")]);
+  expect(admissions.map(({ duplicate }) => duplicate)).toEqual([false, false, true, false]);
+  const { received, delivering } = await ledger.counts();
+  expect(received + delivering).toBe(3);
+  await eventually(() => got.length === 3);
+});
+
+test("where the store takes nothing, every event that arrived is refused and none is kept", async () => {
+  const { ledger, admit, sql } = await ledgerOverGateway();
+  sql.all(
+    "CREATE TRIGGER refuse BEFORE INSERT ON ledger WHEN new.key = 'slack:b' BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  const admissions = await Promise.allSettled([admit("a", "A"), admit("b", "B")]);
+  expect(admissions.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await ledger.counts()).toEqual({ received: 0, delivering: 0, answered: 0, dead: 0 });
 });
