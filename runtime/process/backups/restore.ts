@@ -68,7 +68,9 @@ export async function stageRestore(
     await mkdir(join(home, scratch, PARTS.replaced), { mode: 0o700 });
     const fromArchive = existsSync(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
-    mark(home, { version: 1, id: manifest.id, scratch, config: what[config], copyFirst, begun: false });
+    // What another restore has left half done is no state to go back to.
+    const begun = (await readMarker(home))?.begun ?? false;
+    mark(home, { version: 1, id: manifest.id, scratch, config: what[config], copyFirst, begun });
     return true;
   });
 }
