@@ -1,3 +1,4 @@
+import type { ConfigSource } from "./backup.ts";
 import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
 
@@ -15,7 +16,56 @@ export const CONTROL_ROUTES = {
   cli: "/cli",
   /** POST: 202; stops the gateway and starts it anew, also out of "crash-looping". */
   restart: "/restart",
+  /** GET: {@link StateRevision} */
+  revision: "/revision",
+  /**
+   * The generations of backup.ts that lie in `backups/`. GET: their manifests, newest first, as `{generations}`.
+   * POST, {@link SnapshotRequest}: makes one, answers its manifest.
+   * Below it `/<id>`: GET the archive with its content-length, DELETE both files (204), and
+   * POST `/<id>/verify`: {@link RestoreReport} of a drill; POST `/<id>/restore`, {@link RestoreRequest}: the real thing.
+   */
+  generations: "/generations",
+  /**
+   * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty where there is nothing to
+   * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
+   * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`.
+   */
+  restore: "/restore",
+  /**
+   * PUT, query `expected` (sha256 of the file that it replaces, or `none`): the body becomes the config file and
+   * the gateway takes it over; 422 `config_invalid` unless `unchecked=true`, 409 `config_changed` where the file
+   * is another by now. GET: {@link ConfigText}.
+   */
+  configFile: "/config-file",
 } as const;
+
+/** Of a POST to `/restore`: the archive's manifest as JSON. */
+export const MANIFEST_HEADER = "steward-manifest";
+
+/** A number for the state's content: it moves when a file of the data directory does. */
+export interface StateRevision {
+  /** Opaque; equal while nothing has changed. */
+  revision: string;
+}
+
+/** Body of a POST to `/generations`. */
+export interface SnapshotRequest {
+  /** The copy's name; without one the supervisor takes the next of its own. */
+  id?: string;
+}
+
+/** Body of a POST to `/generations/<id>/restore`. */
+export interface RestoreRequest {
+  config: ConfigSource;
+}
+
+/** The config file as it is edited. */
+export interface ConfigText {
+  /** `null` where there is no file. A literal secret in it is replaced by a mark; a text that still holds the mark keeps the secret. */
+  text: string | null;
+  /** Of the file as it lies on disk; `null` where there is none. */
+  sha256: string | null;
+}
 
 /** The gateway's routes. Health needs no token; deliveries and status need the control token as a Bearer. */
 export const GATEWAY_ROUTES = {

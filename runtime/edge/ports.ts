@@ -1,5 +1,7 @@
+import type { ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
+import type { Reason } from "../contract/errors.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -92,4 +94,26 @@ export interface Sandbox {
    * often it is called. `undefined` where no answer came.
    */
   peek(request: PortRequest): Promise<Response | undefined>;
+}
+
+/** How the copies of the state stand. Times are ISO 8601. */
+export interface BackupsStatus {
+  /** When the newest copy was made. */
+  lastAt?: string;
+  /** Why the last attempt to make or to restore one failed; absent once one has succeeded. */
+  problem?: Reason;
+}
+
+/** What the edge sees of the copies of the state; see contract/backup.ts. Rejects with StewardError. */
+export interface Backups {
+  /** Wakes nothing. */
+  status(): Promise<BackupsStatus>;
+  /** Newest first. Wakes nothing on the serverless stack, where they lie in the bucket. */
+  list(): Promise<GenerationManifest[]>;
+  /** Makes one now; starts a stopped container. `force` also where it holds far less than the one before. */
+  create(options?: { force?: boolean }): Promise<GenerationManifest>;
+  /** Unpacks one into a scratch directory and checks it. */
+  verify(id: string): Promise<RestoreReport>;
+  /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
+  restore(id: string, config: ConfigSource): Promise<RestoreReport>;
 }
