@@ -23,7 +23,8 @@ export async function showConfig(
   }
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");
-  const { value, result } = readConfigText(text, environment);
+  const { wholeReading } = await import("../process/config-check.ts");
+  const { value, result } = await wholeReading(readConfigText(text, environment));
   const problems = result.ok
     ? []
     : result.problems.map(({ path: at, message }) => ({ path: at, message: redact(message) }));

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { CONFIG_LIMIT_BYTES } from "../contract/control.ts";
 import { PROBLEM_TYPE } from "../contract/problem.ts";
 import { createServer } from "../process/http.ts";
 import { closeServer, openServer } from "../process/server.ts";
 import type { Control } from "./control.ts";
 
-/** Characters of the longest body that a route reads. */
-const LONGEST_BODY = 64 * 1024;
+/** Characters of the longest body that a route reads: a config file's. */
+const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 /** A control API that listens. */
 export interface ControlServer {

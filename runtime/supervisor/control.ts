@@ -4,6 +4,7 @@ import type { Log } from "../contract/log.ts";
 import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../contract/token.ts";
+import { beginAfresh, readConfigFile, replaceConfigFile } from "./config-routes.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** A request to the control API, in plain data. */
@@ -39,6 +40,9 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
       supervisor.restart();
       return { status: 202, value: supervisor.status() };
     },
+    [`GET ${CONTROL_ROUTES.configFile}`]: (query) => readConfigFile(supervisor, query),
+    [`PUT ${CONTROL_ROUTES.configFile}`]: (query, body) => replaceConfigFile(supervisor, query, body),
+    [`POST ${CONTROL_ROUTES.configFile}/fresh`]: (query) => beginAfresh(supervisor, query),
   };
   return async ({ method, path, authorization, body = "" }) => {
     if (!sameToken(bearerToken(authorization), controlToken)) return refusal("control_refused");

@@ -6,6 +6,7 @@ import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
 import { startChild, type Child } from "./child.ts";
+import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
 import { readFailure, type Exit } from "./failure.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
@@ -68,6 +69,8 @@ export interface Supervisor {
   status(): SandboxStatus;
   processes(options?: { logs?: boolean }): ProcessList;
   config(): Promise<ContainerConfig>;
+  /** The config file for changing it, whatever the gateway's state. */
+  editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
   operate: RunOperation;
   /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
@@ -183,6 +186,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     processes: ({ logs = false } = {}) =>
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
     config: () => showConfig(configPath, environment, redact),
+    // The schema weighs more than the supervisor itself, and is needed when somebody edits.
+    editConfig: async () =>
+      (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now }),
     operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;
