@@ -47,6 +47,8 @@ export const ROUTES = {
   ledgerPage: { method: "GET", path: "/_admin/ledger", access: "identity" },
   ledgerPageReplay: { method: "POST", path: "/_admin/ledger/replay", access: "identity" },
   logsPage: { method: "GET", path: "/_admin/logs", access: "identity" },
+  channelsPage: { method: "GET", path: "/_admin/channels", access: "identity" },
+  sessionsPage: { method: "GET", path: "/_admin/sessions", access: "identity" },
   configPage: { method: "GET", path: "/_admin/config", access: "identity" },
   configEdit: { method: "GET", path: "/_admin/config/edit", access: "identity" },
   /** From the review, with the text as it was written. */

@@ -75,6 +75,11 @@ test.skipIf(missing)("the operator reads ledger, logs and config, and restarts t
     expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
     await look(name.toLowerCase());
   };
+  await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(0);
+  await go("Channels");
+  await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
+  await go("Sessions");
+  await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
   await go("Ledger");
   await page.getByLabel("State").selectOption({ label: "Given up" });
   await page.getByRole("button", { name: "Show" }).click();

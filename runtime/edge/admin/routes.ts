@@ -3,6 +3,7 @@ import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import { showChannels } from "./channels-route.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
@@ -11,6 +12,7 @@ import { replayFromPage, showLedger } from "./ledger-pages.ts";
 import { showConfig, showLogs } from "./container-pages.ts";
 import { confirmRestart, restartGateway } from "./restart.ts";
 import { showOverview } from "./overview-route.ts";
+import { showSessions } from "./sessions-route.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {
@@ -32,6 +34,9 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
   app.post(ROUTES.devicesWake.path, wakeForDevices(options));
+
+  app.get(ROUTES.channelsPage.path, showChannels(sandbox, clock, signsOut));
+  app.get(ROUTES.sessionsPage.path, showSessions(sandbox, clock, signsOut));
 
   app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));

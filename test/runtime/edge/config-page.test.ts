@@ -185,7 +185,7 @@ describe("repairs", () => {
     const { look, app } = await edge(broken);
     const wait = await app.request(`${HOST}/`, { headers: { accept: "text/html" } });
     expect(await wait.text()).toContain(link);
-    expect(await look("/_admin/")).toContain(link);
+    for (const path of ["", "channels"]) expect(await look(`/_admin/${path}`)).toContain(link);
     const other = await edge({ ...broken, status: { reason: reason("port_in_use") } });
     expect(await other.look("/_admin/")).not.toContain(link);
   });
