@@ -82,7 +82,7 @@ export interface ConfigText {
 
 /** Why a text does not become the config file, beside the problem document's own fields. */
 export interface ConfigRefusal {
-  problems: { path: string; message: string }[];
+  problems: ToldProblem[];
   /** The text that was sent, with a mark in place of each secret that was written into it. */
   text: string;
 }
@@ -136,7 +136,15 @@ export interface ContainerConfig {
   config: unknown;
   path: string;
   valid: boolean;
-  problems: { path: string; message: string }[];
+  problems: ToldProblem[];
+}
+
+/** One thing wrong with the config file, as people read it. */
+export interface ToldProblem {
+  path: string;
+  message: string;
+  /** What belongs there, where the schema tells. */
+  help?: string;
 }
 
 /** Body of `/cli`: the words of a line. */

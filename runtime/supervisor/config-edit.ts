@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
+import { tellProblem } from "../contract/config/help.ts";
 import { mendConfig } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
 import { readConfigText, secretValues } from "../contract/config/text.ts";
@@ -145,7 +146,7 @@ async function problemsOf(text: string, environment: Environment): Promise<Confi
   const { result } = await wholeReading(readConfigText(text, environment));
   if (result.ok) return [];
   const redact = createRedactor(environment, knownValues(text, environment));
-  return result.problems.map(({ path, message }) => ({ path, message: redact(message) }));
+  return result.problems.map((one) => tellProblem(one, redact));
 }
 
 /** Marks that stand for nothing, and secrets that have none: those would be shown on the way. */

@@ -25,9 +25,8 @@ export async function showConfig(
   const { readConfigText } = await import("../contract/config/text.ts");
   const { wholeReading } = await import("../process/config-check.ts");
   const { value, result } = await wholeReading(readConfigText(text, environment));
-  const problems = result.ok
-    ? []
-    : result.problems.map(({ path: at, message }) => ({ path: at, message: redact(message) }));
+  const { tellProblem } = await import("../contract/config/help.ts");
+  const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 

@@ -7,6 +7,9 @@ import { bearerToken, sameToken } from "../contract/token.ts";
 import { beginAfresh, readConfigFile, replaceConfigFile } from "./config-routes.ts";
 import type { Supervisor } from "./supervisor.ts";
 
+/** Characters of the longest body with the words of a line. */
+const LONGEST_LINE = 64 * 1024;
+
 /** A request to the control API, in plain data. */
 export interface ControlRequest {
   method: string;
@@ -66,7 +69,7 @@ function ok(value: unknown): ControlAnswer {
 /** The words of a {@link CliRequest}. */
 function readWords(body: string): string[] {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = JSON.parse(body.length > LONGEST_LINE ? "" : body);
     const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
     if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
   } catch {

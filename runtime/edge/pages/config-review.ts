@@ -74,9 +74,9 @@ export function nothingToMendPage(visitor: Visitor): Markup {
 export function problemList(problems: ConfigRefusal["problems"]): Markup {
   return html`<dl class="stack">
     ${problems.map(
-      ({ path, message }) =>
+      ({ path, message, help }) =>
         html`<dt><code>${path === "" ? "(root)" : path}</code></dt>
-          <dd>${message}</dd>`,
+          <dd>${message}${help === undefined ? "" : html`<br /><span class="soft">${help}</span>`}</dd>`,
     )}
   </dl>`;
 }

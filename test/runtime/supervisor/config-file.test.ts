@@ -120,8 +120,12 @@ describe("PUT /config-file", () => {
       status: 422,
       code: "config_invalid",
       problems: [
-        { path: "agent.maxSteps" },
-        { path: "agent", message: 'Unrecognized key: "name"' },
+        { path: "agent.maxSteps", help: "Questions to the model for one answer: the cap on loops of tools." },
+        {
+          path: "agent",
+          message: 'Unrecognized key: "name"',
+          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, heartbeat.",
+        },
         { path: "gateway.token", message: "Environment variable NOT_SET is not set" },
       ],
     });
