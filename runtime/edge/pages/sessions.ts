@@ -51,7 +51,7 @@ function listPart(list: readonly SessionRow[], now: number): Markup {
       </caption>
       <thead>
         <tr>
-          <th scope="col">Conversation</th>
+          <th scope="col">Chat</th>
           <th scope="col" class="number">Messages</th>
           <th scope="col">Last activity</th>
         </tr>

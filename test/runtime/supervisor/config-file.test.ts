@@ -56,6 +56,16 @@ describe("GET /config-file", () => {
     );
   });
 
+  it("marks a value that is a secret elsewhere", async () => {
+    const { read } = await container(
+      write({ gateway: { token: "abc" }, agent: { instructions: "abc", timeout: "5m" } }),
+    );
+    expect(JSON.parse((await read()).text ?? "")).toEqual({
+      gateway: { token: "[kept secret 1]" },
+      agent: { instructions: "[kept secret 1]", timeout: "5m" },
+    });
+  });
+
   it("shows no secret of a file that is no JSON", async () => {
     const { read } = await container(
       `{"channels": {"slack": {"signingSecret": "${PLAIN}",, botToken: bare-secret, 'token': 'it is'\n"apiKey": "cut-off`,
@@ -138,6 +148,14 @@ describe("PUT /config-file", () => {
 
     expect((await put("{", sha256(before), "&unchecked=true")).status).toBe(200);
     expect(await file()).toBe("{");
+  });
+
+  it("keeps a secret by its number where one before it is removed", async () => {
+    const before = write({ gateway: { token: "first-secret" }, channels: { slack: SLACK } });
+    const { put, file } = await container(before);
+    const kept = { channels: { slack: { ...SLACK, signingSecret: "[kept secret 2]" } } };
+    expect((await put(write(kept), sha256(before))).status).toBe(200);
+    expect(await file()).toBe(write({ channels: { slack: SLACK } }));
   });
 
   it("checks without writing", async () => {
