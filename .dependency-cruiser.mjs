@@ -1,7 +1,7 @@
 /** The import table of the project: for each folder, what its files may import beside themselves. */
 const TABLE = [
   { from: "runtime/contract", may: [], packages: ["zod"], node: false },
-  { from: "runtime/edge", may: ["runtime/contract"], packages: ["hono", "jose", "zod"], node: false },
+  { from: "runtime/edge", may: ["runtime/contract"], packages: ["diff", "hono", "jose", "zod"], node: false },
   // Small Node helpers that the container's processes share.
   { from: "runtime/process", may: ["runtime/contract"], packages: "any", node: true },
   { from: "runtime/gateway", may: ["runtime/process", "runtime/contract"], packages: "any", node: true },

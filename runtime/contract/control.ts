@@ -32,9 +32,13 @@ export const CONTROL_ROUTES = {
    */
   restore: "/restore",
   /**
+   * GET, query `as` of {@link CONFIG_TEXTS}: {@link ConfigText}.
    * PUT, query `expected` (sha256 of the file that it replaces, or `none`): the body becomes the config file and
-   * the gateway takes it over; 422 `config_invalid` unless `unchecked=true`, 409 `config_changed` where the file
-   * is another by now. GET: {@link ConfigText}.
+   * the gateway takes it over; {@link ConfigText} of what is there then. 422 `config_invalid` as
+   * {@link ConfigRefusal} unless `unchecked=true`, 409 `config_changed` where the file is another by now. With
+   * `write=false` it is checked and nothing is written.
+   * Below it POST `/fresh`, query `expected`: removes the file and restarts the gateway, which writes a fresh one.
+   * The file before is kept beside the new one in any case.
    */
   configFile: "/config-file",
 } as const;
@@ -59,12 +63,31 @@ export interface RestoreRequest {
   config: ConfigSource;
 }
 
+/**
+ * Which text is wanted: the file's own, what `doctor --fix` makes of it, or what a start without a file
+ * would write.
+ */
+export const CONFIG_TEXTS = ["file", "mended", "fresh"] as const;
+
+/** See {@link CONFIG_TEXTS}. */
+export type ConfigTextKind = (typeof CONFIG_TEXTS)[number];
+
+/** Bytes of the largest config file that is edited over the control API. */
+export const CONFIG_LIMIT_BYTES = 256 * 1024;
+
 /** The config file as it is edited. */
 export interface ConfigText {
   /** `null` where there is no file. A literal secret in it is replaced by a mark; a text that still holds the mark keeps the secret. */
   text: string | null;
   /** Of the file as it lies on disk; `null` where there is none. */
   sha256: string | null;
+}
+
+/** Why a text does not become the config file, beside the problem document's own fields. */
+export interface ConfigRefusal {
+  problems: ToldProblem[];
+  /** The text that was sent, with a mark in place of each secret that was written into it. */
+  text: string;
 }
 
 /** The gateway's routes. Health needs no token; deliveries and status need the control token as a Bearer. */
@@ -116,7 +139,15 @@ export interface ContainerConfig {
   config: unknown;
   path: string;
   valid: boolean;
-  problems: { path: string; message: string }[];
+  problems: ToldProblem[];
+}
+
+/** One thing wrong with the config file, as people read it. */
+export interface ToldProblem {
+  path: string;
+  message: string;
+  /** What belongs there, where the schema tells. */
+  help?: string;
 }
 
 /** Body of `/cli`: the words of a line. */

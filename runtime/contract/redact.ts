@@ -20,6 +20,11 @@ const SECRET_FORMS = [
 const NAMED_SECRET =
   /("[^"\\\n]{0,64}?(?:token|secret|password|apikey|api_key|authorization|cookie|credential)[^"\\\n]{0,64}"\s{0,8}:\s{0,8})"(?:[^"\\\n]|\\.)*"?/gi;
 
+/** Whether a key's value is a secret by the key's name. */
+export function namesSecret(key: string): boolean {
+  return SECRET_KEY.test(key);
+}
+
 /** Removes secrets from a text. */
 export type Redactor = (text: string) => string;
 

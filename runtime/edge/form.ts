@@ -1,6 +1,22 @@
 import { StewardError } from "../contract/errors.ts";
 import { readText } from "./admission/body.ts";
 
+/**
+ * The values of a form that has each of these fields once and no other.
+ *
+ * @throws StewardError `form_invalid` where one is missing, is there twice or has another form.
+ */
+export async function readFields<N extends string>(
+  request: Request,
+  forms: Record<N, RegExp>,
+): Promise<Record<N, string>> {
+  const entries = [...new URLSearchParams(await readText(request))];
+  const fields = Object.fromEntries(entries);
+  const isWhole = Object.entries<RegExp>(forms).every(([name, form]) => form.test(fields[name] ?? ""));
+  if (!isWhole || entries.length !== Object.keys(forms).length) throw new StewardError("form_invalid");
+  return fields as Record<N, string>;
+}
+
 /** More than any page's form has. */
 const MOST_VALUES = 100;
 

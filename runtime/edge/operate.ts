@@ -2,9 +2,10 @@ import * as z from "zod";
 import { CONTROL_ROUTES, type CliRequest, type CliResult } from "../contract/control.ts";
 import { ERRORS, StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
-import type { Sandbox } from "./ports.ts";
+import type { PortRequest, Sandbox } from "./ports.ts";
 
-const NO_SUPERVISOR = "The container's supervisor does not answer.";
+/** What is told of a container whose main process is silent. */
+export const NO_SUPERVISOR = "The container's supervisor does not answer.";
 
 /** Refusals that are the supervisor's own, and not a failure of it. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
@@ -13,13 +14,28 @@ const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.c
 const failureSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /**
+ * Asks the supervisor; starts a stopped container.
+ *
+ * @throws StewardError `gateway_unavailable` where it does not answer.
+ */
+export async function askSupervisor(sandbox: Sandbox, request: PortRequest): Promise<Response> {
+  try {
+    return await sandbox.request("supervisor", request);
+  } catch (error) {
+    throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
+  }
+}
+
+/**
  * Runs an operation of contract/operations.ts in the container, with the gateway up or down; starts a
  * stopped container.
  *
  * @throws StewardError the supervisor's refusal, or `gateway_unavailable` where it does not answer.
  */
 export async function operate(sandbox: Sandbox, words: string[]): Promise<CliResult> {
-  const response = await askSupervisor(sandbox, { words });
+  const request: CliRequest = { words };
+  const body = JSON.stringify(request);
+  const response = await askSupervisor(sandbox, { method: "POST", path: CONTROL_ROUTES.cli, body });
   if (REFUSALS.includes(response.status)) {
     const { code, detail } = (await response.json()) as Problem;
     throw new StewardError(code, detail);
@@ -56,15 +72,6 @@ export async function within<T>(milliseconds: number, work: Promise<T>): Promise
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function askSupervisor(sandbox: Sandbox, request: CliRequest): Promise<Response> {
-  const body = JSON.stringify(request);
-  try {
-    return await sandbox.request("supervisor", { method: "POST", path: CONTROL_ROUTES.cli, body });
-  } catch (error) {
-    throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
 }
 

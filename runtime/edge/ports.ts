@@ -75,7 +75,7 @@ export type SandboxPort = "gateway" | "supervisor";
 
 /** A request into the container in plain data, so that it can cross from a Worker to its Durable Object. */
 export interface PortRequest {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
   /** Path with query. */
   path: string;
   body?: string;

@@ -9,7 +9,7 @@ import { readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands/commands.ts";
 import { loadConfig } from "./config/load.ts";
 import { ConfigReload } from "./config/reload.ts";
-import { unusedCredentials } from "./config/render.ts";
+import { unusedCredentials } from "../contract/config/render.ts";
 import { KnownSecrets } from "./config/secrets.ts";
 import type { InTurn } from "./deliveries/conversations.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";

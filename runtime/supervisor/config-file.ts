@@ -23,10 +23,10 @@ export async function showConfig(
   }
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");
-  const { value, result } = readConfigText(text, environment);
-  const problems = result.ok
-    ? []
-    : result.problems.map(({ path: at, message }) => ({ path: at, message: redact(message) }));
+  const { wholeReading } = await import("../process/config-check.ts");
+  const { value, result } = await wholeReading(readConfigText(text, environment));
+  const { tellProblem } = await import("../contract/config/help.ts");
+  const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));
   return { config: redactValue(value, redact), path, valid: result.ok, problems };
 }
 

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { CONTROL_ROUTES, MANIFEST_HEADER } from "../contract/control.ts";
+import { CONFIG_LIMIT_BYTES, CONTROL_ROUTES, MANIFEST_HEADER } from "../contract/control.ts";
 import { PROBLEM_TYPE } from "../contract/problem.ts";
 import { closeServer, openServer } from "../process/server.ts";
 import type { Control, ControlAnswer } from "./control-request.ts";
 
 const ARCHIVE_TYPE = "application/zstd";
-/** Characters of the longest body that a route reads. */
-const LONGEST_BODY = 64 * 1024;
+/** Characters of the longest body that a route reads: a config file's. */
+const LONGEST_BODY = CONFIG_LIMIT_BYTES;
 
 /** A control API that listens. */
 export interface ControlServer {

@@ -4,10 +4,13 @@ import type { Log } from "../contract/log.ts";
 import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../contract/token.ts";
+import { beginAfresh, readConfigFile, replaceConfigFile } from "./config-routes.ts";
 import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
+/** Characters of the longest body with the words of a line. */
+const LONGEST_LINE = 64 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
@@ -24,6 +27,9 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
       supervisor.restart();
       return { status: 202, value: supervisor.status() };
     },
+    [`GET ${CONTROL_ROUTES.configFile}`]: (query) => readConfigFile(supervisor, query),
+    [`PUT ${CONTROL_ROUTES.configFile}`]: (query, body) => replaceConfigFile(supervisor, query, body),
+    [`POST ${CONTROL_ROUTES.configFile}/fresh`]: (query) => beginAfresh(supervisor, query),
   };
   return async (request) => {
     const { method, path, authorization, body = "" } = request;
@@ -60,7 +66,7 @@ function ok(value: unknown): ControlAnswer {
 /** The words of a {@link CliRequest}. */
 function readWords(body: string): string[] {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = JSON.parse(body.length > LONGEST_LINE ? "" : body);
     const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
     if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
   } catch {

@@ -8,6 +8,7 @@ import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
 import type { StateBackups } from "./backups/backups.ts";
 import { startChild, type Child } from "./child.ts";
+import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
 import { readFailure, type Exit } from "./failure.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
@@ -76,6 +77,8 @@ export interface Supervisor {
   config(): Promise<ContainerConfig>;
   /** The copies of the state; what makes them is loaded on first use. */
   backups(): Promise<StateBackups>;
+  /** The config file for changing it, whatever the gateway's state. */
+  editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
   operate: RunOperation;
   /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
@@ -208,6 +211,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
+    // The schema weighs more than the supervisor itself, and is needed when somebody edits.
+    editConfig: async () =>
+      (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now }),
     operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;

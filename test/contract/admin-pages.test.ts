@@ -1,54 +1,14 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { missing, openAdmin } from "../support/admin-browser.ts";
 import { slackEvent } from "../support/edge.ts";
-import { startHost } from "../support/host.ts";
+import type { startHost } from "../support/host.ts";
 import { steward } from "../runtime/support/cli.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-// CI installs it: there a missing browser fails.
-const missing = !existsSync(CHROMIUM) && !process.env["CI"];
-const REASON = `The admin pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
-if (missing) process.stderr.write(REASON);
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
-/** Where screenshots go, for a person to look at. */
-const SHOTS = process.env["CHAT_SCREENSHOTS"];
-const PHONE = { width: 320, height: 640 };
-
-async function open() {
-  const host = await startHost();
-  onTestFinished(() => host.stop());
-  await host.inState("ready");
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  onTestFinished(() => browser.close());
-  // Without scripts: forms and links are all that the pages need.
-  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false });
-  const page = await context.newPage();
-  const refusedByPolicy: string[] = [];
-  page.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) refusedByPolicy.push(message.text());
-  });
-  await page.goto(`${host.url}/_admin/`);
-  await page.getByLabel("Admin token").fill(host.secrets.adminToken);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  /** What is wider than the phone, in either colour scheme. */
-  const look = async (name: string) => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      if (SHOTS !== undefined)
-        await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}.png`, fullPage: true });
-      expect([name, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([
-        name,
-        PHONE.width,
-      ]);
-    }
-  };
-  return { host, page, context, look, refusedByPolicy };
-}
 
 test.skipIf(missing)("the operator approves a sender and rejects another on a phone", async () => {
-  const { host, page, look, refusedByPolicy } = await open();
+  const { host, page, look, refusedByPolicy } = await openAdmin();
   const direct = (id: string, user: string) =>
     host.postSlack(
       slackEvent(id, {
@@ -89,7 +49,7 @@ test.skipIf(missing)("the operator approves a sender and rejects another on a ph
 });
 
 test.skipIf(missing)("the operator approves a browser of the web chat and revokes it", async () => {
-  const { host, page, look, refusedByPolicy } = await open();
+  const { host, page, look, refusedByPolicy } = await openAdmin();
   const browser = page.context().browser();
   const chat = await (await browser?.newContext())?.newPage();
   await chat?.goto(`${host.url}/chat`);
@@ -107,7 +67,7 @@ test.skipIf(missing)("the operator approves a browser of the web chat and revoke
 });
 
 test.skipIf(missing)("the operator reads ledger, logs and config, and restarts the gateway", async () => {
-  const { host, page, look, refusedByPolicy } = await open();
+  const { host, page, look, refusedByPolicy } = await openAdmin();
   await host.postSlack(slackEvent("Ev-a-long-id-".padEnd(120, "x")));
   const go = async (name: string) => {
     await page.getByRole("link", { name, exact: true }).click();
@@ -115,6 +75,11 @@ test.skipIf(missing)("the operator reads ledger, logs and config, and restarts t
     expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
     await look(name.toLowerCase());
   };
+  await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(0);
+  await go("Channels");
+  await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
+  await go("Sessions");
+  await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
   await go("Ledger");
   await page.getByLabel("State").selectOption({ label: "Given up" });
   await page.getByRole("button", { name: "Show" }).click();

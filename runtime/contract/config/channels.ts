@@ -7,32 +7,40 @@ const ids = z.array(z.string().min(1).max(128)).max(10_000).default([]);
 /** What every channel decides on in the same way. */
 const access = {
   enabled: z.boolean().default(true),
-  /**
-   * Who may write a direct message: the listed user ids and whoever the operator approves by a pairing
-   * code, the listed ones alone, everyone, or nobody.
-   */
-  dmPolicy: z.enum(["pairing", "allowlist", "open", "disabled"]).default("pairing"),
+  dmPolicy: z
+    .enum(["pairing", "allowlist", "open", "disabled"])
+    .default("pairing")
+    .describe(
+      "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
+    ),
   allowFrom: ids,
-  /**
-   * Which groups are answered when the bot is mentioned or replied to: every one it was added to, the
-   * ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.
-   */
-  groupPolicy: z.enum(["open", "allowlist", "disabled"]).default("open"),
-  /** In groups, answer these people alone. Empty: everyone there. */
-  groupAllowFrom: ids,
-  /** Messages of a group that were not for the bot and are put before its next answer as context. */
-  historyLimit: z.int().min(0).max(200).default(20),
-  /** A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`). */
-  streamMode: z.enum(["edit", "off"]).default("edit"),
-  /** Larger files become a placeholder. */
-  mediaMaxMb: z.number().positive().max(20).default(5),
+  groupPolicy: z
+    .enum(["open", "allowlist", "disabled"])
+    .default("open")
+    .describe(
+      "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
+    ),
+  groupAllowFrom: ids.describe("In groups, answer these people alone. Empty: everyone there."),
+  historyLimit: z
+    .int()
+    .min(0)
+    .max(200)
+    .default(20)
+    .describe("Messages of a group that were not for the bot and are put before its next answer as context."),
+  streamMode: z
+    .enum(["edit", "off"])
+    .default("edit")
+    .describe("A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`)."),
+  mediaMaxMb: z.number().positive().max(20).default(5).describe("Larger files become a placeholder."),
 };
 
 /** What may differ in one group. */
 const group = z.strictObject({
   enabled: z.boolean().default(true),
-  /** False: every message of the group is answered, mentioned or not. */
-  requireMention: z.boolean().default(true),
+  requireMention: z
+    .boolean()
+    .default(true)
+    .describe("False: every message of the group is answered, mentioned or not."),
 });
 
 const groups = z.record(z.string().min(1).max(128), group).default({});
@@ -52,19 +60,27 @@ const OPEN_RULE = {
 export const telegram = z
   .strictObject({
     ...access,
-    /** Anyone may add a bot to a group of their own and use it there: which ones are answered is for the config to say. */
-    groupPolicy: access.groupPolicy.unwrap().default("allowlist"),
+    groupPolicy: access.groupPolicy
+      .unwrap()
+      .default("allowlist")
+      .describe(
+        "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
+      ),
     botToken: secret,
-    /** Group ids (negative numbers, as text), or `*` for all others. */
-    groups,
-    /** Characters of one message before it is split; Telegram's own limit is 4,096. */
-    textChunkLimit: z.int().min(200).max(4_096).default(4_096),
-    /** Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls. */
-    webhookUrl: httpUrl.optional(),
-    /** What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`). */
-    webhookSecret: secret.optional(),
-    /** An HTTP proxy for Telegram's API. */
-    proxy: httpUrl.optional(),
+    groups: groups.describe("Group ids (negative numbers, as text), or `*` for all others."),
+    textChunkLimit: z
+      .int()
+      .min(200)
+      .max(4_096)
+      .default(4_096)
+      .describe("Characters of one message before it is split; Telegram's own limit is 4,096."),
+    webhookUrl: httpUrl
+      .optional()
+      .describe("Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls."),
+    webhookSecret: secret
+      .optional()
+      .describe("What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`)."),
+    proxy: httpUrl.optional().describe("An HTTP proxy for Telegram's API."),
   })
   .refine(openNamesEveryone, OPEN_RULE)
   .refine((value) => value.webhookUrl === undefined || value.webhookSecret !== undefined, {
@@ -79,10 +95,13 @@ export const slack = z
     ...access,
     botToken: secret,
     signingSecret: secret,
-    /** Channel ids, or `*` for all others. */
-    channels: groups,
-    /** Characters of one message before it is split. */
-    textChunkLimit: z.int().min(200).max(12_000).default(4_000),
+    channels: groups.describe("Channel ids, or `*` for all others."),
+    textChunkLimit: z
+      .int()
+      .min(200)
+      .max(12_000)
+      .default(4_000)
+      .describe("Characters of one message before it is split."),
   })
   .refine(openNamesEveryone, OPEN_RULE);
 
@@ -91,8 +110,7 @@ export const discord = z
   .strictObject({
     ...access,
     token: secret,
-    /** Server ids, or `*` for all others. */
-    guilds: groups,
+    guilds: groups.describe("Server ids, or `*` for all others."),
     textChunkLimit: z.int().min(200).max(2_000).default(2_000),
   })
   .refine(openNamesEveryone, OPEN_RULE);

@@ -8,8 +8,7 @@ const modelReference = z
 
 /** A server that speaks OpenAI's chat completions. */
 const provider = z.strictObject({
-  /** Up to and including `/v1`. */
-  baseUrl: httpUrl,
+  baseUrl: httpUrl.describe("Up to and including `/v1`."),
   apiKey: secret.optional(),
 });
 
@@ -17,14 +16,21 @@ const provider = z.strictObject({
 export const models = z
   .strictObject({
     primary: modelReference.default("anthropic/claude-sonnet-4-5"),
-    /** Asked in this order while the ones before fail. */
-    fallbacks: z.array(modelReference).max(8).default([]),
-    /** How long a model that failed is left alone, unless it said for how long itself. */
-    cooldown: duration.default("1m"),
-    /** Tokens of one answer. */
-    maxOutputTokens: z.int().min(1).max(64_000).default(4_096),
-    /** Tokens that the models read; a longer conversation is summarised. */
-    contextTokens: z.int().min(4_000).max(2_000_000).default(180_000),
+    fallbacks: z
+      .array(modelReference)
+      .max(8)
+      .default([])
+      .describe("Asked in this order while the ones before fail."),
+    cooldown: duration
+      .default("1m")
+      .describe("How long a model that failed is left alone, unless it said for how long itself."),
+    maxOutputTokens: z.int().min(1).max(64_000).default(4_096).describe("Tokens of one answer."),
+    contextTokens: z
+      .int()
+      .min(4_000)
+      .max(2_000_000)
+      .default(180_000)
+      .describe("Tokens that the models read; a longer conversation is summarised."),
     providers: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), provider).default({}),
   })
   .superRefine(

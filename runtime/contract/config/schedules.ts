@@ -9,8 +9,7 @@ const when = {
   at: z.iso.datetime({ offset: true }).optional(),
   every: duration.optional(),
   cron: z.string().min(9).max(120).optional(),
-  /** For `cron`; default UTC. */
-  timezone: timezone.optional(),
+  timezone: timezone.optional().describe("For `cron`; default UTC."),
 };
 
 /** What it does: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */

@@ -6,12 +6,13 @@ const mcpServer = z
   .strictObject({
     command: z.string().min(1).optional(),
     args: z.array(z.string()).optional(),
-    /** Environment of the program, beside PATH and HOME. */
-    env: z.record(z.string(), secret).optional(),
+    env: z
+      .record(z.string(), secret)
+      .optional()
+      .describe("Environment of the program, beside PATH and HOME."),
     url: httpUrl.optional(),
     headers: z.record(z.string(), secret).optional(),
-    /** How long one call may take. */
-    timeout: duration.default("60s"),
+    timeout: duration.default("60s").describe("How long one call may take."),
     enabled: z.boolean().default(true),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
@@ -45,19 +46,28 @@ export const tools = z
     disabled: z.array(z.enum(TOOL_NAMES)).default([]),
     webFetch: z
       .strictObject({
-        /** Bytes of an answer that are read; the rest is left out. */
-        maxBytes: z.int().min(1_000).max(10_000_000).default(500_000),
+        maxBytes: z
+          .int()
+          .min(1_000)
+          .max(10_000_000)
+          .default(500_000)
+          .describe("Bytes of an answer that are read; the rest is left out."),
         timeout: duration.default("20s"),
       })
       .prefault({}),
     sendMessage: z
       .strictObject({
-        /** Chats that the agent may write to, beside the one that it is asked in. */
-        to: z.array(chatAddress).max(100).default([]),
+        to: z
+          .array(chatAddress)
+          .max(100)
+          .default([])
+          .describe("Chats that the agent may write to, beside the one that it is asked in."),
       })
       .prefault({}),
-    /** By name; a tool of a server is called `<name>_<tool>`. */
-    mcp: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), mcpServer).default({}),
+    mcp: z
+      .record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), mcpServer)
+      .default({})
+      .describe("By name; a tool of a server is called `<name>_<tool>`."),
   })
   .prefault({});
 

@@ -8,6 +8,7 @@ import { logsPage } from "../pages/logs.ts";
 import type { Sandbox } from "../ports.ts";
 import { readQuery } from "../query.ts";
 import { attempt } from "./attempt.ts";
+import { readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
 const LINES = 200;
@@ -33,6 +34,6 @@ export function showConfig(sandbox: Sandbox, signsOut: boolean): Handler<AccessV
       status.state === "stopped" ? {} : await attempt(LIMIT_MS, containerConfig(sandbox));
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(configPage({ visitor, status, file, problem }));
+    return context.html(configPage({ visitor, flash: readFlash(context), status, file, problem }));
   };
 }

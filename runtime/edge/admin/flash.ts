@@ -10,6 +10,8 @@ export const DONE = {
   restarting: "The gateway is being restarted.",
   replayed: "The event is delivered again.",
   waking: "The container is being started.",
+  saved: "Saved. A running gateway takes it over within a second; one that its config stopped starts anew.",
+  fresh: "The file is set aside. The gateway starts anew and writes a fresh one.",
 } as const;
 
 /** See {@link DONE}. */

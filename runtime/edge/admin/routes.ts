@@ -3,12 +3,16 @@ import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import { showChannels } from "./channels-route.ts";
+import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
+import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
 import { showDevices } from "./devices-route.ts";
 import { replayFromPage, showLedger } from "./ledger-pages.ts";
 import { showConfig, showLogs } from "./container-pages.ts";
 import { confirmRestart, restartGateway } from "./restart.ts";
 import { showOverview } from "./overview-route.ts";
+import { showSessions } from "./sessions-route.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {
@@ -31,11 +35,22 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
   app.post(ROUTES.devicesWake.path, wakeForDevices(options));
 
+  app.get(ROUTES.channelsPage.path, showChannels(sandbox, clock, signsOut));
+  app.get(ROUTES.sessionsPage.path, showSessions(sandbox, clock, signsOut));
+
   app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));
 
   app.get(ROUTES.logsPage.path, showLogs(sandbox, signsOut));
   app.get(ROUTES.configPage.path, showConfig(sandbox, signsOut));
+  app.get(ROUTES.configEdit.path, editConfig(options));
+  app.post(ROUTES.configEditOn.path, editConfigOn(options));
+  app.post(ROUTES.configReview.path, reviewConfig(options));
+  app.post(ROUTES.configSave.path, saveConfig(options));
+  app.get(ROUTES.configMend.path, mendConfig(options));
+  app.get(ROUTES.configFreshPage.path, confirmFresh(options));
+  app.post(ROUTES.configFresh.path, freshConfig(options));
+
   app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
   app.post(ROUTES.restart.path, restartGateway(sandbox, log));
 }

@@ -17,6 +17,8 @@ export interface Visitor {
 const PAGES = [
   [ROUTES.admin.path, "Overview"],
   [ROUTES.devicesPage.path, "Devices"],
+  [ROUTES.channelsPage.path, "Channels"],
+  [ROUTES.sessionsPage.path, "Sessions"],
   [ROUTES.ledgerPage.path, "Ledger"],
   [ROUTES.logsPage.path, "Logs"],
   [ROUTES.configPage.path, "Configuration"],

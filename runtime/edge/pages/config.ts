@@ -1,23 +1,46 @@
 import { html } from "hono/html";
 import type { ContainerConfig, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { problemList } from "./config-review.ts";
 import { reasonBox, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 
 /** What the page of the config shows. */
 export interface ConfigView {
   visitor: Visitor;
+  flash: Flash;
   status: SandboxStatus;
   /** `undefined` while the container is stopped, or does not answer. */
   file: ContainerConfig | undefined;
   problem: Reason | undefined;
 }
 
+/** What mends a config that is not valid, the mildest first. Each shows what it changes before it is done. */
+const REPAIRS = [
+  {
+    path: ROUTES.configMend.path,
+    name: "Carry old keys over",
+    about: "deprecated keys get their present form, unknown ones are dropped, as steward doctor --fix does.",
+  },
+  {
+    path: ROUTES.configEdit.path,
+    name: "Correct it by hand",
+    about: "every problem is told before anything is saved.",
+  },
+  {
+    path: ROUTES.configFreshPage.path,
+    name: "Begin with a fresh file",
+    about: "the file is set aside, and the gateway writes one from its environment.",
+  },
+] as const;
+
 /** The page of `/_admin/config`. */
-export function configPage({ visitor, status, file, problem }: ConfigView): Markup {
+export function configPage({ visitor, flash, status, file, problem }: ConfigView): Markup {
   return adminFrame(
-    { title: "Configuration", visitor },
+    { title: "Configuration", visitor, flash },
     html`${stateLine(status)} ${reasonBox(problem)} ${file === undefined ? "" : filePart(file)}
     ${
       status.state === "stopped"
@@ -31,20 +54,21 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
   const text = JSON.stringify(config, null, 2);
   return html`<h2>Check</h2>
     <p class="state ${valid ? "ok" : "bad"}">${valid ? "The file is valid" : "The file is not valid"}</p>
-    <dl>
-      ${problems.map(
-        (one) =>
-          html`<dt><code>${one.path}</code></dt>
-            <dd>${one.message}</dd>`,
-      )}
-    </dl>
+    ${valid ? "" : html`${problemList(problems)} ${repairsPart()}`}
     <h2>File</h2>
-    <p>
-      <code>${path}</code>, with its secrets redacted. It is changed with <code>steward config set</code>.
-    </p>
+    <p><code>${path}</code>, with its secrets redacted.</p>
+    <p><a href="${ROUTES.configEdit.path}">Edit the file</a></p>
     ${
       config === null
         ? html`<p class="soft">It is not JSON.</p>`
         : html`<pre role="region" aria-label="The config file">${text}</pre>`
     }`;
+}
+
+function repairsPart(): Markup {
+  return html`<h2 id="repairs">Repairs</h2>
+    <p>Nothing is done before you have seen what changes.</p>
+    <ul>
+      ${REPAIRS.map(({ path, name, about }) => html`<li><a href="${path}">${name}</a>: ${about}</li>`)}
+    </ul>`;
 }

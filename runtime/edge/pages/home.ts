@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { Reason } from "../../contract/errors.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
+import { ROUTES } from "../../contract/routes.ts";
 import { page, type Markup } from "./layout.ts";
 
 /** Seconds after which the wait page looks again. */
@@ -35,6 +36,12 @@ export function reasonBox(reason: Reason | undefined): Markup | "" {
   </aside>`;
 }
 
+/** The way to the repairs of a config that is not valid; whoever follows it signs in first. */
+export function repairLink(reason: Reason | undefined): Markup | "" {
+  if (reason?.code !== "config_invalid") return "";
+  return html`<p><a href="${ROUTES.configPage.path}#repairs">Repair the configuration</a></p>`;
+}
+
 /** The page of `/` while the gateway is ready. */
 export function homePage(status: SandboxStatus): Markup {
   return page(
@@ -51,7 +58,7 @@ export function waitPage(status: SandboxStatus, refreshSeconds: number): Markup 
   return page(
     "steward is not ready",
     html`<h1>steward</h1>
-      ${stateLine(status)} ${reasonBox(status.reason)}
+      ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
       <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
     { refreshSeconds },
   );

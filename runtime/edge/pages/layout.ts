@@ -27,8 +27,16 @@ a { color: light-dark(#1f5fbf, #8ab8ff); } a[aria-current] { color: inherit; fon
 .cards > li { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; } h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; } .actions form { margin: .25rem 0; } aside.done { border-left-color: var(--ok); }
 pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; font: .85em/1.45 ui-monospace, monospace; }
-select, input, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
-  padding: .5rem .75rem; } input { width: 100%; } button { cursor: pointer; }
+dl.stack { grid-template-columns: minmax(0, 1fr); gap: 0; } .stack dd { margin-bottom: .6rem; } aside h2 { margin-top: 0; }
+.table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; } caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
+th[scope=row] { font-weight: normal; overflow-wrap: anywhere; } .number { text-align: right; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.diff > * { display: block; text-decoration: none; padding-left: 2ch; text-indent: -2ch; position: relative; }
+.diff ins { background: light-dark(#dff3e6, #173524); } .diff del { background: light-dark(#fbe3e1, #45201d); }
+form.wide { max-width: none; } textarea { width: 100%; resize: vertical; }
+select, input, textarea, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
+  padding: .5rem .75rem; } textarea { font: .85em/1.45 ui-monospace, monospace; } input { width: 100%; } button { cursor: pointer; }
 :focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 1px; }
 `;
 

@@ -4,7 +4,7 @@ import type { LedgerCounts } from "../ports.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
-import { reasonBox, stateLine } from "./home.ts";
+import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 
 /** What the overview shows. */
@@ -35,7 +35,7 @@ export function overviewPage({
   return adminFrame(
     { title: "Overview", visitor, flash },
     html`<h2>Gateway</h2>
-      ${stateLine(status)} ${reasonBox(status.reason)}
+      ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
       <dl>
         <dt>Since</dt>
         <dd><time datetime="${status.since}">${status.since}</time></dd>
@@ -102,5 +102,5 @@ function detailsPart({ channels, models, schedules, config }: GatewayStatus): Ma
     </dl>
     <h2>Schedules</h2>
     <p>${schedules.count}, next ${schedules.nextAt ?? "none"}, missed in seven days: ${schedules.missed}</p>
-    ${reasonBox(config.problem)}`;
+    ${reasonBox(config.problem)} ${repairLink(config.problem)}`;
 }

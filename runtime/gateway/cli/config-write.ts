@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { formatConfigProblems } from "../../contract/config/index.ts";
 import { isSection, type Section } from "../../contract/config/deprecated.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { wholeReading } from "../../process/config-check.ts";
+import { withConfigLock } from "../../process/config-write.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { withLock } from "../../process/lock.ts";
-import { wholeReading } from "../config/whole.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -81,7 +80,7 @@ async function change(
     const text = changedText();
     const { result } = await wholeReading(readConfigText(text, environment));
     if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
-    isWritten = withLock(join(settings.home, "config.lock"), () => {
+    isWritten = withConfigLock(path, () => {
       if (changedText() !== text) return false;
       writeFileAtomic(path, text);
       return true;

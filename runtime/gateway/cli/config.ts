@@ -3,7 +3,7 @@ import { formatConfigProblems } from "../../contract/config/index.ts";
 import { isReference, resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createRedactor, redactValue } from "../../contract/redact.ts";
-import { wholeReading } from "../config/whole.ts";
+import { wholeReading } from "../../process/config-check.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";

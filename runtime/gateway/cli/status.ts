@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type GatewayStatus } from "../../contract/control.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { wholeReading } from "../config/whole.ts";
+import { wholeReading } from "../../process/config-check.ts";
 import { setAsideFiles } from "../doctor/set-aside.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";

@@ -4,8 +4,8 @@ import { readConfigText, secretValues } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { renderConfig } from "./render.ts";
-import { wholeReading } from "./whole.ts";
+import { renderConfig } from "../../contract/config/render.ts";
+import { wholeReading } from "../../process/config-check.ts";
 
 /** The gateway's config, with its secrets beside it. */
 export interface LoadedConfig {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { formatConfigProblems } from "../../contract/config/index.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
-import { unusedCredentials } from "../config/render.ts";
-import { wholeReading } from "../config/whole.ts";
+import { unusedCredentials } from "../../contract/config/render.ts";
+import { wholeReading } from "../../process/config-check.ts";
 import { fine, wrong, type DoctorOptions, type Finding } from "./finding.ts";
 
 /** The config file: valid, its variables set, no secret in plain text; and the environment beside it. */

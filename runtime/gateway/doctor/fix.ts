@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { mendConfig } from "../../contract/config/mend.ts";
 import { readConfigText } from "../../contract/config/text.ts";
+import { keepCopy, withConfigLock } from "../../process/config-write.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { withLock } from "../../process/lock.ts";
 import type { DoctorOptions } from "./finding.ts";
 import { mendRights } from "./rights.ts";
 
@@ -20,7 +19,7 @@ export function mend(options: DoctorOptions, now: number): string[] {
 function mendFile({ settings, environment }: DoctorOptions, now: number): string[] {
   const path = settings.configPath;
   if (!existsSync(path)) return [];
-  return withLock(join(settings.home, "config.lock"), () => {
+  return withConfigLock(path, () => {
     const text = readFileSync(path, "utf8");
     const { value, result } = readConfigText(text, environment);
     if (result.ok || value === null) return [];
@@ -28,8 +27,7 @@ function mendFile({ settings, environment }: DoctorOptions, now: number): string
     if (changes.length === 0) return [];
     const written = `${JSON.stringify(mended, null, 2)}\n`;
     if (!readConfigText(written, environment).result.ok) return [];
-    const copy = `${path}.bak-${new Date(now).toISOString().replaceAll(":", "-")}`;
-    writeFileAtomic(copy, text);
+    const copy = keepCopy(path, text, now);
     writeFileAtomic(path, written);
     return [`config: the file as it was is kept as ${copy}`, ...changes];
   });

@@ -1,22 +1,9 @@
-import type { Config, ConfigProblem } from "../../contract/config/index.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { cronProblem, periodOf } from "./times.ts";
+import { cronProblem } from "../../process/cron.ts";
+import { periodOf } from "./times.ts";
 
 const SHORTEST_PERIOD_MS = 60_000;
-
-/**
- * What is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
- * is what every `at` comes to, and must not stop the next start.
- */
-export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
-  const problems: ConfigProblem[] = [];
-  for (const [name, schedule] of Object.entries(schedules)) {
-    const problem = await cronProblem(schedule);
-    if (problem !== undefined) problems.push({ path: `schedules.${name}.cron`, message: problem });
-  }
-  return problems;
-}
 
 /**
  * Checks a schedule that a person or the agent makes now.

@@ -1,36 +1,12 @@
 import type { Schedule } from "../../contract/config/schedules.ts";
 import { parseDuration } from "../../contract/duration.ts";
+import { readCron } from "../../process/cron.ts";
 
 /** When a schedule is due: the part of it that this is read from. */
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
 /** Slots of a cron expression that are counted one by one; a longer gap counts as this many. */
 const MOST_COUNTED = 1_000;
-
-/**
- * A cron expression of five fields. The library is loaded for the first one.
- *
- * A local time that the change to summer time leaves out is due right behind the gap, one that the
- * change back repeats is due once; an expression that is due every hour is due in both.
- *
- * @throws Error where the expression is wrong; its message says what about it.
- */
-async function readCron(expression: string, timezone = "UTC") {
-  const { Cron } = await import("croner");
-  return new Cron(expression, { mode: "5-part", timezone, paused: true });
-}
-
-/** What is wrong with a cron expression, `undefined` where nothing is. */
-export async function cronProblem({ cron, timezone }: When): Promise<string | undefined> {
-  if (cron === undefined) return undefined;
-  try {
-    const next = (await readCron(cron, timezone)).nextRun();
-    return next === null ? "is never due" : undefined;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return `is not a cron expression of five fields (${message})`;
-  }
-}
 
 /**
  * When a schedule is due next, later than `after`; `undefined` where it never is again. Equal steps are

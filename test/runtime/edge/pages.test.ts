@@ -102,7 +102,7 @@ describe("with an identity", () => {
     expect(text).toContain("Reinstall the app in the workspace");
     expect(text).toContain("next 2026-11-22T08:00:00.000Z");
     const starting = edgeFixture({ jwk, state: "starting" });
-    expect(await (await starting.app.request("/_admin/", init)).text()).not.toContain("Channels");
+    expect(await (await starting.app.request("/_admin/", init)).text()).not.toContain("<h2>Channels</h2>");
   });
 
   it("lists processes, with logs when asked, and wakes no stopped container for it", async () => {

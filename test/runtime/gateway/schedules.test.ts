@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
-import { checkSchedules } from "../../../runtime/gateway/schedules/check.ts";
+import { checkSchedules } from "../../../runtime/process/config-check.ts";
 import { schedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Said, SayRequest } from "../../../runtime/gateway/schedules/say.ts";
 import { Schedules } from "../../../runtime/gateway/schedules/schedules.ts";

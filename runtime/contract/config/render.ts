@@ -1,4 +1,4 @@
-import type { Environment } from "../../contract/environment.ts";
+import type { Environment } from "../environment.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 const SLACK = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"] as const;

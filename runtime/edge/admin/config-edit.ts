@@ -1,0 +1,120 @@
+import type { Context, Handler } from "hono";
+import { ERRORS, reason, StewardError, type Reason } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { createRedactor } from "../../contract/redact.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields } from "../form.ts";
+import { configChangedPage, configEditPage } from "../pages/config-edit.ts";
+import { configReviewPage } from "../pages/config-review.ts";
+import type { Sandbox } from "../ports.ts";
+import { attempt } from "./attempt.ts";
+import { readConfigText, replaceConfigText, type Edited, type Replaced } from "./config-file.ts";
+import { flashQuery } from "./flash.ts";
+import { htmlPage } from "./html-page.ts";
+
+const LIMIT_MS = 10_000;
+/** sha256, or that there was no file. */
+export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
+const FORM = { text: /^/, expected: EXPECTED };
+const ABOUT = "This is what saving would change. A running gateway then takes the file over by itself.";
+
+/** What changes of the config work with. */
+export interface ConfigPages {
+  sandbox: Sandbox;
+  log: Log;
+  signsOut: boolean;
+}
+
+/** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
+export function editConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+  return async function handleEditConfig(context) {
+    const visitor = { identity: context.get("identity"), signsOut };
+    if ((await sandbox.status()).state === "stopped") {
+      const problem = reason(
+        "gateway_not_ready",
+        "The container is stopped; the file can be read once it runs.",
+      );
+      return htmlPage(context, configEditPage({ visitor, edited: undefined, problem }));
+    }
+    const { value: file, problem } = await attempt(LIMIT_MS, readConfigText(sandbox, "file"));
+    const edited = file && { text: file.text ?? "{}\n", expected: file.sha256 ?? "none" };
+    return htmlPage(context, configEditPage({ visitor, edited, problem }));
+  };
+}
+
+/** `POST /_admin/config/edit`, fields `text` and `expected`: the form again, from the review. */
+export function editConfigOn({ signsOut }: ConfigPages): Handler<AccessVariables> {
+  return async function handleEditConfigOn(context) {
+    const visitor = { identity: context.get("identity"), signsOut };
+    return htmlPage(context, configEditPage({ visitor, edited: await readEdited(context) }));
+  };
+}
+
+/** `POST /_admin/config/review`, fields `text` and `expected`: what would change, and what is wrong. */
+export function reviewConfig(pages: ConfigPages): Handler<AccessVariables> {
+  return async function handleReviewConfig(context) {
+    const edited = await readEdited(context);
+    try {
+      return await showReview(context, pages, edited, await replaceConfigText(pages.sandbox, edited, false));
+    } catch (error) {
+      return showRefusal(context, pages, edited, error);
+    }
+  };
+}
+
+/** `POST /_admin/config/save`, fields `text` and `expected`: writes the file, once more checked. */
+export function saveConfig(pages: ConfigPages): Handler<AccessVariables> {
+  return async function handleSaveConfig(context) {
+    const { sandbox, log } = pages;
+    const edited = await readEdited(context);
+    try {
+      const replaced = await replaceConfigText(sandbox, edited, true);
+      if (replaced.problems.length > 0) return await showReview(context, pages, edited, replaced);
+    } catch (error) {
+      return showRefusal(context, pages, edited, error);
+    }
+    log.info("operator changed the config", { by: context.get("identity").name });
+    return context.redirect(`${ROUTES.configPage.path}${flashQuery("saved")}`, 303);
+  };
+}
+
+/** A form's line ends are those of the network: https://url.spec.whatwg.org/#concept-urlencoded-serializer */
+async function readEdited(context: Context<AccessVariables>): Promise<Edited> {
+  const { text, expected } = await readFields(context.req.raw, FORM);
+  return { text: text.replaceAll("\r\n", "\n"), expected };
+}
+
+async function showReview(
+  context: Context<AccessVariables>,
+  { sandbox, signsOut }: ConfigPages,
+  { expected }: Edited,
+  { text, problems }: Replaced,
+): Promise<Response> {
+  const file = await readConfigText(sandbox, "file");
+  if ((file.sha256 ?? "none") !== expected) throw new StewardError("config_changed");
+  const visitor = { identity: context.get("identity"), signsOut };
+  const shown = { title: "Review the change", about: ABOUT, before: file.text ?? "", problems };
+  const page = configReviewPage({ visitor, ...shown, edited: { text, expected } });
+  return htmlPage(context, page, problems.length === 0 ? 200 : 422);
+}
+
+/** The text is kept. Nobody has looked through it for secrets here, but for those that show by their form. */
+function showRefusal(
+  context: Context<AccessVariables>,
+  { signsOut }: ConfigPages,
+  edited: Edited,
+  error: unknown,
+): Promise<Response> | Response {
+  const problem = readReason(error);
+  const visitor = { identity: context.get("identity"), signsOut };
+  const kept = { ...edited, text: createRedactor({})(edited.text) };
+  const isChanged = problem.code === "config_changed";
+  const page = (isChanged ? configChangedPage : configEditPage)({ visitor, edited: kept, problem });
+  return htmlPage(context, page, ERRORS[problem.code].status);
+}
+
+function readReason(error: unknown): Reason {
+  if (error instanceof StewardError) return error.reason;
+  throw error;
+}

@@ -1,0 +1,63 @@
+import {
+  CONTROL_ROUTES,
+  type ConfigRefusal,
+  type ConfigText,
+  type ConfigTextKind,
+} from "../../contract/control.ts";
+import { ERRORS, StewardError } from "../../contract/errors.ts";
+import type { Problem } from "../../contract/problem.ts";
+import { askSupervisor, NO_SUPERVISOR, within } from "../operate.ts";
+import type { PortRequest, Sandbox } from "../ports.ts";
+
+/** A page does not wait longer for the container. */
+const LIMIT_MS = 10_000;
+/** What a supervisor tells of the request, and not of itself. */
+const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
+const REFUSED = 422;
+
+/** A text in the config file's place: what is then there, or why it is not put there. */
+export type Replaced = { text: string; problems: ConfigRefusal["problems"] };
+
+/** A text as it comes from the form. */
+export interface Edited {
+  text: string;
+  /** sha256 of the file that it was made from, or `none`. */
+  expected: string;
+}
+
+/** The config file's text for editing, without a secret; rejects with StewardError. */
+export async function readConfigText(sandbox: Sandbox, as: ConfigTextKind): Promise<ConfigText> {
+  const path = `${CONTROL_ROUTES.configFile}?as=${as}`;
+  return (await answer(await ask(sandbox, { method: "GET", path }))) as ConfigText;
+}
+
+/** Checks a text and with `write` puts it in the file's place; rejects with StewardError. */
+export async function replaceConfigText(
+  sandbox: Sandbox,
+  { text, expected }: Edited,
+  write: boolean,
+): Promise<Replaced> {
+  const path = `${CONTROL_ROUTES.configFile}?expected=${expected}&write=${write}`;
+  const response = await ask(sandbox, { method: "PUT", path, body: text });
+  if (response.status === REFUSED) return (await response.json()) as ConfigRefusal;
+  return { problems: [], text: ((await answer(response)) as ConfigText).text ?? "" };
+}
+
+/** Sets the file aside and restarts the gateway, which writes a fresh one; rejects with StewardError. */
+export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<void> {
+  const path = `${CONTROL_ROUTES.configFile}/fresh?expected=${expected}`;
+  await answer(await ask(sandbox, { method: "POST", path }));
+}
+
+function ask(sandbox: Sandbox, request: PortRequest): Promise<Response> {
+  return within(LIMIT_MS, askSupervisor(sandbox, request));
+}
+
+async function answer(response: Response): Promise<unknown> {
+  if (response.ok) return response.json();
+  const { code, detail } = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  const own = REFUSALS.find((one) => one === code && ERRORS[one].status === response.status);
+  throw own === undefined
+    ? new StewardError("gateway_unavailable", NO_SUPERVISOR)
+    : new StewardError(own, detail);
+}

@@ -1,0 +1,73 @@
+import { html } from "hono/html";
+import type { SandboxStatus } from "../../contract/control.ts";
+import type { Reason } from "../../contract/errors.ts";
+import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { age } from "./age.ts";
+import { reasonBox, stateLine } from "./home.ts";
+import type { Markup } from "./layout.ts";
+
+/** More rows than somebody reads on a page; the command line has them all. */
+const MOST_ROWS = 200;
+
+/** A conversation as it may be shown. */
+interface SessionRow {
+  /** `<platform>:<the platform's ids>` */
+  conversation: string;
+  messages: number;
+  /** ISO 8601 */
+  lastAt: string;
+}
+
+/** What the page of the sessions shows. */
+export interface SessionsView {
+  visitor: Visitor;
+  status: SandboxStatus;
+  /** Newest first; `undefined` while the container is stopped or does not tell. */
+  list: readonly SessionRow[] | undefined;
+  problem: Reason | undefined;
+  now: number;
+}
+
+/** The page of `/_admin/sessions`. */
+export function sessionsPage({ visitor, status, list, problem, now }: SessionsView): Markup {
+  return adminFrame(
+    { title: "Sessions", visitor },
+    html`${stateLine(status)} ${reasonBox(problem)} ${list === undefined ? "" : listPart(list, now)}
+    ${
+      status.state === "stopped"
+        ? html`<p class="soft">The conversations can be read once the container runs.</p>`
+        : ""
+    }`,
+  );
+}
+
+function listPart(list: readonly SessionRow[], now: number): Markup {
+  if (list.length === 0) return html`<p class="soft">Nobody has written yet.</p>`;
+  const more = list.length > MOST_ROWS ? `, of them the latest ${MOST_ROWS}` : "";
+  return html`<div class="table" role="region" aria-label="Conversations" tabindex="0">
+    <table>
+      <caption>
+        Conversations that are kept: ${list.length}${more}. What was written is not shown.
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Chat</th>
+          <th scope="col" class="number">Messages</th>
+          <th scope="col">Last activity</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${list.slice(0, MOST_ROWS).map((row) => sessionRow(row, now))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function sessionRow({ conversation, messages, lastAt }: SessionRow, now: number): Markup {
+  const [platform = "", ...ids] = conversation.split(":");
+  return html`<tr>
+    <th scope="row"><span class="soft">${platform}</span> <code>${ids.join(":")}</code></th>
+    <td class="number">${messages}</td>
+    <td>${age(Date.parse(lastAt), now)}</td>
+  </tr>`;
+}

@@ -1,0 +1,29 @@
+import type { Schedule } from "../contract/config/schedules.ts";
+
+/**
+ * A cron expression of five fields. The library is loaded for the first one.
+ *
+ * A local time that the change to summer time leaves out is due right behind the gap, one that the
+ * change back repeats is due once; an expression that is due every hour is due in both.
+ *
+ * @throws Error where the expression is wrong; its message says what about it.
+ */
+export async function readCron(expression: string, timezone = "UTC") {
+  const { Cron } = await import("croner");
+  return new Cron(expression, { mode: "5-part", timezone, paused: true });
+}
+
+/** What is wrong with a cron expression, `undefined` where nothing is. */
+export async function cronProblem({
+  cron,
+  timezone,
+}: Pick<Schedule, "cron" | "timezone">): Promise<string | undefined> {
+  if (cron === undefined) return undefined;
+  try {
+    const next = (await readCron(cron, timezone)).nextRun();
+    return next === null ? "is never due" : undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return `is not a cron expression of five fields (${message})`;
+  }
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+import type { ConfigText } from "../../../runtime/contract/control.ts";
+import { problemResponse, problem } from "../../../runtime/contract/problem.ts";
+import { edgeFixture, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const SHA = "a".repeat(64);
+const TEXT = '{\n  "agent": {\n    "maxSteps": 7\n  }\n}\n';
+const CHANGED = TEXT.replace("7", "8");
+const operator = signedIn();
+const file = (text: string | null): ConfigText => ({ text, sha256: text === null ? null : SHA });
+const READ = { "/config-file?as=file": () => Response.json(file(TEXT)) };
+const review = `/config-file?expected=${SHA}&write=false`;
+const save = `/config-file?expected=${SHA}&write=true`;
+
+async function edge(options: Parameters<typeof edgeFixture>[0] = {}) {
+  const { jwk, headers } = await operator;
+  const fixture = edgeFixture({ jwk, ...options, answers: { ...READ, ...options.answers } });
+  const look = async (path: string) => (await fixture.app.request(`${HOST}${path}`, { headers })).text();
+  const post = (path: string, fields: Record<string, string>) =>
+    fixture.app.request(`${HOST}/_admin/config/${path}`, {
+      method: "POST",
+      headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields),
+    });
+  return { ...fixture, look, post };
+}
+
+describe("the form", () => {
+  it("holds the file's text, escaped, and what it was made from", async () => {
+    const text = `\n${TEXT}</textarea><script>`;
+    const { look } = await edge({ answers: { "/config-file?as=file": () => Response.json(file(text)) } });
+    const page = await look("/_admin/config/edit");
+    expect(page).toContain(
+      `>\n\n${TEXT.replaceAll('"', "&quot;")}&lt;/textarea&gt;&lt;script&gt;</textarea>`,
+    );
+    expect(page).toContain(`name="expected" value="${SHA}"`);
+  });
+
+  it("begins with an empty object where there is no file, and wakes no stopped container", async () => {
+    const none = await edge({ answers: { "/config-file?as=file": () => Response.json(file(null)) } });
+    expect(await none.look("/_admin/config/edit")).toContain('name="expected" value="none"');
+    const stopped = await edge({ state: "stopped" });
+    for (const path of ["edit", "mend", "fresh"]) await stopped.look(`/_admin/config/${path}`);
+    expect(await stopped.look("/_admin/config/edit")).toContain("The container is stopped");
+    expect(stopped.requests).toEqual([]);
+  });
+});
+
+describe("the review", () => {
+  it("shows what changes by sign and word, and saves nothing", async () => {
+    const { post, requests } = await edge({ answers: { [review]: () => Response.json(file(CHANGED)) } });
+    const response = await post("review", { text: CHANGED.replaceAll("\n", "\r\n"), expected: SHA });
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    expect(page).toContain('<del><i class="unseen">removed </i>-     &quot;maxSteps&quot;: 7</del>');
+    expect(page).toContain('<ins><i class="unseen">added </i>+     &quot;maxSteps&quot;: 8</ins>');
+    expect(page).toContain("1 line added, 1 line removed.");
+    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit">Save/);
+    expect(requests[0]?.request).toEqual({ method: "PUT", path: review, body: CHANGED });
+    expect(requests).toHaveLength(2);
+  });
+
+  it("shows every problem, gives the text back as the supervisor shows it, and offers no saving", async () => {
+    const problems = [
+      { path: "agent", message: 'Unrecognized key: "name"' },
+      { path: "", message: "<b>" },
+    ];
+    const refused = { ...problem("config_invalid", undefined, 422), problems, text: "[kept secret 9]" };
+    const { post } = await edge({ answers: { [review]: () => Response.json(refused, { status: 422 }) } });
+    const response = await post("review", { text: "typed-secret", expected: SHA });
+    const page = await response.text();
+    expect(response.status).toBe(422);
+    expect(page).toMatch(/agent<\/code><\/dt>\s*<dd>Unrecognized key: &quot;name&quot;/);
+    expect(page).toMatch(/\(root\)<\/code><\/dt>\s*<dd>&lt;b&gt;/);
+    expect(page).toContain("[kept secret 9]");
+    expect(page).not.toMatch(/typed-secret|config\/save/);
+  });
+
+  it("keeps the text where the container does not answer, and masks what looks like a secret", async () => {
+    const { post } = await edge({ answers: { [review]: () => new Response(null, { status: 500 }) } });
+    const response = await post("review", { text: `${TEXT}xoxb-0123456789abc`, expected: SHA });
+    const page = await response.text();
+    expect(response.status).toBe(503);
+    expect(page).toContain("gateway_unavailable");
+    expect(page).toContain("&quot;maxSteps&quot;: 7");
+    expect(page).not.toContain("xoxb-0123");
+  });
+
+  it("tells where the file is another by now", async () => {
+    const gone = () => problemResponse(problem("config_changed"));
+    const { post } = await edge({ answers: { [review]: gone, [save]: gone } });
+    for (const path of ["review", "save"]) {
+      const response = await post(path, { text: CHANGED, expected: SHA });
+      expect(response.status).toBe(409);
+      const page = await response.text();
+      expect(page).toContain("The file was changed meanwhile");
+      expect(page).not.toContain("<textarea");
+    }
+  });
+
+  it("shows a change of everything, however large", async () => {
+    const long = Array.from({ length: 3_000 }, (_, index) => `line ${index}\n`).join("");
+    const answers = {
+      "/config-file?as=file": () => Response.json(file(long)),
+      [review]: () => Response.json(file(long.replaceAll("line", "row"))),
+    };
+    const page = await (await (await edge({ answers })).post("review", { text: "x", expected: SHA })).text();
+    expect(page).toContain("3000 lines added, 3000 lines removed.");
+  });
+});
+
+describe("saving", () => {
+  it("goes back to the page, and is logged without the text", async () => {
+    const { post, logged, look } = await edge({ answers: { [save]: () => Response.json(file(CHANGED)) } });
+    const response = await post("save", { text: CHANGED, expected: SHA });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/config?done=saved"]);
+    expect(logged.join()).toMatch(/changed the config.*operator@example\.com/);
+    expect(logged.join()).not.toContain("maxSteps");
+    expect(await look("/_admin/config?done=saved")).toContain("Saved.");
+  });
+
+  it("wants both fields, once, and nothing else", async () => {
+    const { post, requests } = await edge();
+    const wrong: Record<string, string>[] = [
+      { text: TEXT },
+      { expected: SHA },
+      { text: TEXT, expected: `${SHA}&unchecked=true` },
+      { text: TEXT, expected: SHA, unchecked: "true" },
+    ];
+    for (const fields of wrong) expect((await post("save", fields)).status).toBe(400);
+    expect(requests).toEqual([]);
+  });
+
+  it("is refused from another site's page", async () => {
+    const { jwk, headers } = await operator;
+    const { app, requests } = edgeFixture({ jwk });
+    for (const path of ["edit", "review", "save", "fresh"]) {
+      const init = { method: "POST", headers: { ...headers, origin: "https://evil.example" }, body: "" };
+      expect((await app.request(`${HOST}/_admin/config/${path}`, init)).status).toBe(403);
+    }
+    expect(requests).toEqual([]);
+  });
+});
+
+describe("repairs", () => {
+  const mended = { "/config-file?as=mended": () => Response.json(file(CHANGED)) };
+
+  it("shows what doctor would change, with what remains for a person", async () => {
+    const problems = [{ path: "agent", message: "left" }];
+    const refused = { ...problem("config_invalid", undefined, 422), problems, text: CHANGED };
+    const partly = await edge({
+      answers: { ...mended, [review]: () => Response.json(refused, { status: 422 }) },
+    });
+    const page = await partly.look("/_admin/config/mend");
+    expect(page).toMatch(/<dd>left/);
+    expect(page).not.toContain("config/save");
+    const whole = await edge({ answers: { ...mended, [review]: () => Response.json(file(CHANGED)) } });
+    expect(await whole.look("/_admin/config/mend")).toContain("config/save");
+  });
+
+  it("says that there is nothing to do", async () => {
+    const { look } = await edge({ answers: { "/config-file?as=mended": () => Response.json(file(TEXT)) } });
+    expect(await look("/_admin/config/mend")).toContain("without a person");
+  });
+
+  it("asks for a fresh file and tells what became of it", async () => {
+    const path = `/config-file/fresh?expected=${SHA}`;
+    const answers = {
+      "/config-file?as=fresh": () => Response.json(file("{}\n")),
+      [path]: () => Response.json({}, { status: 202 }),
+    };
+    const { look, post, requests } = await edge({ answers });
+    expect(await look("/_admin/config/fresh")).toContain("1 line added, 5 lines removed.");
+    expect(requests.map(({ request }) => request.method)).toEqual(["GET", "GET"]);
+    const response = await post("fresh", { expected: SHA });
+    expect(response.headers.get("location")).toBe("/_admin/config?done=fresh");
+    expect(requests.at(-1)?.request).toEqual({ method: "POST", path });
+  });
+
+  it("are linked where the config stops the gateway, and only there", async () => {
+    const { reason } = await import("../../../runtime/contract/errors.ts");
+    const link = 'href="/_admin/config#repairs"';
+    const broken = { state: "crash-looping", status: { reason: reason("config_invalid") } } as const;
+    const { look, app } = await edge(broken);
+    const wait = await app.request(`${HOST}/`, { headers: { accept: "text/html" } });
+    expect(await wait.text()).toContain(link);
+    for (const path of ["", "channels"]) expect(await look(`/_admin/${path}`)).toContain(link);
+    const other = await edge({ ...broken, status: { reason: reason("port_in_use") } });
+    expect(await other.look("/_admin/")).not.toContain(link);
+  });
+});

@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ConfigRefusal, ConfigText, SandboxStatus } from "../../../runtime/contract/control.ts";
+import { freePort } from "../../support/ports.ts";
+import { ask, surroundings } from "../support/gateway.ts";
+import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
+
+const PLAIN = "a-signing-secret-in-plain";
+const SLACK = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: PLAIN };
+const write = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const KEPT_SLACK = { ...SLACK, signingSecret: "[kept secret 1]" };
+
+/** The container's main process over a config file, and its control API. */
+async function container(text: string | undefined) {
+  const { home, environment } = await surroundings();
+  const port = await freePort();
+  const path = join(home, "steward.json");
+  if (text !== undefined) await writeFile(path, text);
+  startRuntime("supervisor/main.ts", { ...environment, SUPERVISOR_PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  const status = async () => (await (await ask(`${url}/status`)).json()) as SandboxStatus;
+  const inState = (state: SandboxStatus["state"]) =>
+    eventually(async () => (await status().catch(() => undefined))?.state === state);
+  await eventually(() => status().catch(() => undefined));
+  const read = async (as = "file") => (await (await ask(`${url}/config-file?as=${as}`)).json()) as ConfigText;
+  const put = (body: string, expected: string, more = "") =>
+    ask(`${url}/config-file?expected=${expected}${more}`, { method: "PUT", body });
+  const fresh = (expected: string) =>
+    ask(`${url}/config-file/fresh?expected=${expected}`, { method: "POST" });
+  const file = () => readFile(path, "utf8");
+  const copies = async () => (await readdir(home)).filter((name) => name.startsWith("steward.json.bak-"));
+  return { home, path, url, status, inState, read, put, fresh, file, copies, environment };
+}
+
+async function refusal(response: Response) {
+  return { status: response.status, ...((await response.json()) as ConfigRefusal & { code: string }) };
+}
+
+describe("GET /config-file", () => {
+  it("marks every literal secret, and leaves references and the form of the file", async () => {
+    const text = `{ "channels": {"slack": ${JSON.stringify(SLACK)}},
+      "tools": {"mcp": {"search": {"url": "https://mcp.example.com", "headers": {"X-Key": "abc"}}}},
+      "agent": {"instructions": "The key is ${SECRETS.ANTHROPIC_API_KEY}."},
+      "gateway": {"token": "abc"} }`;
+    const { read } = await container(text);
+    const shown = await read();
+    expect(shown.sha256).toBe(sha256(text));
+    expect(shown.text).toBe(
+      text
+        .replace(`"${PLAIN}"`, '"[kept secret 1]"')
+        .replaceAll('"abc"', '"[kept secret 2]"')
+        .replace(`"The key is ${SECRETS.ANTHROPIC_API_KEY}."`, '"[kept secret 3]"'),
+    );
+  });
+
+  it("marks a value that is a secret elsewhere", async () => {
+    const { read } = await container(
+      write({ gateway: { token: "abc" }, agent: { instructions: "abc", timeout: "5m" } }),
+    );
+    expect(JSON.parse((await read()).text ?? "")).toEqual({
+      gateway: { token: "[kept secret 1]" },
+      agent: { instructions: "[kept secret 1]", timeout: "5m" },
+    });
+  });
+
+  it("shows no secret of a file that is no JSON", async () => {
+    const { read } = await container(
+      `{"channels": {"slack": {"signingSecret": "${PLAIN}",, botToken: bare-secret, 'token': 'it is'\n"apiKey": "cut-off`,
+    );
+    const { text } = await read();
+    expect(text).not.toMatch(/plain|bare-secret|it is|cut-off/);
+    expect(text).toContain('"signingSecret": "[kept secret 1]",,');
+  });
+
+  it("tells what doctor and a start without a file would make, and that there is none", async () => {
+    const old = { channels: { slack: { ...SLACK, dm: { policy: "open", allowFrom: ["*"] } } } };
+    const { read } = await container(write(old));
+    expect((await read("mended")).text).toBe(
+      write({ channels: { slack: { ...KEPT_SLACK, allowFrom: ["*"], dmPolicy: "open" } } }),
+    );
+    expect(JSON.parse((await read("fresh")).text ?? "")).toMatchObject({
+      channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" } } },
+    });
+    expect((await read("fresh")).sha256).toBe(sha256(write(old)));
+    expect(await read("other")).toMatchObject({ code: "query_invalid" });
+  });
+});
+
+describe("PUT /config-file", () => {
+  it("mends a gateway that cannot start, keeps secrets by their marks and the file before beside it", async () => {
+    const before = write({ channels: { slack: { ...SLACK, dm: {} } } });
+    const { inState, put, file, path, copies, home } = await container(before);
+    await inState("crash-looping");
+    const response = await put(write({ channels: { slack: KEPT_SLACK } }), sha256(before));
+
+    const after = write({ channels: { slack: SLACK } });
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { text: write({ channels: { slack: KEPT_SLACK } }), sha256: sha256(after) },
+    ]);
+    expect(await file()).toBe(after);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const [copy = "", ...others] = await copies();
+    expect(others).toEqual([]);
+    expect(await readFile(join(home, copy), "utf8")).toBe(before);
+    await inState("ready");
+  });
+
+  it("is taken over by a gateway that runs", async () => {
+    const { inState, read, put, environment } = await container(undefined);
+    await inState("ready");
+    const { text, sha256: expected } = await read();
+    const changed = { ...(JSON.parse(text ?? "") as object), models: { primary: "anthropic/another" } };
+    expect((await put(write(changed), expected ?? "")).status).toBe(200);
+    await eventually(async () => {
+      const status = await ask(`http://127.0.0.1:${environment.GATEWAY_PORT}/status`);
+      return ((await status.json()) as { model: { id: string } }).model.id === "anthropic/another";
+    });
+  });
+
+  it("tells all problems at once and writes nothing, unless it is not to be checked", async () => {
+    const before = write({ channels: {} });
+    const { put, file, copies } = await container(before);
+    const to = { platform: "slack", chat: "C1" };
+    const wrong = { agent: { maxSteps: 0, name: "x" }, gateway: { token: { env: "NOT_SET" } } };
+    expect(await refusal(await put(write(wrong), sha256(before)))).toMatchObject({
+      status: 422,
+      code: "config_invalid",
+      problems: [
+        { path: "agent.maxSteps", help: "Questions to the model for one answer: the cap on loops of tools." },
+        {
+          path: "agent",
+          message: 'Unrecognized key: "name"',
+          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, heartbeat.",
+        },
+        { path: "gateway.token", message: "Environment variable NOT_SET is not set" },
+      ],
+    });
+    const schedules = { daily: { cron: "61 * * * *", text: "x", to } };
+    expect(await refusal(await put(write({ schedules }), sha256(before)))).toMatchObject({
+      problems: [{ path: "schedules.daily.cron" }],
+    });
+    expect(await refusal(await put("{", sha256(before)))).toMatchObject({ problems: [{ path: "" }] });
+    expect([await file(), await copies()]).toEqual([before, []]);
+
+    expect((await put("{", sha256(before), "&unchecked=true")).status).toBe(200);
+    expect(await file()).toBe("{");
+  });
+
+  it("keeps a secret by its number where one before it is removed", async () => {
+    const before = write({ gateway: { token: "first-secret" }, channels: { slack: SLACK } });
+    const { put, file } = await container(before);
+    const kept = { channels: { slack: { ...SLACK, signingSecret: "[kept secret 2]" } } };
+    expect((await put(write(kept), sha256(before))).status).toBe(200);
+    expect(await file()).toBe(write({ channels: { slack: SLACK } }));
+  });
+
+  it("checks without writing", async () => {
+    const before = write({ channels: {} });
+    const { put, file, copies } = await container(before);
+    const response = await put(write({ agent: {} }), sha256(before), "&write=false");
+    expect([response.status, await file(), await copies()]).toEqual([200, before, []]);
+  });
+
+  it("refuses a file that is another by now", async () => {
+    const before = write({ channels: {} });
+    const { put, fresh, file } = await container(before);
+    for (const expected of ["none", sha256("another")]) {
+      expect(await refusal(await put("{}", expected))).toMatchObject({ status: 409, code: "config_changed" });
+      expect(await refusal(await fresh(expected))).toMatchObject({ status: 409, code: "config_changed" });
+    }
+    expect((await put("{}", "latest")).status).toBe(400);
+    expect(await file()).toBe(before);
+  });
+
+  it("takes no new secret in plain text, and does not say it again", async () => {
+    const before = write({ channels: { slack: SLACK } });
+    const { put, file } = await container(before);
+    const text = write({ channels: { slack: KEPT_SLACK }, gateway: { token: "typed-by-hand" } });
+    const answer = await refusal(await put(text, sha256(before)));
+    expect(answer.problems).toEqual([
+      { path: "gateway.token", message: expect.stringContaining("in plain text") },
+    ]);
+    expect(JSON.stringify(answer)).not.toMatch(/typed-by-hand|in-plain/);
+    expect(answer.text).toContain('"token": "[kept secret 2]"');
+    // Its mark stands for nothing, so that it cannot be saved as if it were the secret.
+    expect((await put(answer.text, sha256(before))).status).toBe(422);
+    expect(await file()).toBe(before);
+  });
+
+  it("shows no kept secret by putting its mark elsewhere", async () => {
+    const before = write({ channels: { slack: SLACK } });
+    const { put, file } = await container(before);
+    const text = write({ agent: { instructions: "[kept secret 1]" } });
+    const answer = await refusal(await put(text, sha256(before)));
+    expect(answer.problems).toEqual([{ path: "", message: expect.stringContaining("[kept secret 1]") }]);
+    expect(JSON.stringify(answer)).not.toContain(PLAIN);
+    expect(await file()).toBe(before);
+  });
+
+  it("has a limit", async () => {
+    const { put } = await container(write({}));
+    const long = write({ agent: { instructions: "é".repeat(140_000) } });
+    expect((await put(long, sha256(write({})))).status).toBe(413);
+    expect((await put(long + long, sha256(write({})), "&unchecked=true")).status).toBe(400);
+  });
+});
+
+it("POST /config-file/fresh has the gateway write a new file, and keeps the old one", async () => {
+  const before = write({ unknown: 1 });
+  const { inState, fresh, file, copies, home } = await container(before);
+  await inState("crash-looping");
+  expect((await fresh(sha256(before))).status).toBe(202);
+  await inState("ready");
+  expect(JSON.parse(await file())).toMatchObject({ channels: { slack: {} } });
+  const [copy = ""] = await copies();
+  expect(await readFile(join(home, copy), "utf8")).toBe(before);
+});
+
+it("the config file's routes want the control token", async () => {
+  const { url } = await container(write({}));
+  for (const [method, path] of [
+    ["GET", "/config-file"],
+    ["PUT", `/config-file?expected=${sha256(write({}))}`],
+    ["POST", "/config-file/fresh?expected=none"],
+  ] as const) {
+    const headers = { authorization: `Bearer ${CONTROL_TOKEN}x` };
+    expect((await fetch(`${url}${path}`, { method, headers })).status).toBe(401);
+  }
+});
