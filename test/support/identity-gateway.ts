@@ -6,20 +6,32 @@ import { AUDIENCE, createSigner } from "./edge.ts";
 /**
  * An identity gateway on this machine: nothing but the keys under
  * https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/validating-json/,
- * the variables that name it, and an operator's headers. Ended with the test.
+ * the variables that name it, and an operator's headers.
  */
-export async function identityGateway() {
+export async function openIdentityGateway() {
   const { jwk, sign } = await createSigner();
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys: [jwk] }));
   });
   const origin = `http://127.0.0.1:${await openServer(server, "127.0.0.1", 0)}`;
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
+  const headersOf = async (email: string) => ({
+    "cf-access-jwt-assertion": await sign({ iss: origin, email }),
   });
   return {
     variables: { EDGE_ACCESS_TEAM_DOMAIN: origin, EDGE_ACCESS_AUD: AUDIENCE },
-    headers: { "cf-access-jwt-assertion": await sign({ iss: origin }) },
+    headers: await headersOf("operator@example.com"),
+    /** The headers of anybody else. */
+    headersOf,
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
   };
+}
+
+/** The same, ended with the test. */
+export async function identityGateway() {
+  const { close, ...gateway } = await openIdentityGateway();
+  onTestFinished(close);
+  return gateway;
 }
