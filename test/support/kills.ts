@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
+
+/** A message on its way at a kill has arrived after this time. */
+export const ARRIVAL_MS = 50;
+/** Behind the last kill: retries wait a few seconds, and their number is small. */
+const SETTLE_MS = 120_000;
+
+/** What is killed while events come in. */
+export interface Victim {
+  url(): string;
+  slack: SlackStandIn;
+  /** Headers of an operator. */
+  operator: Record<string, string>;
+  /** Kills with SIGKILL; resolves when nothing of what was killed can send a message any more. */
+  kill(random: () => number): Promise<void>;
+  /** Starts again what does not start by itself. */
+  revive(): Promise<void>;
+}
+
+/** How often and under how many events. */
+export interface KillPlan {
+  kills: number;
+  longestLifeMs: number;
+  /** Between two kills. */
+  mostEvents: number;
+  chats: number;
+  seed: number;
+}
+
+/** What came of it. */
+export interface Aftermath {
+  events: number;
+  /** Texts of the events that got no reply and are not given up in the ledger either. */
+  lost: string[];
+  /** What the ledger still holds, for the report of a failure. */
+  open: LedgerEntry[];
+  /** Messages that were sent more than once between two kills. */
+  twiceInALife: string[];
+  /** Messages that were sent again after a kill. */
+  repeated: number;
+}
+
+/** An event as Slack sends it: sent again until it was answered 200, under the same id. */
+interface Sent {
+  id: string;
+  event: object;
+  /** What the reply to it has to quote. */
+  text: string;
+  accepted: boolean;
+}
+
+/** Sends signed events while it kills, and waits until all of them are settled. */
+export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
+  const random = generator(plan.seed);
+  const events: Sent[] = [];
+  /** How many messages were out at the end of each life. */
+  const ends: number[] = [];
+  for (let kill = 0; kill < plan.kills; kill += 1) {
+    const count = 1 + Math.floor(random() * plan.mostEvents);
+    const chat = () => `C${Math.floor(random() * plan.chats)}`;
+    const fresh = Array.from({ length: count }, (_, index) => sent(`<${kill}.${index}>`, chat()));
+    events.push(...fresh);
+    const posts = Promise.all(fresh.map((one) => post(victim, one)));
+    await sleep(random() * plan.longestLifeMs);
+    await victim.kill(random);
+    await sleep(ARRIVAL_MS);
+    ends.push(victim.slack.messages().length);
+    await posts;
+    await victim.revive();
+  }
+
+  const settled = async (): Promise<boolean> => {
+    for (const one of events) await post(victim, one);
+    return events.every(({ accepted }) => accepted) && (await openEntries(victim)).length === 0;
+  };
+  const deadline = performance.now() + SETTLE_MS;
+  while (!(await settled()) && performance.now() < deadline) await sleep(1_000);
+
+  const entries = await allEntries(victim);
+  const dead = new Set(entries.filter(({ state }) => state === "dead").map(({ key }) => key));
+  const said = victim.slack.messages().map(({ channel, text }) => `${channel} ${text}`);
+  const lost = events.filter(({ id, text }) => !dead.has(`slack:${id}`) && !isQuoted(said, text));
+  return {
+    events: events.length,
+    lost: lost.map(({ text }) => text),
+    open: entries.filter(isOpen),
+    twiceInALife: [...ends, said.length].flatMap((end, life) => twice(said.slice(ends[life - 1] ?? 0, end))),
+    repeated: said.length - new Set(said).size,
+  };
+}
+
+function sent(text: string, chat: string): Sent {
+  const id = crypto.randomUUID();
+  return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
+}
+
+/** Any answer but 200 is asked again later, as Slack does; so is none. */
+async function post({ url, slack }: Victim, one: Sent): Promise<void> {
+  if (one.accepted) return;
+  const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
+    () => undefined,
+  );
+  one.accepted = response?.status === 200;
+  await response?.body?.cancel().catch(() => undefined);
+}
+
+/** A page of the ledger at a time; an answer that does not come is asked for again. */
+async function allEntries({ url, operator }: Victim): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  let before: number | undefined;
+  do {
+    const query = before === undefined ? "" : `&before=${before}`;
+    const response = await fetch(`${url()}/debug/ledger?limit=200${query}`, { headers: operator });
+    const page = (await response.json()) as LedgerPage;
+    entries.push(...page.entries);
+    before = page.next;
+  } while (before !== undefined);
+  return entries;
+}
+
+async function openEntries(victim: Victim): Promise<LedgerEntry[]> {
+  return (await allEntries(victim)).filter(isOpen);
+}
+
+function isOpen({ state }: LedgerEntry): boolean {
+  return state === "received" || state === "delivering";
+}
+
+function isQuoted(said: readonly string[], text: string): boolean {
+  const escaped = text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return said.some((message) => message.includes(escaped));
+}
+
+function twice(said: readonly string[]): string[] {
+  return said.filter((one, index) => said.indexOf(one) !== index);
+}
+
+/** Mulberry32: a small generator, so that a run can be repeated. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
