@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
 /** A message on its way at a kill has arrived after this time. */
-export const ARRIVAL_MS = 50;
+const ARRIVAL_MS = 50;
 /** Behind the last kill: retries wait a few seconds, and their number is small. */
 const SETTLE_MS = 120_000;
 
@@ -40,6 +41,8 @@ export interface Aftermath {
   twiceInALife: string[];
   /** Messages that were sent again after a kill. */
   repeated: number;
+  /** The most of them in one chat between two kills. */
+  mostRepeatedInAChat: number;
 }
 
 /** An event as Slack sends it: sent again until it was answered 200, under the same id. */
@@ -81,13 +84,15 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   const entries = await allEntries(victim);
   const dead = new Set(entries.filter(({ state }) => state === "dead").map(({ key }) => key));
   const said = victim.slack.messages().map(({ channel, text }) => `${channel} ${text}`);
+  const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
   const lost = events.filter(({ id, text }) => !dead.has(`slack:${id}`) && !isQuoted(said, text));
   return {
     events: events.length,
     lost: lost.map(({ text }) => text),
     open: entries.filter(isOpen),
-    twiceInALife: [...ends, said.length].flatMap((end, life) => twice(said.slice(ends[life - 1] ?? 0, end))),
+    twiceInALife: lives.flatMap(({ before, end }) => twice(said.slice(before, end))),
     repeated: said.length - new Set(said).size,
+    mostRepeatedInAChat: Math.max(...lives.map((life) => mostInAChat(said, life))),
   };
 }
 
@@ -106,7 +111,7 @@ async function post({ url, slack }: Victim, one: Sent): Promise<void> {
   await response?.body?.cancel().catch(() => undefined);
 }
 
-/** A page of the ledger at a time; an answer that does not come is asked for again. */
+/** The whole ledger, a page at a time. */
 async function allEntries({ url, operator }: Victim): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   let before: number | undefined;
@@ -137,13 +142,13 @@ function twice(said: readonly string[]): string[] {
   return said.filter((one, index) => said.indexOf(one) !== index);
 }
 
-/** Mulberry32: a small generator, so that a run can be repeated. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** How many messages of a life were said before it, in the chat that has the most of them. */
+function mostInAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
+  const earlier = new Set(said.slice(0, before));
+  const chats = new Map<string, number>();
+  for (const message of said.slice(before, end)) {
+    const [chat = ""] = message.split(" ");
+    if (earlier.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
+  }
+  return Math.max(0, ...chats.values());
 }

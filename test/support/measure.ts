@@ -69,8 +69,21 @@ export function residentMb(pid: number): number {
 
 /** A process and all that it started, directly or not. */
 export function processTree(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).trim();
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
+}
+
+/** Those of a process tree whose command line holds this text. */
+export function processesNamed(pid: number, text: string): number[] {
+  return processTree(pid).filter((one) => readIfThere(`/proc/${one}/cmdline`).includes(text));
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Whether a process still runs; one that has ended and waits for its parent to notice does not. */
