@@ -2,11 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
 import { listens } from "../support/ports.ts";
+import { DEPRECATED } from "../support/targets/target.ts";
 
-/** A config of an older version, as the specification's section 7 has it. */
-const DEPRECATED = {
-  channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
-};
 const CHALLENGE = {
   method: "POST",
   headers: { "content-type": "application/json" },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { underKills } from "../support/kills.ts";
-import { processesNamed, runs } from "../support/measure.ts";
+import { startedAs, runs } from "../support/measure.ts";
 import { answersState } from "../support/ready.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -11,7 +11,7 @@ const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const GATEWAY = ["gateway/main.js"];
 /** With its main process a container goes, and all that it knew. */
 const CONTAINER = ["supervisor/main.js"];
-const MACHINE = ["workerd", ...CONTAINER, ...GATEWAY];
+const MACHINE = ["bin/workerd", ...CONTAINER, ...GATEWAY];
 
 test(
   `the Worker loses no event while its gateway, its container and workerd are killed (KILL_SEED=${SEED})`,
@@ -32,8 +32,8 @@ test(
           const names = [GATEWAY, CONTAINER, MACHINE][kills % 3] ?? [];
           kills += 1;
           machineIsGone = names === MACHINE;
-          const gateways = processesNamed(process.pid, "gateway/main.js");
-          for (const pid of names.flatMap((name) => processesNamed(process.pid, name))) kill(pid);
+          const gateways = startedAs(process.pid, "gateway/main.js");
+          for (const pid of names.flatMap((name) => startedAs(process.pid, name))) kill(pid);
           if (machineIsGone) await worker.halt();
           while (gateways.some(runs)) await sleep(5);
         },

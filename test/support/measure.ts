@@ -73,9 +73,11 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
 }
 
-/** Those of a process tree whose command line holds this text. */
-export function processesNamed(pid: number, text: string): number[] {
-  return processTree(pid).filter((one) => readIfThere(`/proc/${one}/cmdline`).includes(text));
+/** What a process started, directly or not, whose command line holds this text. */
+export function startedAs(pid: number, text: string): number[] {
+  return processTree(pid)
+    .slice(1)
+    .filter((one) => readIfThere(`/proc/${one}/cmdline`).includes(text));
 }
 
 function readIfThere(file: string): string {
