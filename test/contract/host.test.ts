@@ -1,13 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { mention } from "../../infra/rehearsal/standins/slack.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
 import { listens } from "../support/ports.ts";
+import { DEPRECATED } from "../support/targets/target.ts";
 
-/** A config of an older version, as the specification's section 7 has it. */
-const DEPRECATED = {
-  channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
-};
 const CHALLENGE = {
   method: "POST",
   headers: { "content-type": "application/json" },
@@ -26,57 +22,13 @@ async function host(options: HostOptions) {
 }
 
 describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (build) => {
-  it("answers a mention with the model's own text, once for an event that is sent twice", async () => {
-    const { inState, postSlack, slack, request, admin } = await host({ build });
-    await inState("ready");
-    expect((await request("/")).status).toBe(200);
-    const event = mention("what is up?");
-    expect((await postSlack(event)).status).toBe(200);
-    const reply = await slack.waitFor(() => true, 20_000);
-    expect(reply).toMatchObject({ channel: "C0REHEARSAL" });
-    expect(reply.text).toContain("The stand-in model read");
-    expect(reply.text).toContain("what is up?");
-    expect((await postSlack(event)).status).toBe(200);
-    expect((await postSlack(mention("and now?"))).status).toBe(200);
-    await slack.waitFor(({ text }) => text.includes("and now?"), 20_000);
-    expect(slack.messages()).toHaveLength(2);
-    const figures = async () => (await request("/metrics", admin)).text();
-    await expect.poll(figures).toContain("steward_answers_total 2\n");
-    expect(await figures()).toContain('steward_ledger_entries{state="answered"} 2\n');
-    expect((await request("/metrics")).status).toBe(403);
-  });
-
-  it("keeps an event that comes while the gateway is down and answers it once it is up", async () => {
-    const { inState, postSlack, request, slack, gatewayPort, writeConfig } = await host({
+  it("tells operators about the container while the gateway is dead, and no secret with it", async () => {
+    const { inState, request, admin, secrets, output, gatewayPort } = await host({
       build,
       config: DEPRECATED,
-      environment: { TELEGRAM_BOT_TOKEN: "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456" },
     });
     await inState("crash-looping");
     expect(await listens(gatewayPort)).toBe(false);
-
-    const home = await request("/");
-    expect(home.status).toBe(502);
-    const problem = (await home.json()) as { code: string; detail: string };
-    expect(problem.code).toBe("config_invalid");
-    expect(problem.detail).toContain('channels.telegram: Unrecognized key: "dm"');
-    expect(await (await request("/slack/events", CHALLENGE)).json()).toEqual({ challenge: "abc" });
-    const unsigned = { ...CHALLENGE, body: JSON.stringify({ type: "event_callback" }) };
-    expect((await request("/slack/events", unsigned)).status).toBe(503);
-    const kept = await postSlack(mention("are you there?"));
-    expect(kept.status).toBe(503);
-    expect(Number(kept.headers.get("retry-after"))).toBeGreaterThan(0);
-
-    const secrets = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: { env: "SLACK_SIGNING_SECRET" } };
-    await writeConfig({ channels: { slack: secrets } });
-    await inState("ready");
-    const reply = await slack.waitFor(() => true, 20_000);
-    expect(reply.text).toContain("are you there?");
-  });
-
-  it("tells operators about the container while the gateway is dead, and no secret with it", async () => {
-    const { inState, request, admin, secrets, output } = await host({ build, config: DEPRECATED });
-    await inState("crash-looping");
     const processes = await (await request("/debug/processes?logs=true", admin)).text();
     expect(processes).toContain("Invalid config at");
     expect(processes).toContain("crash-looping");

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
-import type { LedgerPage } from "../../runtime/edge/ports.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { startWorker } from "../support/worker.ts";
 
@@ -22,31 +21,6 @@ async function worker(variables?: Record<string, string>) {
 }
 
 describe("the Worker in workerd", () => {
-  it("answers a challenge without waking anything", async () => {
-    const { request } = await worker();
-    expect(await (await request("/slack/events", CHALLENGE)).json()).toEqual({ challenge: "abc" });
-    expect(await (await request("/healthz")).text()).toBe("ok");
-    const { state, since } = (await (await request("/readyz")).json()) as { state: string; since: string };
-    expect(state).toBe("stopped");
-    expect(Date.now() - Date.parse(since)).toBeLessThan(600_000);
-  });
-
-  it("keeps an event that finds the container asleep: 503, then its answer; the next one gets 200", async () => {
-    const { postSlack, slack, inState } = await worker();
-    const event = mention("good morning");
-    const asleep = await postSlack(event);
-    expect(asleep.status).toBe(503);
-    expect(asleep.headers.get("retry-after")).toBe("10");
-    const reply = await slack.waitFor(() => true, 60_000);
-    expect(reply.text).toContain("good morning");
-    await inState("ready");
-    // Slack's own retry of the event that saw a 503.
-    expect((await postSlack(event)).status).toBe(200);
-    expect((await postSlack(mention("and again"))).status).toBe(200);
-    await slack.waitFor(({ text }) => text.includes("and again"), 60_000);
-    expect(slack.messages()).toHaveLength(2);
-  });
-
   it("answers an event whose container and object were lost before the reply", async () => {
     const { postSlack, slack, restart } = await worker();
     expect((await postSlack(mention("do not lose me"))).status).toBe(503);
@@ -54,15 +28,6 @@ describe("the Worker in workerd", () => {
     const reply = await slack.waitFor(() => true, 90_000);
     expect(reply.text).toContain("do not lose me");
   }, 120_000);
-
-  it("answers 502 on / while the container is not ready, and wakes it", async () => {
-    const { request, inState } = await worker();
-    const home = await request("/");
-    expect(home.status).toBe(502);
-    expect(await home.json()).toMatchObject({ code: "gateway_not_ready" });
-    await inState("ready");
-    expect((await request("/")).status).toBe(200);
-  });
 
   it("runs a command of the operator's in a container that it has to start first", async () => {
     const { variables, headers } = await identityGateway();
@@ -76,26 +41,6 @@ describe("the Worker in workerd", () => {
       stdout: "No device pairing entries.\n",
       stderr: "",
     });
-  });
-
-  it("lists events, and delivers none again that was not given up", async () => {
-    const { variables, headers } = await identityGateway();
-    const { postSlack, slack, request } = await worker(variables);
-    await postSlack(mention("list me"));
-    await slack.waitFor(() => true, 60_000);
-    const list = async () =>
-      (await (await request("/debug/ledger?platform=slack", { headers })).json()) as LedgerPage;
-    await expect.poll(async () => (await list()).entries[0]?.state).toBe("answered");
-    const { entries } = await list();
-    expect(JSON.stringify(entries)).not.toContain("list me");
-    const replay = (key: string) =>
-      request("/_admin/api/ledger/replay", {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json", "sec-fetch-site": "none" },
-        body: JSON.stringify({ key }),
-      });
-    expect((await replay(entries[0]?.key ?? "")).status).toBe(409);
-    expect((await replay("slack:nothing")).status).toBe(404);
   });
 
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {

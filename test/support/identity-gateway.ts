@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
-import { startIdentityKeys, type IdentityKeys } from "./identity-keys.ts";
+import { openIdentityGateway } from "./identity-keys.ts";
 
-/** {@link startIdentityKeys}, ended with the test. */
-export async function identityGateway(): Promise<IdentityKeys> {
-  const keys = await startIdentityKeys();
-  onTestFinished(() => keys.close());
-  return keys;
+/** {@link openIdentityGateway}, ended with the test. */
+export async function identityGateway() {
+  const { close, ...gateway } = await openIdentityGateway();
+  onTestFinished(close);
+  return gateway;
 }

@@ -70,8 +70,23 @@ export function residentMb(pid: number): number {
 
 /** A process and all that it started, directly or not. */
 export function processTree(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).trim();
   return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(processTree)];
+}
+
+/** What a process started, directly or not, whose command line holds this text. */
+export function startedAs(pid: number, text: string): number[] {
+  return processTree(pid)
+    .slice(1)
+    .filter((one) => readIfThere(`/proc/${one}/cmdline`).includes(text));
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Whether a process still runs; one that has ended and waits for its parent to notice does not. */

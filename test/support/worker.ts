@@ -102,6 +102,10 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     });
   };
   await deploy({});
+  const resume = async (): Promise<void> => {
+    runner = start();
+    await deploy({});
+  };
 
   const request = async (route: string, init?: RequestInit): Promise<Response> => {
     const address = await runner.address(SCRIPT);
@@ -141,15 +145,14 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     },
     /** How often a container was started that said why it cannot run. */
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
-    /**
-     * Ends workerd and the container, as a lost machine does, and starts both again on the same storage.
-     * `whileDown` is given where that lies.
-     */
-    async restart(whileDown?: (storage: string) => Promise<void>): Promise<void> {
+    /** Ends workerd and the container, as a lost machine does; `resume` starts workerd again on the same storage. */
+    halt: () => runner.close(),
+    /** Where workerd keeps what its objects store. */
+    storage: path.join(dir, "storage"),
+    resume,
+    async restart(): Promise<void> {
       await runner.close();
-      await whileDown?.(path.join(dir, "storage"));
-      runner = start();
-      await deploy({});
+      await resume();
     },
     async stop(): Promise<void> {
       await runner.close();

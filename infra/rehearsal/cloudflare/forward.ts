@@ -27,8 +27,11 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
+/** Bytes of a body that are not streamed. */
+const MOST_IN_ONE_PIECE = 2 * 1024 * 1024;
+
 /**
- * Passes a request on and its answer back, both streamed. `failed` answers when the target cannot be reached; an
+ * Passes a request on and its answer back, both streamed but for small bodies. `failed` answers when the target cannot be reached; an
  * answer that breaks off is broken off for the client too.
  */
 export function forward(
@@ -50,7 +53,19 @@ export function forward(
     else failed(error);
   });
   outgoing.on("close", () => onward.destroy());
-  incoming.pipe(onward);
+  if (Number(incoming.headers["content-length"] ?? Infinity) <= MOST_IN_ONE_PIECE)
+    sendInOnePiece(incoming, onward);
+  else incoming.pipe(onward);
+}
+
+/**
+ * Whoever refuses a body unread closes the connection behind its answer, and a write after that would hide the
+ * answer. In one piece nothing is left to write by then.
+ */
+function sendInOnePiece(incoming: IncomingMessage, onward: ClientRequest): void {
+  const chunks: Buffer[] = [];
+  incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+  incoming.on("end", () => onward.end(Buffer.concat(chunks)));
 }
 
 /** Passes an upgrade (a WebSocket) on: after the 101 the two sockets are joined. */

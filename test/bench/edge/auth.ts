@@ -1,4 +1,4 @@
-import { startIdentityKeys } from "../../support/identity-keys.ts";
+import { openIdentityGateway } from "../../support/identity-keys.ts";
 import { figure, median, type Figure } from "../../support/measure.ts";
 import { startWorker } from "../../support/worker.ts";
 
@@ -11,7 +11,7 @@ const CHALLENGE = {
 
 /** What a route's identity check adds to a request in workerd once the gateway's keys are there. */
 export async function benchAuth({ runs }: { runs: number }): Promise<Figure[]> {
-  const keys = await startIdentityKeys();
+  const keys = await openIdentityGateway();
   const open = await startWorker();
   const closed = await startWorker({ PUBLIC_WEBHOOKS: "false", ...keys.variables });
   const added: number[] = [];

@@ -39,7 +39,9 @@ export async function benchWorkerEdge({ runs, folder }: WorkerEdgeOptions): Prom
       const { perSecond } = await events(worker);
       rates.push(perSecond);
       ratios.push(perSecond / bareRate.perSecond);
-      await worker.restart(fill);
+      await worker.halt();
+      await fill(worker.storage);
+      await worker.resume();
       await worker.ready();
       grown.push(perSecond / (await events(worker)).perSecond);
     } finally {

@@ -1,0 +1,4 @@
+import { nodeTarget } from "../support/targets/node.ts";
+import { contractSuite } from "./suite/index.ts";
+
+contractSuite(nodeTarget);

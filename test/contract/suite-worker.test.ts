@@ -1,0 +1,4 @@
+import { workerTarget } from "../support/targets/worker.ts";
+import { contractSuite } from "./suite/index.ts";
+
+contractSuite(workerTarget);

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import { generator } from "./random.ts";
+import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
+
+/** A message on its way at a kill has arrived after this time. */
+const ARRIVAL_MS = 50;
+/** Behind the last kill: retries wait a few seconds, and their number is small. */
+const SETTLE_MS = 120_000;
+
+/** What is killed while events come in. */
+export interface Victim {
+  url(): string;
+  slack: SlackStandIn;
+  /** Headers of an operator. */
+  operator: Record<string, string>;
+  /** Kills with SIGKILL; resolves when nothing of what was killed can send a message any more. */
+  kill(random: () => number): Promise<void>;
+  /** Starts again what does not start by itself. */
+  revive(): Promise<void>;
+}
+
+/** How often and under how many events. */
+export interface KillPlan {
+  kills: number;
+  longestLifeMs: number;
+  /** Between two kills. */
+  mostEvents: number;
+  chats: number;
+  seed: number;
+}
+
+/** What came of it. */
+export interface Aftermath {
+  events: number;
+  /** Texts of the events that got no reply and are not given up in the ledger either. */
+  lost: string[];
+  /** What the ledger still holds, for the report of a failure. */
+  open: LedgerEntry[];
+  /** Messages that were sent more than once between two kills. */
+  twiceInALife: string[];
+  /** Messages that were sent again after a kill. */
+  repeated: number;
+  /** The most of them in one chat between two kills. */
+  mostRepeatedInAChat: number;
+}
+
+/** An event as Slack sends it: sent again until it was answered 200, under the same id. */
+interface Sent {
+  id: string;
+  event: object;
+  /** What the reply to it has to quote. */
+  text: string;
+  accepted: boolean;
+}
+
+/** Sends signed events while it kills, and waits until all of them are settled. */
+export async function underKills(victim: Victim, plan: KillPlan): Promise<Aftermath> {
+  const random = generator(plan.seed);
+  const events: Sent[] = [];
+  /** How many messages were out at the end of each life. */
+  const ends: number[] = [];
+  for (let kill = 0; kill < plan.kills; kill += 1) {
+    const count = 1 + Math.floor(random() * plan.mostEvents);
+    const chat = () => `C${Math.floor(random() * plan.chats)}`;
+    const fresh = Array.from({ length: count }, (_, index) => sent(`<${kill}.${index}>`, chat()));
+    events.push(...fresh);
+    const posts = Promise.all(fresh.map((one) => post(victim, one)));
+    await sleep(random() * plan.longestLifeMs);
+    await victim.kill(random);
+    await sleep(ARRIVAL_MS);
+    ends.push(victim.slack.messages().length);
+    await posts;
+    await victim.revive();
+  }
+
+  const settled = async (): Promise<boolean> => {
+    for (const one of events) await post(victim, one);
+    return events.every(({ accepted }) => accepted) && (await openEntries(victim)).length === 0;
+  };
+  const deadline = performance.now() + SETTLE_MS;
+  while (!(await settled()) && performance.now() < deadline) await sleep(1_000);
+
+  const entries = await allEntries(victim);
+  const dead = new Set(entries.filter(({ state }) => state === "dead").map(({ key }) => key));
+  const said = victim.slack.messages().map(({ channel, text }) => `${channel} ${text}`);
+  const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
+  const lost = events.filter(({ id, text }) => !dead.has(`slack:${id}`) && !isQuoted(said, text));
+  return {
+    events: events.length,
+    lost: lost.map(({ text }) => text),
+    open: entries.filter(isOpen),
+    twiceInALife: lives.flatMap(({ before, end }) => twice(said.slice(before, end))),
+    repeated: said.length - new Set(said).size,
+    mostRepeatedInAChat: Math.max(...lives.map((life) => mostInAChat(said, life))),
+  };
+}
+
+function sent(text: string, chat: string): Sent {
+  const id = crypto.randomUUID();
+  return { id: `Ev${id}`, event: mention(text, { chat, id }), text, accepted: false };
+}
+
+/** Any answer but 200 is asked again later, as Slack does; so is none. */
+async function post({ url, slack }: Victim, one: Sent): Promise<void> {
+  if (one.accepted) return;
+  const response = await fetch(`${url()}/slack/events`, { method: "POST", ...slack.sign(one.event) }).catch(
+    () => undefined,
+  );
+  one.accepted = response?.status === 200;
+  await response?.body?.cancel().catch(() => undefined);
+}
+
+/** The whole ledger, a page at a time. */
+async function allEntries({ url, operator }: Victim): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  let before: number | undefined;
+  do {
+    const query = before === undefined ? "" : `&before=${before}`;
+    const response = await fetch(`${url()}/debug/ledger?limit=200${query}`, { headers: operator });
+    const page = (await response.json()) as LedgerPage;
+    entries.push(...page.entries);
+    before = page.next;
+  } while (before !== undefined);
+  return entries;
+}
+
+async function openEntries(victim: Victim): Promise<LedgerEntry[]> {
+  return (await allEntries(victim)).filter(isOpen);
+}
+
+function isOpen({ state }: LedgerEntry): boolean {
+  return state === "received" || state === "delivering";
+}
+
+function isQuoted(said: readonly string[], text: string): boolean {
+  const escaped = text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return said.some((message) => message.includes(escaped));
+}
+
+function twice(said: readonly string[]): string[] {
+  return said.filter((one, index) => said.indexOf(one) !== index);
+}
+
+/** How many messages of a life were said before it, in the chat that has the most of them. */
+function mostInAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
+  const earlier = new Set(said.slice(0, before));
+  const chats = new Map<string, number>();
+  for (const message of said.slice(before, end)) {
+    const [chat = ""] = message.split(" ");
+    if (earlier.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
+  }
+  return Math.max(0, ...chats.values());
+}

@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const LONGEST_MS = 120_000;
+
+/** Waits until `/readyz` of a service tells this state. Asking wakes nothing. */
+export async function answersState(url: string, wanted: string): Promise<void> {
+  const end = performance.now() + LONGEST_MS;
+  let now = "no answer";
+  while (now !== wanted) {
+    if (performance.now() > end) throw new Error(`${url} is not ${wanted} but: ${now}`);
+    now = await fetch(`${url}/readyz`).then(
+      async (response) => ((await response.json()) as { state: string }).state,
+      (error: unknown) => String(error),
+    );
+    if (now !== wanted) await sleep(50);
+  }
+}

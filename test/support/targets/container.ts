@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { buildBundle } from "../../../infra/build/bundle.ts";
+import { docker } from "../../../infra/build/docker.ts";
+import { stewardImage } from "../../../infra/build/image.ts";
+import { DATA_DIRECTORY, PORTS } from "../../../runtime/contract/names.ts";
+import { bridgeAddress } from "../../../stacks/rehearsal/sandbox.ts";
+import { freePort } from "../ports.ts";
+import { answersState } from "../ready.ts";
+import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./target.ts";
+
+const CONFIG = `${DATA_DIRECTORY}/steward.json`;
+const COMMAND = "/app/platform/node/host.js";
+/** As the host stack runs it: it writes to its volume and /tmp alone, and gains no privileges. */
+const CONFINED = [
+  "--read-only",
+  "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
+  "--cap-drop=ALL",
+  "--security-opt=no-new-privileges",
+  "--memory=512m",
+  "--memory-swap=512m",
+];
+
+/** The host's container on this machine's Docker engine, with a config that it cannot start with. */
+export async function containerTarget(): Promise<Target> {
+  const container = await startContainer({ config: DEPRECATED });
+  const { settings, platforms, url, stop } = container;
+  await answersState(url, "crash-looping");
+  return {
+    url,
+    settings,
+    platforms,
+    operator: { authorization: `Bearer ${settings.secrets.adminToken}` },
+    down: KEPT_FROM_STARTING,
+    mend: async () => void (await docker(["exec", container.name, "rm", CONFIG])),
+    stop,
+  };
+}
+
+/** Starts the host's container, with a name and a volume of its own. `config` is there before its first start. */
+export async function startContainer({ config }: { config?: object } = {}) {
+  const { image } = await stewardImage(await buildBundle(), () => {});
+  const { settings, platforms, environment } = await startStandIns(await bridgeAddress());
+  const name = `steward-suite-${randomUUID().slice(0, 8)}`;
+  const volume = `--volume=${name}:${DATA_DIRECTORY}`;
+  const port = await freePort();
+  const variables = { ...environment, ADMIN_TOKEN: settings.secrets.adminToken };
+  const stop = async (): Promise<void> => {
+    await docker(["rm", "--force", name]);
+    await docker(["volume", "rm", "--force", name]);
+    await platforms.close();
+  };
+  try {
+    if (config !== undefined) {
+      const write = `require("fs").writeFileSync(${JSON.stringify(CONFIG)}, process.argv[1], { mode: 0o600 })`;
+      await docker(["run", "--rm", volume, "--entrypoint=node", image, "-e", write, JSON.stringify(config)]);
+    }
+    await docker(
+      [
+        "run",
+        "--detach",
+        `--name=${name}`,
+        volume,
+        `--publish=127.0.0.1:${port}:${PORTS.edge}`,
+        ...CONFINED,
+        // By name alone: the values are in this process's environment, not in a command line.
+        ...Object.keys(variables).map((variable) => `--env=${variable}`),
+        image,
+        COMMAND,
+      ],
+      { env: { ...process.env, ...variables } },
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { name, url: `http://127.0.0.1:${port}`, settings, platforms, stop };
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { startPlatforms, type Platforms } from "../../../infra/rehearsal/platforms.ts";
+import { readSettings, type RehearsalSettings } from "../../../infra/rehearsal/settings.ts";
+
+/** A deployed service with its surroundings, whose gateway is down at first: what the contract suite asks. */
+export interface Target {
+  url: string;
+  settings: RehearsalSettings;
+  platforms: Platforms;
+  /** Headers by which the service knows an operator. */
+  operator: Record<string, string>;
+  /** What it says of its gateway at first: asleep, or kept from starting by its config. */
+  down: Down;
+  /** Where an identity gateway stands before it, a stranger is sent there to sign in. */
+  signInOrigin?: string;
+  /** Removes what keeps the gateway down; it comes up within a while. */
+  mend(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A gateway that is not there: the state, the code of `/`, and the cause in words for an operator. */
+interface Down {
+  state: "stopped" | "crash-looping";
+  code: "gateway_not_ready" | "config_invalid";
+  tells: string;
+}
+
+/** A container that sleeps. */
+export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "stopped" };
+/** A gateway that was given {@link DEPRECATED}. */
+export const KEPT_FROM_STARTING: Down = {
+  state: "crash-looping",
+  code: "config_invalid",
+  tells: "Unrecognized key",
+};
+
+/** A config of an older version, as the specification's section 7 has it. */
+export const DEPRECATED = {
+  channels: { telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, dm: { policy: "open" } } },
+};
+
+/** Fresh secrets, and stand-ins for the platforms and the model that know them, at an address of this machine. */
+export async function startStandIns(hostname = "127.0.0.1") {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
+  const settings = await readSettings(dir);
+  await rm(dir, { recursive: true });
+  const platforms = await startPlatforms({ settings, hostname, realModel: false });
+  return { settings, platforms, environment: environmentOf(settings, platforms) };
+}
+
+function environmentOf({ secrets }: RehearsalSettings, { endpoints }: Platforms): Record<string, string> {
+  const { slack = "", telegram = "", discord = "", anthropic = "" } = endpoints;
+  return {
+    SLACK_BOT_TOKEN: secrets.slackBotToken,
+    SLACK_SIGNING_SECRET: secrets.slackSigningSecret,
+    SLACK_API_URL: slack,
+    TELEGRAM_BOT_TOKEN: secrets.telegramBotToken,
+    TELEGRAM_WEBHOOK_SECRET: secrets.telegramWebhookSecret,
+    TELEGRAM_API_ROOT: telegram,
+    DISCORD_APPLICATION_ID: secrets.discordApplicationId,
+    DISCORD_PUBLIC_KEY: secrets.discordPublicKey,
+    DISCORD_BOT_TOKEN: secrets.discordBotToken,
+    DISCORD_API_URL: discord,
+    ANTHROPIC_API_KEY: secrets.anthropicApiKey,
+    ANTHROPIC_BASE_URL: anthropic,
+  };
+}
