@@ -4,13 +4,15 @@ import { build } from "esbuild";
 import { onTestFinished } from "vitest";
 import { COMPATIBILITY } from "../../infra/build/compatibility.ts";
 import { createRunner } from "../../infra/rehearsal/cloudflare/index.ts";
+import { BINDINGS } from "../../runtime/contract/names.ts";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 
 const NAMESPACE = "0123456789abcdef0123456789abcdef";
 const MAIN = "index.js";
+const BUCKET = "state";
 
 /**
- * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, for a test.
+ * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, and an empty bucket, for a test.
  * Imports are resolved from the project's root. Gives a function that posts JSON and returns the JSON answer.
  */
 export async function durableObject(
@@ -21,7 +23,7 @@ export async function durableObject(
     stdin: { contents: source, resolveDir: process.cwd(), loader: "ts" },
     bundle: true,
     format: "esm",
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", "node:*"],
     write: false,
     logLevel: "silent",
   });
@@ -43,13 +45,16 @@ export async function durableObject(
         versionCreatedOn: new Date().toISOString(),
         mainModule: MAIN,
         modules: [{ name: MAIN, contentType: "application/javascript+module", sha256, content }],
-        bindings: [{ ...object, namespace_id: NAMESPACE }],
+        bindings: [
+          { ...object, namespace_id: NAMESPACE },
+          { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
+        ],
         compatibilityDate: COMPATIBILITY.date,
         compatibilityFlags: [...COMPATIBILITY.flags],
         classes: [{ className, namespaceId: NAMESPACE, sqlite: true, containerEnabled: false }],
       },
     ],
-    buckets: [],
+    buckets: [BUCKET],
     namespaces: [NAMESPACE],
     boundNamespaces: [NAMESPACE],
   });
