@@ -1,5 +1,7 @@
 import * as z from "zod";
-import { AGENT, CONFIG_FILE } from "./names.ts";
+import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
+
+export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
 /**
  * Copies of the data directory. A generation is an immutable archive (tar, Zstandard) with a manifest
@@ -18,9 +20,6 @@ export const BUCKET_KEYS = {
 /** Endings of a generation's two files. */
 export const GENERATION_FILES = { archive: ".tar.zst", manifest: ".json" } as const;
 
-/** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
-export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";
-
 /** What of the data directory belongs to a generation; `state.db` without the edge's tables. */
 export const GENERATION_CONTENT = [
   CONFIG_FILE,
@@ -28,7 +27,7 @@ export const GENERATION_CONTENT = [
   "devices",
   "sessions",
   "workspace",
-  "state.db",
+  STATE_FILE,
 ] as const;
 
 const LARGEST_PART = 99_999_999;

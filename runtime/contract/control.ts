@@ -40,6 +40,9 @@ export const CONTROL_ROUTES = {
   configFile: "/config-file",
 } as const;
 
+/** Of a POST to `/restore`: the archive's manifest as JSON. */
+export const MANIFEST_HEADER = "steward-manifest";
+
 /** A number for the state's content: it moves when a file of the data directory does. */
 export interface StateRevision {
   /** Opaque; equal while nothing has changed. */

@@ -15,6 +15,15 @@ export const DATA_DIRECTORY = `/root/.${AGENT}`;
 /** The config file's name inside the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;
 
+/** The database's name inside the data directory. */
+export const STATE_FILE = "state.db";
+
+/** Where a host's backups lie inside the data directory. */
+export const BACKUPS_DIRECTORY = "backups";
+
+/** Lies in the data directory while a restore is being put in place; whoever starts next finishes it. */
+export const RESTORE_MARKER = "restore.json";
+
 /** The Durable Object class that owns the container (specification, section 9). */
 export const SANDBOX_CLASS = "Sandbox";
 

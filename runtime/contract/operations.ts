@@ -2,7 +2,8 @@ import { StewardError } from "./errors.ts";
 
 /**
  * What `/debug/cli` may run: words as they stand, `<needed>` and `[optional]` arguments. Nothing here
- * writes the config or sends a message; who may use the bot is the one thing that it changes.
+ * writes the config or sends a message; who may use the bot is the one thing that it changes, and one more
+ * backup the one that it adds.
  */
 const FORMS = [
   "cat <file>",
@@ -20,6 +21,8 @@ const FORMS = [
   "sessions list",
   "schedules list",
   "backup list",
+  "backup create",
+  "backup verify <id>",
   "doctor",
 ] as const;
 

@@ -42,3 +42,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * share it; each start of the container has its own.
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
+
+/** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
+export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

@@ -38,17 +38,21 @@ export function writeFileAtomic(path: string, text: string): void {
   });
 }
 
+/** What a failure to write means to the operator; `undefined` where it is another one. */
+export function writeFailure(error: unknown, path: string): StewardError | undefined {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const options = { cause: error };
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new StewardError("disk_full", `${path} cannot be written: the disk is full.`, options);
+  }
+  if (!DENIED.has(code)) return undefined;
+  return new StewardError("data_directory_unwritable", `${path} cannot be written (${code}).`, options);
+}
+
 function guard(path: string, action: () => void): void {
   try {
     action();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code === "ENOSPC" || code === "EDQUOT") {
-      throw new StewardError("disk_full", `${path} cannot be written: the disk is full.`, { cause: error });
-    }
-    if (!DENIED.has(code)) throw error;
-    throw new StewardError("data_directory_unwritable", `${path} cannot be written (${code}).`, {
-      cause: error,
-    });
+    throw writeFailure(error, path) ?? error;
   }
 }

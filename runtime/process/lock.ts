@@ -5,6 +5,7 @@ import { StewardError } from "../contract/errors.ts";
 const PATIENCE_MS = 5_000;
 /** SQLite's codes for a file that may not be opened or not be written (https://sqlite.org/rescode.html). */
 const DENIED = new Set<unknown>([8, 14]);
+const BUSY = 5;
 
 /**
  * Runs `work` while no other process, and nothing else in this one, does so under the same lock file.
@@ -23,10 +24,25 @@ export function withLock<T>(lockFile: string, work: () => T): T {
   }
 }
 
-function lock(lockFile: string): DatabaseSync {
+/**
+ * Takes a lock for work that takes its time. `undefined` where somebody else has it.
+ *
+ * @returns what lets go of it. @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ */
+export function tryLock(lockFile: string): (() => void) | undefined {
+  try {
+    const database = lock(lockFile, 0);
+    return () => database.close();
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error && error.errcode === BUSY) return undefined;
+    throw error;
+  }
+}
+
+function lock(lockFile: string, timeout = PATIENCE_MS): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(lockFile, { timeout: PATIENCE_MS });
+    database = new DatabaseSync(lockFile, { timeout });
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {

@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { CONTROL_ROUTES, MANIFEST_HEADER } from "../contract/control.ts";
 import { PROBLEM_TYPE } from "../contract/problem.ts";
 import { createServer } from "../process/http.ts";
 import { closeServer, openServer } from "../process/server.ts";
-import type { Control } from "./control.ts";
+import type { Control, ControlAnswer } from "./control-request.ts";
 
+const ARCHIVE_TYPE = "application/zstd";
 /** Characters of the longest body that a route reads. */
 const LONGEST_BODY = 64 * 1024;
 
@@ -30,10 +33,26 @@ export async function serveControl(control: Control, hostname: string, port: num
 
 async function answer(control: Control, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = "GET", url: path = "/", headers } = request;
-  const body = await readBody(request);
-  const { status, value } = await control({ method, path, authorization: headers.authorization, body });
-  const type = status < 400 ? "application/json" : PROBLEM_TYPE;
-  response.writeHead(status, { "content-type": type }).end(JSON.stringify(value));
+  const { authorization, [MANIFEST_HEADER]: manifest } = headers;
+  const asked = { method, path, authorization };
+  const takesArchive = method === "POST" && path.split("?")[0] === CONTROL_ROUTES.restore;
+  const answered = takesArchive
+    ? await control({ ...asked, content: request, manifest: manifest?.toString() })
+    : await control({ ...asked, body: await readBody(request) });
+  await send(answered, response);
+}
+
+async function send(answered: ControlAnswer, response: ServerResponse): Promise<void> {
+  const { status } = answered;
+  if ("content" in answered) {
+    response.writeHead(status, { "content-type": ARCHIVE_TYPE, "content-length": answered.size });
+    await pipeline(answered.content, response);
+  } else if (status === 204) {
+    response.writeHead(status).end();
+  } else {
+    const type = status < 400 ? "application/json" : PROBLEM_TYPE;
+    response.writeHead(status, { "content-type": type }).end(JSON.stringify(answered.value));
+  }
 }
 
 /** Reads a body to its end. One that is too long is read and dropped, and is then no valid body of any route. */

@@ -4,25 +4,10 @@ import type { Log } from "../contract/log.ts";
 import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../contract/token.ts";
+import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** A request to the control API, in plain data. */
-export interface ControlRequest {
-  method: string;
-  /** Path with query. */
-  path: string;
-  authorization: string | undefined;
-  body?: string | undefined;
-}
-
-/** Its answer: a value as JSON, which is a problem document where `status` is an error's. */
-export interface ControlAnswer {
-  status: number;
-  value: unknown;
-}
-
-/** The control API. It answers while the gateway is dead: that is when it is needed. Never rejects. */
-export type Control = (request: ControlRequest) => Promise<ControlAnswer>;
+const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
@@ -40,19 +25,32 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
       return { status: 202, value: supervisor.status() };
     },
   };
-  return async ({ method, path, authorization, body = "" }) => {
+  return async (request) => {
+    const { method, path, authorization, body = "" } = request;
     if (!sameToken(bearerToken(authorization), controlToken)) return refusal("control_refused");
     const { pathname, searchParams } = new URL(path, "http://control");
     const handler = handlers[`${method} ${pathname}`];
-    if (handler === undefined) return refusal("not_found");
     try {
-      return await handler(searchParams, body);
+      if (handler !== undefined) return await handler(searchParams, body);
+      return (await askBackups(supervisor, pathname, request)) ?? refusal("not_found");
     } catch (error) {
       if (error instanceof StewardError) return refusal(error.code, error.message);
       log.error("control request failed", { error: error instanceof Error ? error.stack : String(error) });
       return refusal("internal");
     }
   };
+}
+
+/** Their routes are loaded with what they lead to, when the first one is asked. */
+async function askBackups(
+  supervisor: Supervisor,
+  pathname: string,
+  request: ControlRequest,
+): Promise<ControlAnswer | undefined> {
+  if (!BACKUP_ROUTES.some((route) => pathname === route || pathname.startsWith(`${route}/`)))
+    return undefined;
+  const { answerBackups } = await import("./backups/routes.ts");
+  return answerBackups(await supervisor.backups(), request);
 }
 
 function ok(value: unknown): ControlAnswer {

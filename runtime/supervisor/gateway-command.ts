@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
+import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 
 /**
@@ -59,6 +59,8 @@ export function gatewayEnvironment({
   return {
     ...MODEST_MALLOC,
     ...environment,
+    // It tells the supervisor something; a gateway that was started has its data.
+    [AWAIT_RESTORE_VARIABLE]: undefined,
     [CONTROL_TOKEN_VARIABLE]: controlToken,
     [SUPERVISED_VARIABLE]: "1",
     STEWARD_HOME: home,

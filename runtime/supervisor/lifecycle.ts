@@ -1,7 +1,7 @@
 import type { Reason } from "../contract/errors.ts";
 
-/** Where the gateway's process is. `backoff` waits for the next attempt after a crash. */
-export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping";
+/** Where the gateway's process is. `backoff` waits for the next attempt after a crash, `held` for its data. */
+export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
 /** Everything that the supervisor knows of the gateway's life. Times are milliseconds since the epoch. */
 export interface Lifecycle {
@@ -29,7 +29,10 @@ export type LifecycleEvent =
   /** Ended without being asked to. `permanent`: another attempt cannot end otherwise. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
   | { type: "retry" }
-  | { type: "stop" };
+  | { type: "stop" }
+  /** Its data is being put in place: from now on only a release or a stop changes anything. */
+  | { type: "hold"; reason: Reason }
+  | { type: "release" };
 
 /** When to try again, and when to give up. */
 export interface BackoffPolicy {
@@ -74,8 +77,10 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
   switch (event.type) {
     case "start":
       if (state.phase === "starting" || state.phase === "ready") return unchanged(state);
+      if (state.phase === "held") return unchanged(state);
       return spawning({ ...clean, failures: 0 }, now);
     case "restart":
+      if (state.phase === "held") return unchanged(state);
       return spawning({ ...clean, failures: 0 }, now);
     case "launched":
       return unchanged({ ...state, startedAt: now });
@@ -90,6 +95,11 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
       return crashed(state, event, context);
     case "stop":
       return unchanged({ ...clean, phase: "stopped", since: now, failures: 0 });
+    case "hold":
+      return unchanged({ ...clean, phase: "held", since: now, failures: 0, reason: event.reason });
+    case "release":
+      if (state.phase !== "held") return unchanged(state);
+      return spawning(clean, now);
   }
 }
 

@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { RESTORE_MARKER } from "../contract/names.ts";
 import { createRedactor } from "../contract/redact.ts";
+import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import { fatalReport } from "../process/fatal.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
@@ -9,15 +13,16 @@ try {
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 
-  // 2. Gateway. Before the rest is even loaded, since everything waits for it.
+  // 2. Gateway. Before the rest is even loaded, since everything waits for it, unless its data comes first.
   const { home, gatewayPort } = settings;
   const command = gatewayCommand();
   const environment = gatewayEnvironment({ environment: process.env, controlToken, home, gatewayPort });
-  const child = startChild({ command, environment });
+  const waits = process.env[AWAIT_RESTORE_VARIABLE] === "true" || existsSync(join(home, RESTORE_MARKER));
+  const child = waits ? undefined : startChild({ command, environment });
 
   // 3. Supervisor and its control API.
   const { supervise } = await import("./supervise.ts");
-  await supervise({ settings, controlToken, command, child });
+  await supervise({ settings, controlToken, command, ...(child && { child }) });
 } catch (error) {
   process.stderr.write(fatalReport(error, createRedactor(process.env)));
   process.exitCode = 1;

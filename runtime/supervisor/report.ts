@@ -7,6 +7,7 @@ const STATES: Record<Phase, SandboxState> = {
   ready: "ready",
   // Between two attempts it is still on its way, with the reason of the last crash beside it.
   backoff: "starting",
+  held: "starting",
   "crash-looping": "crash-looping",
 };
 
@@ -15,6 +16,7 @@ const PROCESS_STATES: Record<Phase, ProcessInfo["state"]> = {
   starting: "running",
   ready: "running",
   backoff: "backoff",
+  held: "exited",
   "crash-looping": "crash-looping",
 };
 

@@ -1,7 +1,9 @@
 import { createLog } from "../contract/log.ts";
 import { createRedactor } from "../contract/redact.ts";
+import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
 import { onStopRequest } from "../process/stop.ts";
+import { begin } from "./backups/begin.ts";
 import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
@@ -16,8 +18,8 @@ export interface SuperviseOptions {
   controlToken: string;
   /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];
-  /** The gateway's first run. */
-  child: Child;
+  /** The gateway's first run, where nothing keeps it from starting. */
+  child?: Child;
 }
 
 /**
@@ -41,7 +43,8 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     onOutput: write,
     bootMs: performance.now(),
   });
-  supervisor.start();
+  const awaitsData = process.env[AWAIT_RESTORE_VARIABLE] === "true";
+  const begun = begin({ supervisor, home: settings.home, awaitsData, log });
 
   const control = createControl(supervisor, controlToken, log);
   const server = await serveControl(control, settings.bind, settings.supervisorPort).catch(
@@ -56,4 +59,5 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     await server.close(CLOSE_MS);
     process.exit(0);
   });
+  await begun;
 }

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
+import type { Reason } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
+import type { StateBackups } from "./backups/backups.ts";
 import { startChild, type Child } from "./child.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
 import { readFailure, type Exit } from "./failure.ts";
@@ -65,9 +67,15 @@ export interface Supervisor {
   stop(): Promise<void>;
   /** Ends the gateway and starts it anew, also out of "crash-looping". Returns at once, as "starting". */
   restart(): void;
+  /** Ends the gateway and keeps it from starting, with the reason in the status, until `release` or `stop`. */
+  hold(why: Reason): Promise<void>;
+  /** Starts a gateway that is held; does nothing to another. */
+  release(): void;
   status(): SandboxStatus;
   processes(options?: { logs?: boolean }): ProcessList;
   config(): Promise<ContainerConfig>;
+  /** The copies of the state; what makes them is loaded on first use. */
+  backups(): Promise<StateBackups>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
   operate: RunOperation;
   /** Asks the gateway, with the control token added; 503 as a problem document where it is not up. */
@@ -168,13 +176,29 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     return () => listeners.delete(listener);
   };
 
-  return {
-    start: () => happened({ type: "start" }),
-    stop: async () => {
+  const holder = {
+    hold: async (why: Reason): Promise<void> => {
+      retire();
+      happened({ type: "hold", reason: why });
+      await dying;
+    },
+    release: () => happened({ type: "release" }),
+    stop: async (): Promise<void> => {
       retire();
       happened({ type: "stop" });
       await dying;
     },
+  };
+  let backups: Promise<StateBackups> | undefined;
+  const openBackups = async (): Promise<StateBackups> => {
+    const { StateBackups } = await import("./backups/backups.ts");
+    const clock = (): number => timers.now();
+    return new StateBackups({ home, supervisor: holder, environment, redact, clock, log });
+  };
+
+  return {
+    start: () => happened({ type: "start" }),
+    ...holder,
     restart: () => {
       retire();
       happened({ type: "restart" });
@@ -182,6 +206,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     status,
     processes: ({ logs = false } = {}) =>
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
+    backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
     operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {

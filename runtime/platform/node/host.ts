@@ -17,8 +17,11 @@ import { fatalReport } from "../../process/fatal.ts";
 import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
+import { begin } from "../../supervisor/backups/begin.ts";
 import { cliCommand, gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
+import { systemTimers } from "../../supervisor/timers.ts";
+import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { createLedger } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
@@ -90,7 +93,8 @@ try {
     clock: Date.now,
     log,
   });
-  supervisor.start();
+  const backups = hostBackups({ supervisor, timers: systemTimers, log });
+  const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
@@ -105,16 +109,19 @@ try {
     throw error;
   });
   telegram.start();
+  backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
 
-  // 5. Stop: no new events, deliveries under way end, then the gateway.
+  // 5. Stop: no new events, deliveries under way end, then the gateway. A restore is finished at the next start.
   onStopRequest(process.env, async () => {
+    backups.stop();
     await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
     await Promise.race([ledger.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS * 3))]);
     await supervisor.stop();
     sql.close();
     process.exit(0);
   });
+  await begun;
 } catch (error) {
   process.stderr.write(fatalReport(error, redact));
   process.exitCode = 1;

@@ -23,8 +23,10 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
     wake: async () => true,
     request: async (port, request) => {
       if (port === "gateway") return supervisor.fetchGateway(request.path, init(request));
-      const { status, value } = await control({ ...request, authorization });
-      return Response.json(value, { status });
+      const answer = await control({ ...request, authorization });
+      if (!("content" in answer)) return Response.json(answer.value, { status: answer.status });
+      const { status, content, size } = answer;
+      return new Response(content, { status, headers: { "content-length": String(size) } });
     },
     peek: async (request) =>
       supervisor.status().state === "ready"

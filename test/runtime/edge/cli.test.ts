@@ -44,6 +44,8 @@ describe("GET /debug/cli", () => {
     "sessions list",
     "schedules list",
     "backup list",
+    "backup create",
+    "backup verify 00000001-00000001",
     "doctor",
   ])("allows: %s", async (line) => {
     const { response, words } = await run(line);
@@ -68,6 +70,7 @@ describe("GET /debug/cli", () => {
     "devices approve --help",
     "devices approve ''",
     "doctor --fix",
+    "backup restore 00000001-00000001",
     "schedules add",
     "status; id",
     "status && id",

@@ -1,32 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ContainerConfig, ProcessList, SandboxStatus } from "../../../runtime/contract/control.ts";
-import { ask, askJson, deliver, delivery, surroundings, writeConfig } from "../support/gateway.ts";
-import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
-import { freePort, listens } from "../../support/ports.ts";
-
-async function container(extra: Record<string, string> = {}) {
-  const around = await surroundings();
-  const port = await freePort();
-  const start = () =>
-    startRuntime("supervisor/main.ts", { ...around.environment, SUPERVISOR_PORT: String(port), ...extra });
-  const control = `http://127.0.0.1:${port}`;
-  const status = () => askJson<SandboxStatus>(`${control}/status`);
-  const config = () => askJson<ContainerConfig>(`${control}/config`);
-  const gateway = async (query = "") => {
-    const { processes } = await askJson<ProcessList>(`${control}/processes${query}`);
-    const found = processes.find(({ name }) => name === "gateway");
-    if (found === undefined) throw new Error("no gateway in the list");
-    return found;
-  };
-  const state = (wanted: string) =>
-    eventually(async () => {
-      const now = await status().catch(() => undefined);
-      return now?.state === wanted && now;
-    });
-  return { ...around, start, control, status, config, gateway, state };
-}
+import type { ProcessList } from "../../../runtime/contract/control.ts";
+import { container } from "../support/container.ts";
+import { ask, askJson, deliver, delivery, writeConfig } from "../support/gateway.ts";
+import { CONTROL_TOKEN, eventually, SECRETS } from "../support/processes.ts";
+import { listens } from "../../support/ports.ts";
 
 test("the container's main process starts the gateway and answers its control API", async () => {
   const { start, control, config, gateway, state, url, slack } = await container();

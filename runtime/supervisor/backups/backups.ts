@@ -1,0 +1,164 @@
+import type { ReadStream } from "node:fs";
+import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
+import type { Environment } from "../../contract/environment.ts";
+import { reason, StewardError, type Reason } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Redactor } from "../../contract/redact.ts";
+import { stateRevision } from "../../process/backups/content.ts";
+import { makeGeneration } from "../../process/backups/generation.ts";
+import { drill, finishRestore, removeScratch, stageRestore } from "../../process/backups/restore.ts";
+import { Shelf } from "../../process/backups/shelf.ts";
+import type { Archive } from "../../process/backups/unpack.ts";
+
+/** The gateway's life, as far as a restore takes part in it. */
+interface Holder {
+  hold(why: Reason): Promise<void>;
+  release(): void;
+  stop(): Promise<void>;
+}
+
+/** What the copies of the state are made and restored with. */
+export interface StateBackupsOptions {
+  /** The data directory. */
+  home: string;
+  supervisor: Holder;
+  /** The gateway's environment: what a config file is checked against. */
+  environment: Environment;
+  redact: Redactor;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** How a copy is made. */
+export interface MakeOptions {
+  /** Its name; without one it is the next. */
+  id?: string | undefined;
+  /** Looks at it before it is there for others; what it throws keeps it from that. */
+  accept?(manifest: GenerationManifest): void;
+}
+
+/** How an archive that was handed over is put in place. */
+export interface ReceiveOptions {
+  config: ConfigSource;
+  /** Whether the gateway starts then; else it is left stopped. */
+  start: boolean;
+}
+
+/** What the status says meanwhile. */
+export const RESTORING = reason(
+  "gateway_not_ready",
+  "Its state is being restored; it starts when that is done.",
+);
+
+/**
+ * Makes and restores generations beside a gateway that runs. One thing at a time, over all processes: what
+ * comes meanwhile is refused as `commands_busy`.
+ */
+export class StateBackups {
+  readonly #options: StateBackupsOptions;
+  readonly #shelf: Shelf;
+  /** Moves once a process, at its first copy. */
+  #epoch: number | undefined;
+
+  constructor(options: StateBackupsOptions) {
+    this.#options = options;
+    this.#shelf = new Shelf(options.home);
+  }
+
+  revision(): Promise<string> {
+    return stateRevision(this.#options.home);
+  }
+
+  /** Newest first. */
+  list(): Promise<GenerationManifest[]> {
+    return this.#shelf.list();
+  }
+
+  /** @throws StewardError `backup_unknown`. */
+  open(id: string): Promise<{ content: ReadStream; manifest: GenerationManifest }> {
+    return this.#shelf.open(id);
+  }
+
+  /** See `makeGeneration`. */
+  make(options: MakeOptions = {}): Promise<GenerationManifest> {
+    return this.#shelf.alone(() => this.#make(options));
+  }
+
+  /** @throws StewardError `backup_unknown`. */
+  remove(id: string): Promise<void> {
+    return this.#shelf.alone(() => this.#shelf.remove(id));
+  }
+
+  /** Unpacks one beside the state and checks it. */
+  verify(id: string): Promise<RestoreReport> {
+    return this.#shelf.alone(async () => drill({ ...this.#options, ...(await this.#shelf.open(id)) }));
+  }
+
+  /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
+  restore(id: string, config: ConfigSource): Promise<RestoreReport> {
+    return this.#shelf.alone(async () => {
+      const archive = { ...this.#options, ...(await this.#shelf.open(id)) };
+      const report = await stageRestore(archive, { config, copyFirst: true });
+      await this.#finish(true);
+      return report;
+    });
+  }
+
+  /** Puts an archive from elsewhere in the state's place. Whoever sends it has a copy of what is there now. */
+  receive(archive: Archive, { config, start }: ReceiveOptions): Promise<RestoreReport> {
+    return this.#shelf.alone(async () => {
+      const report = await stageRestore({ ...this.#options, ...archive }, { config, copyFirst: false });
+      await this.#finish(start);
+      return report;
+    });
+  }
+
+  /** Goes on without a restore: whoever was asked for the data has none. */
+  async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
+    if (start) this.#options.supervisor.release();
+    else await this.#options.supervisor.stop();
+  }
+
+  /** Puts in place what was marked before this process was started, and removes what a crash has left. */
+  finishMarked(): Promise<void> {
+    const { home, log } = this.#options;
+    return this.#shelf.alone(async () => {
+      const id = await finishRestore(home, () => this.#make());
+      if (id !== undefined) log.info("a restore was finished", { id });
+      await removeScratch(home);
+      await this.#shelf.tidy();
+    });
+  }
+
+  async #finish(start: boolean): Promise<void> {
+    const { home, supervisor, log } = this.#options;
+    await supervisor.hold(RESTORING);
+    try {
+      const id = await finishRestore(home, () => this.#make());
+      log.info("the state was restored", { id });
+    } catch (error) {
+      const stuck = error instanceof StewardError && error.code === "restore_failed";
+      if (stuck) await supervisor.hold(error.reason);
+      else supervisor.release();
+      throw error;
+    }
+    if (start) supervisor.release();
+    else await supervisor.stop();
+  }
+
+  async #make({ id, accept }: MakeOptions = {}): Promise<GenerationManifest> {
+    const { home, environment, clock, log } = this.#options;
+    this.#epoch ??= (await this.#shelf.epoch()) + 1;
+    const manifest = await makeGeneration({
+      home,
+      shelf: this.#shelf,
+      id: id ?? (await this.#shelf.next(this.#epoch)),
+      environment,
+      clock,
+      ...(accept && { accept }),
+    });
+    log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
+    return manifest;
+  }
+}
