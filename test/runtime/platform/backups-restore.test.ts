@@ -49,7 +49,8 @@ test("a cached config that somebody wrote by hand takes the file's place, unchec
   expect(await objects.one.do("data")).toEqual({ messages: 5, config: BY_HAND });
   expect(await restores(objects)).toEqual([
     "POST /restore?config=generation&start=false",
-    "PUT /config-file?unchecked=true",
+    "GET /config-file",
+    expect.stringMatching(/^PUT \/config-file\?expected=[0-9a-f]{64}&unchecked=true$/),
     "POST /restart",
   ]);
 });

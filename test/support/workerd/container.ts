@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { GenerationManifest } from "../../../runtime/contract/backup.ts";
+import { MANIFEST_HEADER } from "../../../runtime/contract/control.ts";
 import type { ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
@@ -95,7 +96,11 @@ export class StandInContainer {
     if (pathname.startsWith("/generations/")) return this.#generation(request, pathname.split("/")[2] ?? "");
     if (pathname === "/restore") return this.#restore(request);
     if (pathname === "/config-file" && request.method === "GET") return Response.json(this.#config());
-    if (pathname === "/config-file") this.data.config = await request.text();
+    if (pathname === "/config-file") {
+      const expected = new URL(request.url).searchParams.get("expected");
+      if (expected !== (this.#config().sha256 ?? "none")) return refusal("config_changed");
+      this.data.config = await request.text();
+    }
     if (pathname === "/restart") this.#startGateway();
     return new Response(null, { status: 202 });
   }
@@ -132,7 +137,7 @@ export class StandInContainer {
 
   async #restore(request: Request): Promise<Response> {
     const { searchParams } = new URL(request.url);
-    const header = request.headers.get("steward-manifest");
+    const header = request.headers.get(MANIFEST_HEADER);
     const archive = await request.text();
     const manifest = header === null ? undefined : (JSON.parse(header) as GenerationManifest);
     if (manifest !== undefined && manifest.sha256 !== sha256(archive)) return refusal("backup_corrupt");

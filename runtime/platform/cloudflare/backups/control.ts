@@ -7,6 +7,7 @@ import {
 } from "../../../contract/backup.ts";
 import {
   CONTROL_ROUTES,
+  MANIFEST_HEADER,
   type ConfigText,
   type SnapshotRequest,
   type StateRevision,
@@ -90,7 +91,7 @@ export class BackupControl {
 
   /** Puts a generation into the container. */
   async restore({ manifest, archive, config, hold, drill }: Upload): Promise<RestoreReport> {
-    const headers = { "steward-manifest": JSON.stringify(manifest) };
+    const headers = { [MANIFEST_HEADER]: JSON.stringify(manifest) };
     const query = { config, ...(hold && { start: "false" }), ...(drill && { drill: "true" }) };
     const init = { method: "POST", headers, body: archive, duplex: "half" } as const;
     return this.#json(`${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`, init, TRANSFER_TIMEOUT_MS);
@@ -108,7 +109,9 @@ export class BackupControl {
 
   /** Puts a config in place unchecked and starts the gateway with it, which stops visibly where it is wrong. */
   async startWith(config: string): Promise<void> {
-    await this.#tell(`${CONTROL_ROUTES.configFile}?unchecked=true`, { method: "PUT", body: config });
+    const { sha256 } = await this.configText();
+    const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
+    await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
     await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
   }
 
