@@ -36,8 +36,10 @@ async function answer(control: Control, request: IncomingMessage, response: Serv
   const { authorization, [MANIFEST_HEADER]: manifest } = headers;
   const asked = { method, path, authorization };
   const takesArchive = method === "POST" && path.split("?")[0] === CONTROL_ROUTES.restore;
+  // Whoever stops reading must not cut the connection, on which the answer still goes out.
+  const content = (): AsyncIterable<Uint8Array> => request.iterator({ destroyOnReturn: false });
   const answered = takesArchive
-    ? await control({ ...asked, content: request, manifest: manifest?.toString() })
+    ? await control({ ...asked, content: content(), manifest: manifest?.toString() })
     : await control({ ...asked, body: await readBody(request) });
   await send(answered, response);
 }

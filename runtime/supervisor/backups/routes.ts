@@ -5,7 +5,12 @@ import {
   type ConfigSource,
   type GenerationManifest,
 } from "../../contract/backup.ts";
-import { CONTROL_ROUTES } from "../../contract/control.ts";
+import {
+  CONTROL_ROUTES,
+  type RestoreRequest,
+  type SnapshotRequest,
+  type StateRevision,
+} from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { ControlAnswer, ControlRequest } from "../control-request.ts";
 import type { StateBackups } from "./backups.ts";
@@ -17,7 +22,10 @@ export async function answerBackups(
 ): Promise<ControlAnswer | undefined> {
   const { pathname, searchParams } = new URL(request.path, "http://control");
   const asked = `${request.method} ${pathname}`;
-  if (asked === `GET ${CONTROL_ROUTES.revision}`) return ok({ revision: await backups.revision() });
+  if (asked === `GET ${CONTROL_ROUTES.revision}`) {
+    const answer: StateRevision = { revision: await backups.revision() };
+    return ok(answer);
+  }
   if (asked === `GET ${CONTROL_ROUTES.generations}`) return ok({ generations: await backups.list() });
   if (asked === `POST ${CONTROL_ROUTES.generations}`) {
     return ok(await backups.make({ id: readId(request.body) }));
@@ -96,7 +104,7 @@ function readConfigSource(value: unknown): ConfigSource {
 }
 
 /** A field of a JSON object; an empty body is an empty one. */
-function fieldOf(body: string | undefined, name: string): unknown {
+function fieldOf(body: string | undefined, name: keyof SnapshotRequest | keyof RestoreRequest): unknown {
   if (body === undefined || body === "") return undefined;
   try {
     const value: unknown = JSON.parse(body);
