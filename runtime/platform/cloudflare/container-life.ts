@@ -43,6 +43,8 @@ export class ContainerLife {
   /** The end of the run under way; a later run has one of its own. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
+  /** The last copy of an outdated container is being made. */
+  #leaving = false;
   #cached: { status: SandboxStatus; at: number } | undefined;
 
   constructor(options: ContainerLifeOptions) {
@@ -77,8 +79,14 @@ export class ContainerLife {
     );
   }
 
+  // Where the last copy fails it serves on until the next attempt.
   async #endOutdated(): Promise<void> {
-    while (this.running && !(await this.#options.leave())) await pause(LEAVE_RETRY_MS);
+    for (;;) {
+      this.#leaving = true;
+      if (!this.running || (await this.#options.leave())) break;
+      this.#leaving = false;
+      await pause(LEAVE_RETRY_MS);
+    }
     await this.stop();
   }
 
@@ -131,7 +139,9 @@ export class ContainerLife {
   async #ask(): Promise<SandboxStatus> {
     const status = await this.#ports.status();
     if (status !== undefined) this.#answered = true;
-    const known = this.#options.restorer.done && status !== undefined ? status : this.#booting();
+    const begun = this.#options.restorer.done && status !== undefined ? status : this.#booting();
+    // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
+    const known = this.#leaving ? this.#stopped() : begun;
     this.#cached = { status: known, at: this.#options.clock() };
     return known;
   }
@@ -251,6 +261,7 @@ export class ContainerLife {
     const { container, notes, clock, log } = this.#options;
     const ended = (crash: string): void => {
       this.#end = undefined;
+      this.#leaving = false;
       this.#cached = undefined;
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
