@@ -47,6 +47,7 @@ async function run(target: Target, options: RehearsalOptions, interruption: Inte
     // A host's container outlives this process, unlike the emulated account's.
     const leavesContainer = target === "host" && options.once;
     try {
+      if (options.destroy) await world.removeData();
       if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never" });
     } finally {
       await world.close();

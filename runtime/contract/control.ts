@@ -28,7 +28,8 @@ export const CONTROL_ROUTES = {
   /**
    * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty where there is nothing to
    * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
-   * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`.
+   * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`. With `drill=true` the archive
+   * is only tried, as by `/generations/<id>/verify`.
    */
   restore: "/restore",
   /**

@@ -25,7 +25,7 @@ import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics-routes.ts";
-import type { Clock, Ledger, Sandbox } from "./ports.ts";
+import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
@@ -35,6 +35,8 @@ export interface EdgeOptions {
   settings: EdgeSettings;
   ledger: Ledger;
   sandbox: Sandbox;
+  /** The copies of the state. */
+  backups?: Backups;
   identify: Identify;
   /** Signing in by form, where no identity gateway does it. */
   signIn?: SignIn;

@@ -25,6 +25,8 @@ export interface World extends OpenStack {
   limits: readonly string[];
   /** Headers that sign the operator in; `audience` is the stack's output. */
   signIn(audience: string): Promise<Record<string, string>>;
+  /** Removes what has gathered in the emulated account and keeps the stack from being destroyed. */
+  removeData(): Promise<void>;
 }
 
 /** Starts the world of this target. What was started ends again when a later step fails. */
@@ -89,6 +91,7 @@ export async function openWorld(
       sandbox: sandbox.description,
       limits: LIMITS,
       signIn,
+      removeData: () => cloud.runner.emptyBuckets(),
     };
   };
   const host = async (): Promise<World> => {
@@ -98,7 +101,8 @@ export async function openWorld(
     const stack = await open(hostConfig({ settings, endpoints: platforms.endpoints }), ["command"]);
     const signIn = async () => ({ authorization: `Bearer ${settings.secrets.adminToken}` });
     const sandbox = `a container on Docker ${version}`;
-    return { stack, close, engine, settings, platforms, sandbox, limits: [], signIn };
+    const removeData = async () => {};
+    return { stack, close, engine, settings, platforms, sandbox, limits: [], signIn, removeData };
   };
   try {
     return await (target === "host" ? host() : serverless());

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { COMPATIBILITY } from "../../infra/build/compatibility.ts";
 import { createRunner } from "../../infra/rehearsal/cloudflare/index.ts";
+import { BINDINGS } from "../../runtime/contract/names.ts";
 
 const NAMESPACE = "0123456789abcdef0123456789abcdef";
 const MAIN = "index.js";
+const BUCKET = "state";
 
 /** A module that runs in workerd. */
 export interface ModuleWorker {
@@ -14,7 +16,7 @@ export interface ModuleWorker {
 }
 
 /**
- * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to. Imports are
+ * Runs a module with one Durable Object class in workerd, which its binding `OBJECT` leads to, and an empty bucket. Imports are
  * resolved from the project's root. `dir` keeps what the object stores.
  */
 export async function startModule(source: string, className: string, dir: string): Promise<ModuleWorker> {
@@ -22,7 +24,7 @@ export async function startModule(source: string, className: string, dir: string
     stdin: { contents: source, resolveDir: process.cwd(), loader: "ts" },
     bundle: true,
     format: "esm",
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", "node:*"],
     write: false,
     logLevel: "silent",
   });
@@ -42,13 +44,16 @@ export async function startModule(source: string, className: string, dir: string
         versionCreatedOn: new Date().toISOString(),
         mainModule: MAIN,
         modules: [{ name: MAIN, contentType: "application/javascript+module", sha256, content }],
-        bindings: [{ ...object, namespace_id: NAMESPACE }],
+        bindings: [
+          { ...object, namespace_id: NAMESPACE },
+          { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
+        ],
         compatibilityDate: COMPATIBILITY.date,
         compatibilityFlags: [...COMPATIBILITY.flags],
         classes: [{ className, namespaceId: NAMESPACE, sqlite: true, containerEnabled: false }],
       },
     ],
-    buckets: [],
+    buckets: [BUCKET],
     namespaces: [NAMESPACE],
     boundNamespaces: [NAMESPACE],
   });

@@ -12,6 +12,7 @@ import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const NAMESPACE = "0123456789abcdef0123456789abcdef";
 const SCRIPT = "steward";
+const BUCKET = "steward-state";
 const SECRETS = {
   SLACK_BOT_TOKEN: "xoxb-test-0123456789ab",
   SLACK_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
@@ -82,6 +83,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
               class_name: SANDBOX_CLASS,
               namespace_id: NAMESPACE,
             },
+            { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
           ],
           compatibilityDate: COMPATIBILITY.date,
           compatibilityFlags: [...COMPATIBILITY.flags],
@@ -96,7 +98,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
           ],
         },
       ],
-      buckets: [],
+      buckets: [BUCKET],
       namespaces: [NAMESPACE],
       boundNamespaces: [NAMESPACE],
     });

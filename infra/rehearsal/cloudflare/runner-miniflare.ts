@@ -83,12 +83,18 @@ class MiniflareRunner implements WorkerRunner {
 
   bucketIsEmpty(name: string): Promise<boolean> {
     return this.#inTurn(async () => {
-      if (!this.#runtime?.buckets.includes(name)) {
-        await this.#restart({ ...this.#deployed, buckets: [...new Set([...this.#deployed.buckets, name])] });
-      }
-      const bucket = await this.#runtime?.miniflare.getR2Bucket(name, STORAGE_WORKER);
-      const listed = await bucket?.list({ limit: 1 });
+      const listed = await (await this.#bucket(name))?.list({ limit: 1 });
       return listed === undefined || listed.objects.length === 0;
+    });
+  }
+
+  emptyBuckets(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const name of this.#deployed.buckets) {
+        const bucket = await this.#bucket(name);
+        const keys = async () => (await bucket?.list())?.objects.map(({ key }) => key) ?? [];
+        for (let left = await keys(); left.length > 0; left = await keys()) await bucket?.delete(left);
+      }
     });
   }
 
@@ -109,6 +115,13 @@ class MiniflareRunner implements WorkerRunner {
       await this.#removeLeftovers(this.#deployed.namespaces);
       await this.#host.close();
     });
+  }
+
+  async #bucket(name: string) {
+    if (!this.#runtime?.buckets.includes(name)) {
+      await this.#restart({ ...this.#deployed, buckets: [...new Set([...this.#deployed.buckets, name])] });
+    }
+    return this.#runtime?.miniflare.getR2Bucket(name, STORAGE_WORKER);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -65,6 +65,8 @@ export interface WorkerRunner {
   /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
   address(script: string): Promise<URL | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
+  /** Removes every object of every bucket, as their owner does before the buckets themselves can go. */
+  emptyBuckets(): Promise<void>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
   /** The last lines that containers in process mode wrote, oldest first. */

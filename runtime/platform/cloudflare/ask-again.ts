@@ -1,32 +1,41 @@
-/** The wait before the second question, then twice as long each time. */
-const FIRST_MS = 10_000;
-const LONGEST_MS = 30 * 60_000;
+/** What {@link AskAgain} works with. */
+export interface AskAgainOptions {
+  /** The wait before the second attempt, then twice as long each time. */
+  firstMs: number;
+  longestMs: number;
+}
 
-/** When a gateway that cannot start is asked again, while events wait for it. */
+/** When something that failed is tried again. */
 export class AskAgain {
+  readonly #options: AskAgainOptions;
   #at = 0;
-  #waitMs = FIRST_MS / 2;
+  #waitMs = 0;
 
-  /** Milliseconds since the epoch; 0 while the gateway can start, as far as is known. */
+  constructor(options: AskAgainOptions) {
+    this.#options = options;
+  }
+
+  /** Milliseconds since the epoch; 0 while it works, as far as is known. */
   get at(): number {
     return this.#at;
   }
 
-  /** The gateway cannot start, although it was asked to: it may sleep even with events that wait for it. */
+  /** It failed, and has not worked since. */
   get failing(): boolean {
     return this.#at > 0;
   }
 
-  /** It did not start. @returns when to ask again. */
+  /** It failed. @returns when to try again. */
   failed(now: number): number {
-    this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_MS);
+    const { firstMs, longestMs } = this.#options;
+    this.#waitMs = Math.min(Math.max(this.#waitMs * 2, firstMs), longestMs);
     this.#at = now + this.#waitMs;
     return this.#at;
   }
 
-  /** It is ready. */
+  /** It worked. */
   recovered(): void {
-    this.#waitMs = FIRST_MS / 2;
+    this.#waitMs = 0;
     this.#at = 0;
   }
 }

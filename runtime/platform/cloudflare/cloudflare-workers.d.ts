@@ -11,3 +11,6 @@ declare module "cloudflare:workers" {
 
 /** https://developers.cloudflare.com/workers/runtime-apis/websockets/ */
 declare const WebSocketPair: typeof import("@cloudflare/workers-types/index.ts").WebSocketPair;
+
+/** https://developers.cloudflare.com/workers/runtime-apis/streams/transformstream/#fixedlengthstream */
+declare const FixedLengthStream: typeof import("@cloudflare/workers-types/index.ts").FixedLengthStream;

@@ -1,7 +1,8 @@
 import type { Log } from "../../contract/log.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
-import { reason } from "../../contract/errors.ts";
+import { reason, StewardError } from "../../contract/errors.ts";
 import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
+import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { pause } from "./pause.ts";
 
@@ -14,11 +15,17 @@ const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 const STOP_GRACE_MS = 15_000;
 const SIGTERM = 15;
+/** Before an outdated container whose last copy failed is asked again. */
+const LEAVE_RETRY_MS = 5_000;
 
 /** What {@link ContainerLife} works with. */
 export interface ContainerLifeOptions extends ContainerPortsOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;
+  /** Gives the container its data, without which its gateway does not start. */
+  restorer: Pick<Restorer, "started" | "begin" | "done" | "reason">;
+  /** The last copy before an outdated container ends. False: it failed, and is tried again. */
+  leave(): Promise<boolean>;
   clock: Clock;
   log: Log;
 }
@@ -36,6 +43,8 @@ export class ContainerLife {
   /** The end of the run under way; a later run has one of its own. */
   #end: Promise<void> | undefined;
   #starting: Promise<SandboxStatus> | undefined;
+  /** The last copy of an outdated container is being made. */
+  #leaving = false;
   #cached: { status: SandboxStatus; at: number } | undefined;
 
   constructor(options: ContainerLifeOptions) {
@@ -65,9 +74,20 @@ export class ContainerLife {
     if (!this.running || notes.read("environment") === this.#fingerprint) return;
     log.info("the container's environment is outdated");
     // Not waited for: meanwhile the gateway says that it is stopping, and whoever needs it waits for the next start.
-    void this.stop().catch((error: unknown) =>
+    void this.#endOutdated().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
+  }
+
+  // Where the last copy fails it serves on until the next attempt.
+  async #endOutdated(): Promise<void> {
+    for (;;) {
+      this.#leaving = true;
+      if (!this.running || (await this.#options.leave())) break;
+      this.#leaving = false;
+      await pause(LEAVE_RETRY_MS);
+    }
+    await this.stop();
   }
 
   /** True while a start is waited for. */
@@ -76,9 +96,12 @@ export class ContainerLife {
   }
 
   #start(): void {
-    const { container, environment, notes, clock, log } = this.#options;
+    const { container, environment, notes, restorer, clock, log } = this.#options;
+    // An object that was lost amid a restore begins it anew.
+    if (container().running) restorer.begin();
     // A run whose end is not noticed yet is waited for: each run is watched by itself.
     if (container().running || this.#end !== undefined) return;
+    restorer.started();
     const token = crypto.randomUUID();
     notes.write("controlToken", token);
     notes.write("startedAt", String(clock()));
@@ -90,6 +113,7 @@ export class ContainerLife {
     });
     log.info("container started");
     this.#watch();
+    restorer.begin();
   }
 
   /** Asks the container to stop and ends it by force where it does not. A run that begins meanwhile goes on. */
@@ -115,7 +139,9 @@ export class ContainerLife {
   async #ask(): Promise<SandboxStatus> {
     const status = await this.#ports.status();
     if (status !== undefined) this.#answered = true;
-    const known = status ?? this.#booting();
+    const begun = this.#options.restorer.done && status !== undefined ? status : this.#booting();
+    // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
+    const known = this.#leaving ? this.#stopped() : begun;
     this.#cached = { status: known, at: this.#options.clock() };
     return known;
   }
@@ -132,7 +158,7 @@ export class ContainerLife {
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
-    const { container, clock, notes } = this.#options;
+    const { container, clock, notes, restorer } = this.#options;
     const deadline = clock() + timeoutMs;
     this.#bootFailures = 0;
     for (;;) {
@@ -144,7 +170,12 @@ export class ContainerLife {
         notes.write("coldStartMs", String(clock() - Number(notes.read("startedAt"))));
         notes.write("coldStartOf", notes.read("startedAt") ?? "");
       }
-      if (settled || clock() >= deadline) return status;
+      if (settled) return status;
+      if (clock() >= deadline) {
+        // Without its state it is of no use: the next start tries again.
+        if (restorer.reason !== undefined) await this.stop();
+        return status;
+      }
       const failed = !container().running && this.#bootFailures > 0;
       await pause(failed ? BOOT_RETRY_MS * this.#bootFailures : POLL_MS);
     }
@@ -155,10 +186,27 @@ export class ContainerLife {
     await this.#adopted;
     // What was sent is never sent twice: a question that may be asked again finds out that the port listens.
     if (port === "supervisor" && request.method !== "GET") {
-      const listening = await this.#untilSent(port, { method: "GET", path: CONTROL_ROUTES.status });
-      await listening.body?.cancel();
+      await this.whenRestored();
     }
     return this.#untilSent(port, request);
+  }
+
+  /**
+   * Starts the container and waits until it has its data: what is changed before would be lost.
+   *
+   * @throws StewardError `restore_failed` where that takes too long.
+   */
+  async whenRestored(): Promise<void> {
+    await this.#adopted;
+    const { clock, restorer } = this.#options;
+    const deadline = clock() + PORT_TIMEOUT_MS;
+    const listening = await this.#untilSent("supervisor", { method: "GET", path: CONTROL_ROUTES.status });
+    await listening.body?.cancel();
+    while (!restorer.done) {
+      if (!this.running || clock() >= deadline)
+        throw new StewardError("restore_failed", restorer.reason?.detail);
+      await pause(POLL_MS);
+    }
   }
 
   /** Asks the gateway where it is ready; starts nothing. `undefined` where no answer came. */
@@ -196,13 +244,14 @@ export class ContainerLife {
   }
 
   #stopped(): SandboxStatus {
-    const { notes } = this.#options;
+    const { notes, restorer } = this.#options;
     const crash = notes.read("crash");
+    const cause = restorer.reason ?? (crash ? reason("crash_looping", crash) : undefined);
     return {
       state: "stopped",
       since: notes.time("stoppedAt"),
       restarts: 0,
-      ...(crash && { reason: reason("crash_looping", crash) }),
+      ...(cause && { reason: cause }),
       ...notes.coldStart(),
     };
   }
@@ -212,6 +261,7 @@ export class ContainerLife {
     const { container, notes, clock, log } = this.#options;
     const ended = (crash: string): void => {
       this.#end = undefined;
+      this.#leaving = false;
       this.#cached = undefined;
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));

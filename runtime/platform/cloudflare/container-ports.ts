@@ -35,6 +35,15 @@ export class ContainerPorts {
     });
   }
 
+  /** As {@link send} to the supervisor, with any method, headers and stream. */
+  async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
+    return this.#server("supervisor").fetch(`http://sandbox${path}`, {
+      ...init,
+      headers: { ...(init.headers as Record<string, string> | undefined), ...this.#authorization() },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  }
+
   /** Asks the gateway for a WebSocket. Throws where the port does not listen; the answer may be a refusal. */
   async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
     // Ends the request only: a signal that fires later would end the open socket too.

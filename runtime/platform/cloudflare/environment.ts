@@ -1,15 +1,18 @@
+import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import { readEdgeSettings, type EdgeSettings, type Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Ledger, Sandbox } from "../../edge/ports.ts";
+import type { BackupsDoor } from "./backups/remote.ts";
 
 /** The object's way in for a chat page: an answer with a WebSocket passes through `fetch` only. */
 export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
-/** What the Worker is bound to: text and secret variables beside the Durable Object namespace. */
+/** What the Worker is bound to: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {
-  SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor };
+  SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor & BackupsDoor };
+  STATE: R2Bucket;
 }
 
 /** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */

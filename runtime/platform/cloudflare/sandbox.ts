@@ -1,6 +1,7 @@
 import type { Log } from "../../contract/log.ts";
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
+import { AWAIT_RESTORE_VARIABLE } from "../../contract/backup.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { gatewayEnvironment } from "../../contract/environment.ts";
@@ -12,6 +13,7 @@ import { deliverTo } from "../../edge/ledger/deliver.ts";
 import { LedgerStore } from "../../edge/ledger/store.ts";
 import type {
   Admission,
+  Backups,
   Ledger,
   LedgerCounts,
   LedgerPage,
@@ -23,6 +25,8 @@ import type {
 } from "../../edge/ports.ts";
 import { Alarm } from "./alarm.ts";
 import { AskAgain } from "./ask-again.ts";
+import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
+import { SandboxBackups } from "./backups/sandbox-backups.ts";
 import { ChatRelay } from "./chat-relay.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
@@ -35,6 +39,8 @@ import { Notes } from "./notes.ts";
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
 const CONCURRENCY = 32;
 const READY_TIMEOUT_MS = 120_000;
+/** A gateway that cannot start is asked again after that, while events wait for it; then twice as long each time. */
+const ASK_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 15_000;
 /** After a refused chat socket, as on a host. */
@@ -43,17 +49,21 @@ const ASK_AGAIN_SECONDS = 5;
 const SHORTEST_ALARM_MS = 500;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
-export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger, SandboxPorts, ChatDoor {
+export class Sandbox
+  extends DurableObject<WorkerEnvironment>
+  implements Ledger, SandboxPorts, ChatDoor, BackupsDoor
+{
   readonly #clock = Date.now;
   readonly #log: Log;
   readonly #notes: Notes;
   readonly #store: LedgerStore;
+  readonly #backups: SandboxBackups;
   readonly #life: ContainerLife;
   readonly #dispatcher: Dispatcher;
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
   readonly #alarm: Alarm;
-  readonly #askAgain = new AskAgain();
+  readonly #askAgain = new AskAgain(ASK_AGAIN);
   readonly #sleepAfterMs: number;
   #lastUse: number;
 
@@ -72,11 +82,21 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
       upgrade: (path, headers) => ports.upgrade(path, headers),
       use: () => this.#use(),
     });
+    const shared = { notes: this.#notes, clock: this.#clock, log: this.#log };
+    this.#backups = new SandboxBackups({
+      ...shared,
+      bucket: env.STATE,
+      ports,
+      running: () => this.#life.running,
+      start: () => this.#life.whenRestored(),
+      waitUntil: (promise) => ctx.waitUntil(promise),
+    });
     this.#life = new ContainerLife({
-      ...inside,
-      environment: gatewayEnvironment(variables),
-      clock: this.#clock,
-      log: this.#log,
+      ...shared,
+      container: () => this.#container(),
+      environment: { ...gatewayEnvironment(variables), [AWAIT_RESTORE_VARIABLE]: "true" },
+      restorer: this.#backups.restorer,
+      leave: () => this.#backups.leave(),
     });
     this.#dispatcher = new Dispatcher({
       store: this.#store,
@@ -170,7 +190,14 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     return problemResponse(document, { "retry-after": String(seconds) });
   }
 
-  /** Runs what is due: deliveries, the start for a schedule, then sleep. */
+  /** See {@link BackupsDoor}. */
+  async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
+    const outcome = await callBackups(this.#backups, method, parameters);
+    this.#schedule();
+    return outcome;
+  }
+
+  /** Runs what is due: deliveries, the start for a schedule, a copy of the state, then sleep. */
   async alarm(): Promise<void> {
     this.#alarm.fired();
     try {
@@ -190,8 +217,15 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
       this.#due.begun();
       this.#start();
     }
-    // Asked again after the look, which takes a while: it may have come into use.
-    if (this.#idle && !(await this.#due.look()) && this.#idle) {
+    if (this.#life.running) this.#backups.look();
+    // Asked again after the look and after the copy, which take a while: it may have come into use.
+    if (
+      this.#idle &&
+      !(await this.#due.look()) &&
+      this.#idle &&
+      (await this.#backups.leave()) &&
+      this.#idle
+    ) {
       this.#chat.sleep();
       await this.#life.stop();
     }
@@ -199,7 +233,7 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
 
   get #idle(): boolean {
     const expected = this.#store.hasOpen() && !this.#askAgain.failing;
-    const wanted = this.#life.starting || expected || this.#chat.answering;
+    const wanted = this.#life.starting || expected || this.#chat.answering || this.#backups.busy;
     return this.#life.running && !wanted && this.#clock() - this.#lastUse >= this.#sleepAfterMs;
   }
 
@@ -253,8 +287,10 @@ export class Sandbox extends DurableObject<WorkerEnvironment> implements Ledger,
     if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
     const dueAt = this.#life.running ? undefined : this.#due.startAt;
     if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, this.#clock() + SHORTEST_ALARM_MS));
-    if (this.#life.running && Number.isFinite(this.#sleepAfterMs)) {
-      this.#alarm.wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#clock() + SHORTEST_ALARM_MS));
-    }
+    if (!this.#life.running) return;
+    const soon = this.#clock() + SHORTEST_ALARM_MS;
+    this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
+    if (Number.isFinite(this.#sleepAfterMs))
+      this.#alarm.wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#backups.againAt, soon));
   }
 }

@@ -2,6 +2,7 @@ import { AGENT } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createClosedEdge, createEdge } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
+import { remoteBackups } from "./backups/remote.ts";
 import { opensChat, proxyChat } from "./chat-proxy.ts";
 import { readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
@@ -31,6 +32,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       request: (port, request) => object().request(port, request),
       peek: (request) => object().peek(request),
     },
+    backups: remoteBackups(object),
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,
     log: consoleLog(variables),

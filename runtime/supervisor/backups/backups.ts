@@ -97,6 +97,11 @@ export class StateBackups {
     return this.#shelf.alone(async () => drill({ ...this.#options, ...(await this.#shelf.open(id)) }));
   }
 
+  /** Unpacks an archive from elsewhere beside the state and checks it. */
+  tryOut(archive: Archive): Promise<RestoreReport> {
+    return this.#shelf.alone(() => drill({ ...this.#options, ...archive }));
+  }
+
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     return this.#shelf.alone(async () => {

@@ -225,7 +225,7 @@ describe("buckets", () => {
       status: 409,
       errors: [{ code: 10008, message: "The bucket you tried to delete is not empty." }],
     });
-    await ask(stage.runner, "/bucket", { method: "DELETE" });
+    await stage.runner.emptyBuckets();
     await buckets.delete("test-steward", inAccount);
     await expect(buckets.get("test-steward", inAccount)).rejects.toMatchObject({ status: 404 });
   });

@@ -154,8 +154,13 @@ test("a supervisor that is given its data first holds the gateway until then", a
   expect((await restore("config=generation", archive.slice(1))).status).toBe(422);
   expect((await restore("config=other", archive)).status).toBe(400);
   expect(await listens(fresh.port)).toBe(false);
+  const report = { id: manifest.id, counts: manifest.counts, configProblems: [] };
+  expect(await (await restore("config=generation&drill=true", archive)).json()).toEqual(report);
+  expect((await restore("config=generation&drill=true", archive.slice(1))).status).toBe(422);
+  expect(await fresh.status()).toMatchObject({ state: "starting", reason: { code: "gateway_not_ready" } });
+  expect(await readdir(fresh.home)).not.toContain("workspace");
   const first = await restore("config=generation&start=false", archive);
-  expect(await first.json()).toEqual({ id: manifest.id, counts: manifest.counts, configProblems: [] });
+  expect(await first.json()).toEqual(report);
   expect(await fresh.status()).toMatchObject({ state: "stopped" });
   await ask(`${fresh.control}/restart`, { method: "POST" });
   await fresh.state("ready");

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
+
+const MINUTE = 60_000;
+const SLEEP_AFTER = 10 * MINUTE;
+
+async function awake() {
+  const objects = await sandboxObjects();
+  const { one } = objects;
+  await one.do("wake");
+  await one.do("write", { messages: 3 });
+  const copies = async () => {
+    const { stored } = await one.do<Seen>("seen");
+    return stored.filter((call) => call.startsWith("put") && call.endsWith(".tar.zst")).length;
+  };
+  return { ...objects, copies, seen: () => one.do<Seen>("seen") };
+}
+
+test("a state that moves is copied every two minutes, one that does not only once", async () => {
+  const { one, copies, seen } = await awake();
+  expect(await copies()).toBe(0);
+  await one.do("pass", 2 * MINUTE);
+  expect(await copies()).toBe(1);
+  await one.do("write", { messages: 4 });
+  await one.do("pass", 2 * MINUTE);
+  expect(await copies()).toBe(2);
+  await one.do("pass", SLEEP_AFTER);
+  expect(await copies()).toBe(2);
+  expect(await seen()).toMatchObject({ running: false, starts: 1 });
+});
+
+test("the container goes to sleep with a copy of its last change, and wakes with it", async () => {
+  const { one, seen, copies } = await awake();
+  await one.do("pass", SLEEP_AFTER - MINUTE);
+  await one.do("write", { messages: 8 });
+  await one.do("writeAmid", "GET /generations/", { messages: 9 });
+  await one.do("pass", 2 * MINUTE);
+  expect((await seen()).running).toBe(false);
+  expect(await copies()).toBe(3);
+  await one.do("wake");
+  expect(await one.do("data")).toMatchObject({ messages: 9 });
+});
+
+test("a stopped container is left alone", async () => {
+  const { one, seen } = await awake();
+  await one.do("pass", SLEEP_AFTER + MINUTE);
+  const { fired, calls } = await seen();
+  await one.do("pass", 24 * 60 * MINUTE);
+  expect(await seen()).toMatchObject({ running: false, starts: 1, fired, calls, alarm: null });
+});
+
+test("a copy that fails keeps the container awake, at a quiet pace, until one succeeds", async () => {
+  const { one, seen, copies } = await awake();
+  await one.do("fail", { bucket: ["put"] });
+  await one.do("pass", SLEEP_AFTER + MINUTE);
+  expect((await seen()).running).toBe(true);
+  expect(await one.do("call", "status")).toMatchObject({ problem: { code: "backup_failed" } });
+  const { fired } = await seen();
+  await one.do("pass", 60 * MINUTE);
+  expect((await seen()).running).toBe(true);
+  // Every ten minutes, and what is left of the shorter waits.
+  expect((await seen()).fired - fired).toBeLessThan(12);
+
+  await one.do("fail", {});
+  await one.do("pass", SLEEP_AFTER);
+  expect(await seen()).toMatchObject({ running: false, starts: 1 });
+  expect(await copies()).toBe(1);
+});
+
+test("a container whose supervisor does not answer at all is stopped without a copy", async () => {
+  const { one, seen, copies } = await awake();
+  await one.do("pass", 2 * MINUTE);
+  await one.do("fail", { mute: true });
+  await one.do("pass", 2 * SLEEP_AFTER + MINUTE);
+  expect((await seen()).running).toBe(false);
+  expect(await copies()).toBe(1);
+});
+
+test("a container that came into use amid its last copy stays", async () => {
+  const { one, seen } = await awake();
+  await one.do("pass", SLEEP_AFTER - 1_000);
+  await one.do("useAmid", "POST /generations");
+  await one.do("write", { messages: 12 });
+  await one.do("pass", 2_000);
+  expect((await seen()).running).toBe(true);
+  await one.do("pass", SLEEP_AFTER + MINUTE);
+  expect((await seen()).running).toBe(false);
+});

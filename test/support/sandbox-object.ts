@@ -1,0 +1,48 @@
+import { durableObject } from "./durable-object.ts";
+import type { Step } from "./workerd/sandbox-object.ts";
+
+const SOURCE = `export { Sandbox, default } from "./test/support/workerd/sandbox-object.ts";`;
+
+interface Outcome {
+  value?: unknown;
+  error?: { code?: string; message: string };
+}
+
+/** The real Durable Objects of a deployment in workerd, over stand-in containers and one real bucket; see workerd/. */
+export async function sandboxObjects() {
+  const post = (await durableObject(SOURCE, "Sandbox")) as (step: Step) => Promise<Outcome>;
+  const steps = (object: string) => ({
+    /** Does a step. Throws what it throws, its code first. */
+    do: async <T = unknown>(name: string, ...given: unknown[]): Promise<T> => {
+      const { value, error } = await post({ object, name, given });
+      if (error !== undefined) throw new Error(`${error.code}: ${error.message}`);
+      return value as T;
+    },
+  });
+  return { one: steps("one"), two: steps("two"), bucket: steps("bucket") };
+}
+
+/** What is refused in the end, while time passes for it. */
+export async function refusalInTime(
+  { do: step }: Awaited<ReturnType<typeof sandboxObjects>>["one"],
+  work: Promise<unknown>,
+): Promise<string> {
+  const refusals: string[] = [];
+  void work.catch((error: unknown) => refusals.push(String(error)));
+  while (refusals.length === 0) await step("skip", 10_000);
+  return refusals.join("");
+}
+
+/** What a step `seen` gives. */
+export interface Seen {
+  /** The supervisor's requests, in order. */
+  calls: string[];
+  starts: number;
+  running: boolean;
+  gateway: "held" | "running";
+  fired: number;
+  /** When the next alarm is due. */
+  alarm: number | null;
+  /** The bucket's changes, in order. */
+  stored: string[];
+}

@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import type { GenerationManifest } from "../../../runtime/contract/backup.ts";
+import { MANIFEST_HEADER } from "../../../runtime/contract/control.ts";
+import type { ErrorCode } from "../../../runtime/contract/errors.ts";
+import { PORTS } from "../../../runtime/contract/names.ts";
+import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
+
+/** What a container of the stand-in holds instead of a data directory. */
+export interface Data {
+  messages: number;
+  config: string | null;
+}
+
+const FRESH = '{"fresh":true}';
+const LISTEN_AFTER_MS = 20;
+
+/**
+ * Runs inside workerd: `ctx.container` with a supervisor that keeps to contract/control.ts. Its archive is the data
+ * as JSON, not a tar. It does not model processes: the gateway runs or is held.
+ */
+export class StandInContainer {
+  running = false;
+  starts = 0;
+  data: Data = { messages: 0, config: null };
+  gateway: "held" | "running" = "held";
+  /** Every request to the supervisor but the questions about its state, in order. */
+  readonly calls: string[] = [];
+  /** Requests that begin with one of these fail with 503; `mute` answers none at all. */
+  failing: string[] = [];
+  mute = false;
+  /** Called at the start of each request, for what happens meanwhile. */
+  before: (call: string) => Promise<void> = async () => {};
+  #listensAt = 0;
+  #generations = new Map<string, string>();
+  #ended: ((error?: Error) => void) | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  start({ env }: { env: Record<string, string> }): void {
+    if (env["STEWARD_AWAIT_RESTORE"] !== "true") throw new Error("the supervisor is not told to wait");
+    this.running = true;
+    this.starts += 1;
+    this.data = { messages: 0, config: null };
+    this.gateway = "held";
+    this.#generations.clear();
+    this.#listensAt = performance.now() + LISTEN_AFTER_MS;
+    this.#run = new Promise((resolve, reject) => {
+      this.#ended = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.#run.catch(() => {});
+  }
+
+  monitor(): Promise<void> {
+    return this.#run;
+  }
+
+  signal(): void {
+    this.end();
+  }
+
+  async destroy(): Promise<void> {
+    this.end();
+  }
+
+  /** The container ends, as when the platform takes it. */
+  end(): void {
+    this.running = false;
+    this.#ended?.();
+  }
+
+  getTcpPort(port: number): { fetch(url: string, init?: RequestInit): Promise<Response> } {
+    return {
+      fetch: async (url, init) => {
+        if (!this.running || this.mute || performance.now() < this.#listensAt)
+          throw new Error("The container is not listening on the requested port");
+        const request = new Request(url, init);
+        return port === PORTS.supervisor ? this.#supervisor(request) : this.#gateway();
+      },
+    };
+  }
+
+  #gateway(): Response {
+    if (this.gateway === "held") throw new Error("The gateway is not listening");
+    return Response.json({ schedules: { count: 0, missed: 0 } });
+  }
+
+  async #supervisor(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const call = `${request.method} ${pathname}${search}`;
+    const state = this.gateway === "running" ? "ready" : "starting";
+    if (call === "GET /status") return Response.json({ state, since: "", restarts: 0 });
+    if (call !== "GET /revision") this.calls.push(call);
+    await this.before(call);
+    if (this.failing.some((one) => call.startsWith(one))) return refusal("disk_full");
+    if (call === "GET /revision") return Response.json({ revision: JSON.stringify(this.data) });
+    if (pathname === "/generations") return this.#snapshot(((await request.json()) as { id: string }).id);
+    if (pathname.startsWith("/generations/")) return this.#generation(request, pathname.split("/")[2] ?? "");
+    if (pathname === "/restore") return this.#restore(request);
+    if (pathname === "/config-file" && request.method === "GET") return Response.json(this.#config());
+    if (pathname === "/config-file") {
+      const expected = new URL(request.url).searchParams.get("expected");
+      if (expected !== (this.#config().sha256 ?? "none")) return refusal("config_changed");
+      this.data.config = await request.text();
+    }
+    if (pathname === "/restart") this.#startGateway();
+    return new Response(null, { status: 202 });
+  }
+
+  #config(): { text: string | null; sha256: string | null } {
+    const { config } = this.data;
+    return { text: config, sha256: config === null ? null : sha256(config) };
+  }
+
+  #snapshot(id: string): Response {
+    const archive = JSON.stringify(this.data);
+    this.#generations.set(id, archive);
+    const manifest: GenerationManifest = {
+      version: 1,
+      id,
+      createdAt: new Date(Date.now()).toISOString(),
+      sha256: sha256(archive),
+      size: archive.length,
+      configSha256: this.#config().sha256,
+      configValid: true,
+      counts: { files: 1, sessions: 0, messages: this.data.messages, schedules: 0, approvals: 0 },
+      agentVersion: "0.1.0",
+    };
+    return Response.json(manifest);
+  }
+
+  #generation(request: Request, id: string): Response {
+    const archive = this.#generations.get(id);
+    if (archive === undefined) return refusal("backup_unknown");
+    if (request.method === "DELETE") this.#generations.delete(id);
+    if (request.method === "DELETE") return new Response(null, { status: 204 });
+    return new Response(archive);
+  }
+
+  async #restore(request: Request): Promise<Response> {
+    const { searchParams } = new URL(request.url);
+    const header = request.headers.get(MANIFEST_HEADER);
+    const archive = await request.text();
+    const manifest = header === null ? undefined : (JSON.parse(header) as GenerationManifest);
+    if (manifest !== undefined && manifest.sha256 !== sha256(archive)) return refusal("backup_corrupt");
+    const report = { id: manifest?.id ?? "", counts: manifest?.counts, configProblems: [] };
+    if (searchParams.get("drill") === "true") return Response.json(report);
+    const before = this.data.config;
+    this.data = manifest === undefined ? { messages: 0, config: null } : (JSON.parse(archive) as Data);
+    if (searchParams.get("config") === "fresh") this.data.config = null;
+    if (searchParams.get("config") === "current") this.data.config = before;
+    if (searchParams.get("start") !== "false") this.#startGateway();
+    return Response.json(report);
+  }
+
+  #startGateway(): void {
+    this.gateway = "running";
+    this.data.config ??= FRESH;
+  }
+}
+
+function refusal(code: ErrorCode): Response {
+  return problemResponse(problem(code));
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,163 @@
+import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
+import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import type { WorkerEnvironment } from "../../../runtime/platform/cloudflare/environment.ts";
+import { remoteBackups } from "../../../runtime/platform/cloudflare/backups/remote.ts";
+import { Sandbox as Real } from "../../../runtime/platform/cloudflare/sandbox.ts";
+import { StandInContainer, type Data } from "./container.ts";
+import { FlakyBucket } from "./flaky-bucket.ts";
+
+/** What a test asks of one of the objects. */
+export interface Step {
+  object?: string;
+  name: string;
+  given?: unknown[];
+}
+
+interface Failing {
+  bucket?: string[];
+  lost?: string[];
+  container?: string[];
+  mute?: boolean;
+}
+
+const STATUS = { method: "GET", path: "/status" } as const;
+
+let offsetMs = 0;
+const realNow = Date.now.bind(Date);
+Date.now = () => realNow() + offsetMs;
+
+/**
+ * Runs inside workerd: the real Durable Object over a stand-in container and a bucket that can fail, with a
+ * clock that a test moves. Its alarm is kept here: it fires when the test lets time pass.
+ */
+export class Sandbox extends Real {
+  readonly #container: StandInContainer;
+  readonly #flaky: FlakyBucket;
+  readonly #work: Set<Promise<unknown>>;
+  readonly #storage: { at: number | null; fired: number };
+
+  constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
+    const container = new StandInContainer();
+    const flaky = new FlakyBucket(env.STATE);
+    const storage = { at: null as number | null, fired: 0 };
+    Object.defineProperty(ctx, "container", { value: container as unknown as Container });
+    Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
+    Object.defineProperty(ctx.storage, "setAlarm", {
+      value: async (time: number) => void (storage.at = time),
+    });
+    const work = new Set<Promise<unknown>>();
+    const waitUntil = (promise: Promise<unknown>) => void work.add(promise);
+    Object.defineProperty(ctx, "waitUntil", { value: waitUntil });
+    super(ctx, { ...env, STATE: flaky as unknown as R2Bucket });
+    this.#container = container;
+    this.#flaky = flaky;
+    this.#storage = storage;
+    this.#work = work;
+  }
+
+  /** Does what a test asks for; an error is told with its code. */
+  async step({ name, given = [] }: Step): Promise<unknown> {
+    const steps: Record<string, (...given: never[]) => unknown> = {
+      wake: () => this.#wake(),
+      status: () => this.status(),
+      begin: () => this.wake(),
+      request: (path: string) => this.#ask(path),
+      data: () => this.#container.data,
+      write: (data: Partial<Data>) => Object.assign(this.#container.data, data),
+      fail: (what: Failing) => this.#fail(what),
+      admit: (event: Delivery) => this.admit(event),
+      end: () => this.#container.end(),
+      pass: (ms: number) => this.#pass(ms),
+      skip: (ms: number) => void (offsetMs += ms),
+      seen: () => this.#seen(),
+      writeAmid: (call: string, data: Partial<Data>) =>
+        this.#amid(call, () => Object.assign(this.#container.data, data)),
+      useAmid: (call: string) => this.#amid(call, () => this.request("supervisor", STATUS)),
+      putAmid: (call: string, key: string, text: string) =>
+        this.#amid(call, () => this.env.STATE.put(key, text)),
+      call: (method: "list", parameters: unknown[] = []) =>
+        (remoteBackups(() => this)[method] as (...all: unknown[]) => unknown)(...parameters),
+    };
+    try {
+      return { value: (await steps[name]?.(...(given as never[]))) ?? null };
+    } catch (error) {
+      return { error: { code: (error as { code?: string }).code, message: String(error) } };
+    }
+  }
+
+  /** Starts the container and waits until the gateway is ready, or the start has failed. */
+  async #wake(): Promise<unknown> {
+    await this.wake();
+    for (;;) {
+      const status = await this.status();
+      if (status.state === "ready" || status.reason !== undefined) return status;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async #ask(path: string): Promise<number> {
+    const response = await this.request("supervisor", { method: "POST", path, body: "{}" });
+    return response.status;
+  }
+
+  #fail({ bucket = [], lost = [], container = [], mute = false }: Failing): void {
+    this.#flaky.failing = bucket;
+    this.#flaky.lost = lost;
+    this.#container.failing = container;
+    this.#container.mute = mute;
+  }
+
+  /** Does something once, when the container is asked something that begins with `call`. */
+  #amid(call: string, work: () => unknown): void {
+    this.#container.before = async (one) => {
+      if (!one.startsWith(call)) return;
+      this.#container.before = async () => {};
+      await work();
+    };
+  }
+
+  /** Lets time pass, and each alarm on the way fire at its time. */
+  async #pass(ms: number): Promise<void> {
+    const until = Date.now() + ms;
+    for (let at = this.#storage.at; at !== null && at <= until; at = this.#storage.at) {
+      offsetMs += Math.max(at - Date.now(), 0);
+      this.#storage.at = null;
+      this.#storage.fired += 1;
+      await this.alarm();
+      await this.#settled();
+    }
+    offsetMs += Math.max(until - Date.now(), 0);
+  }
+
+  /** What the alarm has begun in the background is over. */
+  async #settled(): Promise<void> {
+    for (const promise of this.#work) {
+      await Promise.allSettled([promise]);
+      this.#work.delete(promise);
+    }
+  }
+
+  #seen(): unknown {
+    const { calls, starts, running, gateway } = this.#container;
+    const { fired, at } = this.#storage;
+    return { calls, starts, running, gateway, fired, alarm: at, stored: this.#flaky.calls };
+  }
+}
+
+type Binding = { getByName(name: string): { step(step: Step): Promise<unknown> } };
+
+export default {
+  /** A step of one object, or one of the bucket's own as somebody else would use it. */
+  async fetch(request: Request, env: { OBJECT: Binding; STATE: R2Bucket }): Promise<Response> {
+    const step = (await request.json()) as Step;
+    if (step.object !== "bucket")
+      return Response.json(await env.OBJECT.getByName(step.object ?? "one").step(step));
+    const [key = "", text = ""] = (step.given ?? []) as string[];
+    if (step.name === "put") await env.STATE.put(key, text);
+    if (step.name === "delete") await env.STATE.delete(key);
+    if (step.name === "text")
+      return Response.json({ value: (await (await env.STATE.get(key))?.text()) ?? null });
+    const { objects } = await env.STATE.list();
+    return Response.json({ value: objects.map((one) => one.key) });
+  },
+};
