@@ -52,7 +52,10 @@ const ENGLISH_ONLY: Plugin = {
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
   setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^node:/ }, ({ path: name }) => ({ path: name, namespace: "builtin" }));
+    onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
+      // What is imported when it is needed is left to Node.
+      kind === "dynamic-import" ? { path: name, external: true } : { path: name, namespace: "builtin" },
+    );
     onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
     }));

@@ -14,14 +14,20 @@ const program = (flags, name, ...args) =>
 
 for (const service of ["supervisor/main.js", "platform/node/host.js"]) {
   const child = program(process.execArgv, service);
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const ready = await fetch("http://127.0.0.1:18789/readyz").catch(() => undefined);
-    if (ready?.ok) break;
+  const ended = once(child, "exit");
+  let ready = false;
+  for (let attempt = 0; attempt < 300 && !ready && child.exitCode === null; attempt += 1) {
+    ready = await fetch("http://127.0.0.1:18789/readyz").then(
+      ({ ok }) => ok,
+      () => false,
+    );
     await sleep(100);
   }
+  // An image whose programs do not start is none.
+  if (!ready) throw new Error(`${service} did not get ready`);
   // The cache is written at the end of a process that ends by itself.
   child.kill("SIGTERM");
-  await once(child, "exit");
+  await ended;
 }
 for (const command of [
   ["pairing", "list", "telegram"],
