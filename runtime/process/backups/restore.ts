@@ -69,7 +69,10 @@ export async function stageRestore(
     const fromArchive = existsSync(join(unpacked, CONFIG_FILE)) ? "replace" : "remove";
     const what = { generation: fromArchive, fresh: "remove", current: "keep" } as const;
     // What another restore has left half done is no state to go back to.
-    const begun = (await readMarker(home))?.begun ?? false;
+    const begun = await readMarker(home).then(
+      (other) => other?.begun ?? false,
+      () => true,
+    );
     mark(home, { version: 1, id: manifest.id, scratch, config: what[config], copyFirst, begun });
     return true;
   });

@@ -1,8 +1,10 @@
-import type { ReadStream } from "node:fs";
+import { existsSync, type ReadStream } from "node:fs";
+import { join } from "node:path";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
+import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import { stateRevision } from "../../process/backups/content.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
@@ -143,9 +145,9 @@ export class StateBackups {
       const id = await finishRestore(home, () => this.#make());
       log.info("the state was restored", { id });
     } catch (error) {
-      const stuck = error instanceof StewardError && error.code === "restore_failed";
-      if (stuck) await supervisor.hold(error.reason);
-      else supervisor.release();
+      // Without the marker it was called off, and the state is whole.
+      if (!existsSync(join(home, RESTORE_MARKER))) supervisor.release();
+      else if (error instanceof StewardError) await supervisor.hold(error.reason);
       throw error;
     }
     if (start) supervisor.release();

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { reason, StewardError } from "../../contract/errors.ts";
+import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Supervisor } from "../supervisor.ts";
@@ -20,7 +20,8 @@ const FINISHING = reason("gateway_not_ready", "A restore that was interrupted is
 
 /** Starts the gateway, after what a restore before this start has left to do. */
 export async function begin({ supervisor, home, awaitsData, log }: BeginOptions): Promise<void> {
-  const marked = existsSync(join(home, RESTORE_MARKER));
+  const marker = join(home, RESTORE_MARKER);
+  const marked = existsSync(marker);
   if (marked || awaitsData) await supervisor.hold(marked ? FINISHING : AWAITING);
   else supervisor.start();
   // What makes and restores copies is not loaded where nothing was left.
@@ -29,13 +30,16 @@ export async function begin({ supervisor, home, awaitsData, log }: BeginOptions)
     await (await supervisor.backups()).finishMarked();
   } catch (error) {
     log.error("an interrupted restore could not be finished", { error: String(error) });
-    if (error instanceof StewardError && error.code === "restore_failed") {
-      return void (await supervisor.hold(error.reason));
-    }
+    // Without the marker it was called off, and the state is whole.
+    if (existsSync(marker)) return supervisor.hold(heldFor(error));
   }
   if (!marked) return;
   if (awaitsData) await supervisor.hold(AWAITING);
   else supervisor.release();
+}
+
+function heldFor(error: unknown): Reason {
+  return error instanceof StewardError ? error.reason : reason("restore_failed", String(error));
 }
 
 function hasScratch(home: string): boolean {

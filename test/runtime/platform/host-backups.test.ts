@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -104,14 +104,42 @@ test("a copy that lost most of the approvals is refused and told, until it is as
   expect((await backups.list()).map(({ counts }) => counts.approvals)).toEqual([3, 30]);
 });
 
-test("a full disk is told in the status and once in the log; nothing half done stays", async (context) => {
+/** A file system of 1 MiB; `undefined` where none may be mounted. */
+async function tinyDisk(): Promise<string | undefined> {
   const home = await temporaryDirectory();
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", home], { stdio: "pipe" });
   } catch {
-    return context.skip("no file system could be mounted");
+    return undefined;
   }
   onTestFinished(() => void execFileSync("umount", ["-l", home]));
+  return home;
+}
+
+test("a restore whose copy of what is there finds no room is called off, and all is as it was", async (context) => {
+  const home = await tinyDisk();
+  if (home === undefined) return context.skip("no file system could be mounted");
+  const { backups, write } = await host({ home });
+  write(randomBytes(300_000));
+  const { id } = await backups.create();
+  const present = randomBytes(350_000);
+  write(present);
+
+  await expect(backups.restore(id, "generation")).rejects.toMatchObject({ code: "disk_full" });
+
+  expect(readFileSync(join(home, "workspace", "MEMORY.md")).equals(present)).toBe(true);
+  expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+  expect((await readdir(join(home, "backups"))).filter((name) => name.includes("tmp"))).toEqual([]);
+  expect(await backups.status()).toMatchObject({ problem: { code: "disk_full" } });
+  write("little");
+  expect(await backups.restore(id, "generation")).toMatchObject({ id });
+  expect(readFileSync(join(home, "workspace", "MEMORY.md"))).toHaveLength(300_000);
+  expect(await backups.status()).not.toHaveProperty("problem");
+});
+
+test("a full disk is told in the status and once in the log; nothing half done stays", async (context) => {
+  const home = await tinyDisk();
+  if (home === undefined) return context.skip("no file system could be mounted");
   const { backups, write, ids, log } = await host({ home });
   write(randomBytes(400_000));
   const { id } = await backups.create();

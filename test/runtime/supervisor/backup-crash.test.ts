@@ -131,12 +131,26 @@ test.each(POINTS)(
   },
 );
 
+/** So many messages that a copy takes longer than the next one needs to come. */
+function fill(home: string, messages: number): void {
+  const database = new DatabaseSync(join(home, "state.db"), { timeout: 5_000 });
+  const number = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)";
+  const row = "'slack:old', 'E' || n, 'user', hex(zeroblob(100)), 1";
+  database
+    .prepare(
+      `${number} INSERT INTO messages (conversation, delivery, role, text, at) SELECT ${row} FROM number`,
+    )
+    .run(messages);
+  database.close();
+}
+
 test("copies that are made while messages come are each of one moment", async () => {
   const around = await container();
   const { start, state, url } = around;
   await writeConfig(around.home);
   start();
   await state("ready");
+  fill(around.home, 60_000);
   const made: GenerationManifest[] = [];
   const traffic = (async () => {
     for (let sent = 0; sent < 40; sent += 1) await deliver(url, delivery(`E${sent}`));

@@ -180,3 +180,21 @@ test("where there is nothing to restore the gateway starts with what it has", as
   const unknown = await ask(`${control}/restore?config=generation`, { method: "POST", body: "archive" });
   expect(await unknown.json()).toMatchObject({ code: "body_invalid" });
 });
+
+test("a restore that cannot be finished at a start holds the gateway and says so; another one mends it", async () => {
+  const { home, start, state, status, control, port } = await container();
+  await writeConfig(home);
+  await mkdir(join(home, "backups"));
+  await writeFile(join(home, "restore.json"), "{}");
+  start();
+  await state("starting");
+  await expect.poll(async () => (await status()).reason?.code).toBe("restore_failed");
+  expect(await listens(port)).toBe(false);
+  const made = await ask(`${control}/generations`, { method: "POST" });
+  const { id } = (await made.json()) as GenerationManifest;
+  const body = JSON.stringify({ config: "generation" });
+  const restored = await ask(`${control}/generations/${id}/restore`, { method: "POST", body });
+  expect(restored.status).toBe(200);
+  await state("ready");
+  expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+});

@@ -101,3 +101,18 @@ test("the wait doubles up to its bound, with jitter over its upper half", () => 
   expect(backoffDelay(3, 0, policy)).toBe(200);
   expect(backoffDelay(5_000, 1, policy)).toBe(1_000);
 });
+
+test("a gateway that is held starts by a release alone, anew, and a stop ends the hold", () => {
+  const why = reason("gateway_not_ready", "its data comes first");
+  const hold: LifecycleEvent = { type: "hold", reason: why };
+  const release: LifecycleEvent = { type: "release" };
+  const held = play(start, launched, ready, hold, start, retry, { type: "restart" }, crash());
+  expect(held.state).toMatchObject({ phase: "held", failures: 0, reason: why });
+  expect(held.effects).toEqual([{ type: "spawn" }]);
+  const released = play(start, crash(), hold, release);
+  expect(released.state).toMatchObject({ phase: "starting", failures: 0 });
+  expect(released.state).not.toHaveProperty("reason");
+  expect(released.effects.at(-1)).toEqual({ type: "spawn" });
+  expect(play(start, launched, ready, release).state.phase).toBe("ready");
+  expect(play(hold, { type: "stop" }, release).state.phase).toBe("stopped");
+});
