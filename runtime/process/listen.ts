@@ -1,8 +1,8 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
-import { PROBLEM_TYPE, type Problem } from "../contract/problem.ts";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { refuseRequest } from "./refuse.ts";
 import { closeServer, openServer } from "./server.ts";
 
 /** A server that listens. */
@@ -10,6 +10,13 @@ export interface Listening {
   port: number;
   /** Takes no new connections, lets open requests end within `graceMs`, then cuts them. */
   close(graceMs: number): Promise<void>;
+}
+
+/** How long a request may be on its way: its headers, all of it, and how often that is looked at. */
+export interface Patience {
+  headersMs: number;
+  requestMs: number;
+  lookMs: number;
 }
 
 /** What to serve, and where. */
@@ -20,32 +27,13 @@ export interface ListenOptions {
   hostname: string;
   /** 0 takes any free port. */
   port: number;
+  patience?: Patience;
   /** Takes over the connection of a request that asks for another protocol. Without it such a request is answered as a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** What the other side may take to close a connection that is ended; the HTTP server watches over it no more. */
-const CLOSE_MS = 5_000;
-
-/** Ends a connection that was taken over, also where its other side never does. */
-export function endSocket(socket: Duplex, text?: string): void {
-  socket.end(text);
-  const late = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
-  socket.once("close", () => clearTimeout(late));
-}
-
-/** Answers an upgrade request with a problem document and ends its connection. */
-export function refuseUpgrade(socket: Duplex, problem: Problem): void {
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${problem.status} Refused`,
-    "connection: close",
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...(problem.status === 503 || problem.status === 429 ? ["retry-after: 5"] : []),
-  ];
-  endSocket(socket, `${head.join("\r\n")}\r\n\r\n${body}`);
-}
+/** A platform sends an event within a second; who takes longer keeps a connection from others. */
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000 };
 
 /**
  * Serves a fetch handler over HTTP. The port is open before the adapter is loaded, which brings undici
@@ -58,15 +46,22 @@ export async function listen({
   atOnce,
   hostname,
   port,
+  patience = PATIENCE,
   onUpgrade,
 }: ListenOptions): Promise<Listening> {
   let adapter: ReturnType<typeof loadAdapter> | undefined;
-  const server = createServer((request, response) => {
+  const limits = {
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    connectionsCheckingInterval: patience.lookMs,
+  };
+  const server = createServer(limits, (request, response) => {
     const answer = request.method === "GET" ? atOnce?.[request.url ?? ""] : undefined;
     if (answer !== undefined) return sendJson(response, answer());
     adapter ??= loadAdapter(fetch);
     void adapter.then((handle) => handle(request, response));
   });
+  server.on("clientError", refuseRequest);
   // The server itself forgets these connections, and they would keep it from closing.
   const upgraded = new Set<Duplex>();
   if (onUpgrade !== undefined) {

@@ -68,4 +68,22 @@ export const REQUESTS_ERRORS = {
     cause: "The command, an argument or an option does not exist or is missing.",
     fix: "See `steward --help`, or the command's own --help.",
   },
+  request_malformed: {
+    status: 400,
+    title: "This is no HTTP request",
+    cause: "What came over the connection is not HTTP/1.1.",
+    fix: "Send a request as RFC 9112 has it; a path has its special characters percent-encoded.",
+  },
+  request_too_slow: {
+    status: 408,
+    title: "The request took too long",
+    cause: "Headers take at most 10 s to arrive, a whole request 30 s.",
+    fix: "Send it in one go.",
+  },
+  headers_too_large: {
+    status: 431,
+    title: "The headers are too large",
+    cause: "All headers together are larger than 16 KiB.",
+    fix: "Send fewer or shorter headers; clear the site's cookies where a browser says so.",
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -7,7 +7,7 @@ import type { Log } from "../../contract/log.ts";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { bearerToken, sameToken } from "../../contract/token.ts";
-import { refuseUpgrade } from "../../process/listen.ts";
+import { refuseConnection } from "../../process/refuse.ts";
 import type { DeviceStore } from "../devices/store.ts";
 import type { WebChat } from "./chat.ts";
 import { ChatSession } from "./session.ts";
@@ -58,7 +58,7 @@ export class ChatSockets {
     const { host, remoteIp } = this.#caller(request);
     const { origin } = request.headers;
     const refused = this.#refusal(request.url ?? "", host, origin, remoteIp);
-    if (refused !== undefined) return refuseUpgrade(socket, problem(refused));
+    if (refused !== undefined) return refuseConnection(socket, problem(refused));
     if (this.#server === undefined) {
       const { WebSocketServer } = await import("./ws.ts");
       this.#server ??= new WebSocketServer({

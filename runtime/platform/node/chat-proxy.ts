@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { endSocket, refuseUpgrade } from "../../process/listen.ts";
+import { endSocket, refuseConnection } from "../../process/refuse.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 
 /** What reaches the gateway of a page's request: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */
@@ -30,9 +30,9 @@ export interface ChatProxyOptions {
  */
 export function chatProxy({ supervisor, gatewayPort, controlToken }: ChatProxyOptions) {
   return async function proxyChat(request: IncomingMessage, page: Duplex, head: Buffer): Promise<void> {
-    if (request.url !== ROUTES.chatSocket.path) return refuseUpgrade(page, problem("not_found"));
+    if (request.url !== ROUTES.chatSocket.path) return refuseConnection(page, problem("not_found"));
     const { state, reason } = supervisor.status();
-    if (state !== "ready") return refuseUpgrade(page, problem("gateway_unavailable", reason?.detail));
+    if (state !== "ready") return refuseConnection(page, problem("gateway_unavailable", reason?.detail));
     const gateway = connect(gatewayPort, "127.0.0.1");
     let connected = false;
     gateway.on("connect", () => {
@@ -43,7 +43,7 @@ export function chatProxy({ supervisor, gatewayPort, controlToken }: ChatProxyOp
     });
     gateway.on("error", () => {
       if (connected) page.destroy();
-      else refuseUpgrade(page, problem("gateway_unavailable", "The gateway did not answer."));
+      else refuseConnection(page, problem("gateway_unavailable", "The gateway did not answer."));
     });
     gateway.on("close", () => connected && endSocket(page));
     page.on("close", () => gateway.destroy());
