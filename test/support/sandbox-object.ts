@@ -38,6 +38,7 @@ export interface Seen {
   /** The supervisor's requests, in order. */
   calls: string[];
   starts: number;
+  outlives: number[];
   running: boolean;
   gateway: "held" | "running";
   fired: number;

@@ -15,6 +15,8 @@ const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 const STOP_GRACE_MS = 15_000;
 const SIGTERM = 15;
+/** Longer than the time from one alarm to the next while the container runs. */
+const OUTLIVE_MS = 15 * 60_000;
 /** Before an outdated container whose last copy failed is asked again. */
 const LEAVE_RETRY_MS = 5_000;
 
@@ -256,9 +258,22 @@ export class ContainerLife {
     };
   }
 
-  // A pending monitor() also keeps the Durable Object from being evicted while the container runs.
+  /**
+   * Lets the container outlive an object that is evicted, until the next alarm makes the object anew: a pending
+   * monitor() keeps it for 15 minutes at most, and without this the platform ends the container with it
+   * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
+   */
+  stay(): void {
+    const { container, log } = this.#options;
+    if (!this.running) return;
+    container()
+      .setInactivityTimeout(OUTLIVE_MS)
+      .catch((error: unknown) => log.warn("the container ends with its object", { error: String(error) }));
+  }
+
   #watch(): void {
     const { container, notes, clock, log } = this.#options;
+    this.stay();
     const ended = (crash: string): void => {
       this.#end = undefined;
       this.#leaving = false;

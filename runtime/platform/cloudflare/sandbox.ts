@@ -217,6 +217,7 @@ export class Sandbox
       this.#due.begun();
       this.#start();
     }
+    this.#life.stay();
     if (this.#life.running) this.#backups.look();
     // Asked again after the look and after the copy, which take a while: it may have come into use.
     if (

@@ -86,3 +86,13 @@ test("a container that came into use amid its last copy stays", async () => {
   await one.do("pass", SLEEP_AFTER + MINUTE);
   expect((await seen()).running).toBe(false);
 });
+
+test("an awake container outlives an object that is evicted until the alarm that makes it anew", async () => {
+  const { one, seen } = await awake();
+  await one.do("pass", 6 * MINUTE);
+  const { outlives, fired } = await seen();
+  expect(fired).toBeGreaterThanOrEqual(3);
+  // At its start, and at each alarm since, which comes every two minutes.
+  expect(outlives.length).toBeGreaterThan(fired);
+  expect(Math.min(...outlives)).toBeGreaterThan(4 * MINUTE);
+});

@@ -21,6 +21,7 @@ const LISTEN_AFTER_MS = 20;
 export class StandInContainer {
   running = false;
   starts = 0;
+  readonly outlives: number[] = [];
   data: Data = { messages: 0, config: null };
   gateway: "held" | "running" = "held";
   /** Every request to the supervisor but the questions about its state, in order. */
@@ -47,6 +48,12 @@ export class StandInContainer {
       this.#ended = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.#run.catch(() => {});
+  }
+
+  /** It outlives an object that is evicted for so long from now on. */
+  async setInactivityTimeout(milliseconds: number): Promise<void> {
+    if (!this.running) throw new Error("The container is not running");
+    this.outlives.push(milliseconds);
   }
 
   monitor(): Promise<void> {

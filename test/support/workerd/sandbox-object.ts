@@ -138,9 +138,9 @@ export class Sandbox extends Real {
   }
 
   #seen(): unknown {
-    const { calls, starts, running, gateway } = this.#container;
+    const { calls, starts, outlives, running, gateway } = this.#container;
     const { fired, at } = this.#storage;
-    return { calls, starts, running, gateway, fired, alarm: at, stored: this.#flaky.calls };
+    return { calls, starts, outlives, running, gateway, fired, alarm: at, stored: this.#flaky.calls };
   }
 }
 
