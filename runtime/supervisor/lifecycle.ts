@@ -38,17 +38,20 @@ export type LifecycleEvent =
 export interface BackoffPolicy {
   firstMs: number;
   longestMs: number;
-  /** Crashes in a row after which it gives up. */
+  /** Crashes in a row after which it counts as crash-looping. */
   maxFailures: number;
+  /** How long it is left alone then: a cause that passes, such as a full disk, ends by itself. */
+  lastResortMs: number;
   /** A run that was ready for this long is stable: a crash after it counts as the first. */
   stableAfterMs: number;
 }
 
-/** Five crashes in about 15 s are a fault that waiting does not mend. */
+/** Five crashes in about 15 s are a fault that somebody has to see. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
   longestMs: 30_000,
   maxFailures: 5,
+  lastResortMs: 15 * 60_000,
   stableAfterMs: 60_000,
 };
 
@@ -85,7 +88,7 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
     case "launched":
       return unchanged({ ...state, startedAt: now });
     case "retry":
-      if (state.phase !== "backoff") return unchanged(state);
+      if (state.phase !== "backoff" && state.phase !== "crash-looping") return unchanged(state);
       return spawning({ ...state, restarts: state.restarts + 1 }, now);
     case "ready":
       if (state.phase !== "starting") return unchanged(state);
@@ -117,9 +120,10 @@ function crashed(
   const stable = state.phase === "ready" && now - state.since >= policy.stableAfterMs;
   const failures = stable ? 1 : state.failures + 1;
   const next = { ...state, since: now, failures, exitCode, reason };
-  if (permanent || failures >= policy.maxFailures) return unchanged({ ...next, phase: "crash-looping" });
-  const ms = backoffDelay(failures, random, policy);
-  return { state: { ...next, phase: "backoff" }, effect: { type: "wait", ms } };
+  if (permanent) return unchanged({ ...next, phase: "crash-looping" });
+  const lost = failures >= policy.maxFailures;
+  const ms = lost ? policy.lastResortMs : backoffDelay(failures, random, policy);
+  return { state: { ...next, phase: lost ? "crash-looping" : "backoff" }, effect: { type: "wait", ms } };
 }
 
 function spawning(state: Lifecycle, now: number): Step {

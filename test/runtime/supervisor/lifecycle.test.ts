@@ -8,7 +8,7 @@ import {
   type LifecycleEvent,
 } from "../../../runtime/supervisor/lifecycle.ts";
 
-const policy = { firstMs: 100, longestMs: 1_000, maxFailures: 3, stableAfterMs: 5_000 };
+const policy = { firstMs: 100, longestMs: 1_000, maxFailures: 3, stableAfterMs: 5_000, lastResortMs: 60_000 };
 const crash = (permanent = false): LifecycleEvent => ({
   type: "crashed",
   exitCode: 1,
@@ -61,11 +61,11 @@ test("a crash waits and tries again, each time longer, with the reason kept", ()
   expect(state).toMatchObject({ phase: "backoff", restarts: 1, exitCode: 1, reason: { detail: "it broke" } });
 });
 
-test("after the last failure it gives up, and only a start or restart begins anew", () => {
+test("after the last failure it is left alone for long, with the reason, and a start or restart begins anew", () => {
   const events = [start, crash(), retry, crash(), retry, crash()];
-  const { state, effects } = play(...events, retry);
-  expect(state).toMatchObject({ phase: "crash-looping", failures: 3 });
-  expect(effects.filter((effect) => "ms" in effect)).toHaveLength(2);
+  const { state, effects } = play(...events);
+  expect(state).toMatchObject({ phase: "crash-looping", failures: 3, reason: { detail: "it broke" } });
+  expect(effects.at(-1)).toEqual({ type: "wait", ms: 60_000 });
   for (const again of [start, { type: "restart" } as const]) {
     const anew = play(...events, again);
     expect(anew.state).toMatchObject({ phase: "starting", failures: 0 });
@@ -74,8 +74,18 @@ test("after the last failure it gives up, and only a start or restart begins ane
   }
 });
 
-test("a permanent failure gives up at once", () => {
-  expect(play(start, crash(true))).toMatchObject({ state: { phase: "crash-looping", failures: 1 } });
+test("a cause that passes is found out by the attempt after that, one that stays keeps it crash-looping", () => {
+  const lost = [start, crash(), retry, crash(), retry, crash(), 60_000, retry];
+  expect(play(...lost, launched, ready).state).toMatchObject({ phase: "ready" });
+  const again = play(...lost, launched, crash());
+  expect(again.state).toMatchObject({ phase: "crash-looping", failures: 4 });
+  expect(again.effects.at(-1)).toEqual({ type: "wait", ms: 60_000 });
+});
+
+test("a permanent failure gives up at once and for good", () => {
+  const { state, effects } = play(start, crash(true));
+  expect(state).toMatchObject({ phase: "crash-looping", failures: 1 });
+  expect(effects).toEqual([{ type: "spawn" }]);
 });
 
 test("a crash after a stable run counts as the first, one after a short run does not", () => {

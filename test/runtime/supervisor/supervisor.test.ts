@@ -99,7 +99,7 @@ test("a gateway that keeps crashing is given up visibly; restart begins anew", a
 test("a start that never becomes ready is ended and counts as failed", async () => {
   const { supervisor } = await supervised("setInterval(() => {}, 1_000);", {
     startTimeoutMs: 200,
-    policy: { firstMs: 10, longestMs: 10, maxFailures: 2, stableAfterMs: 1_000 },
+    policy: { firstMs: 10, longestMs: 10, maxFailures: 2, stableAfterMs: 1_000, lastResortMs: 60_000 },
   });
   supervisor.start();
 
