@@ -14,6 +14,7 @@ const POLL_MS = 50;
 const MAX_BOOT_FAILURES = 4;
 const BOOT_RETRY_MS = 1_000;
 const STOP_GRACE_MS = 15_000;
+const WATCH_AGAIN_MS = 1_000;
 const SIGTERM = 15;
 /** Longer than the time from one alarm to the next while the container runs. */
 const OUTLIVE_MS = 15 * 60_000;
@@ -272,7 +273,7 @@ export class ContainerLife {
   }
 
   #watch(): void {
-    const { container, notes, clock, log } = this.#options;
+    const { notes, clock, log } = this.#options;
     this.stay();
     const ended = (crash: string): void => {
       this.#end = undefined;
@@ -284,11 +285,23 @@ export class ContainerLife {
       log.info("container stopped", { crash });
     };
     if (this.#end === undefined) this.#answered = false;
-    this.#end ??= container()
-      .monitor()
-      .then(
-        () => ended(""),
-        (error: unknown) => ended(error instanceof Error ? error.message : "The container ended."),
-      );
+    this.#end ??= this.#untilEnded().then(ended);
+  }
+
+  /** Resolves with why the container has ended; empty where it was asked to. */
+  async #untilEnded(): Promise<string> {
+    const { container, log } = this.#options;
+    for (;;) {
+      const crash = await container()
+        .monitor()
+        .then(
+          () => "",
+          (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
+        );
+      // What watches may fail while the container goes on: taken for its end it would never be put to sleep.
+      if (!this.running) return crash;
+      log.warn("the container is watched anew", { cause: crash });
+      await pause(WATCH_AGAIN_MS);
+    }
   }
 }

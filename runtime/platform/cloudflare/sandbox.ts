@@ -34,6 +34,7 @@ import { DueSchedule } from "./due-schedule.ts";
 import { durableSql } from "./durable-sql.ts";
 import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
+import { LastUse } from "./last-use.ts";
 import { Notes } from "./notes.ts";
 
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
@@ -65,7 +66,7 @@ export class Sandbox
   readonly #alarm: Alarm;
   readonly #askAgain = new AskAgain(ASK_AGAIN);
   readonly #sleepAfterMs: number;
-  #lastUse: number;
+  readonly #lastUse: LastUse;
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -73,8 +74,8 @@ export class Sandbox
     const { variables, settings } = readWorker(env);
     this.#log = consoleLog(variables);
     this.#sleepAfterMs = settings.sleepAfterMs;
-    this.#lastUse = this.#clock();
     this.#notes = new Notes(sql);
+    this.#lastUse = new LastUse(this.#notes, this.#clock);
     this.#store = new LedgerStore(sql);
     const inside = { container: () => this.#container(), notes: this.#notes };
     const ports = new ContainerPorts(inside);
@@ -235,7 +236,7 @@ export class Sandbox
   get #idle(): boolean {
     const expected = this.#store.hasOpen() && !this.#askAgain.failing;
     const wanted = this.#life.starting || expected || this.#chat.answering || this.#backups.busy;
-    return this.#life.running && !wanted && this.#clock() - this.#lastUse >= this.#sleepAfterMs;
+    return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
   }
 
   #start(): void {
@@ -280,7 +281,7 @@ export class Sandbox
 
   /** Something of worth happened: the container stays awake for another while. */
   #use(): void {
-    this.#lastUse = this.#clock();
+    this.#lastUse.now();
     this.#schedule();
   }
 
@@ -292,6 +293,6 @@ export class Sandbox
     const soon = this.#clock() + SHORTEST_ALARM_MS;
     this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
     if (Number.isFinite(this.#sleepAfterMs))
-      this.#alarm.wakeAt(Math.max(this.#lastUse + this.#sleepAfterMs, this.#backups.againAt, soon));
+      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));
   }
 }

@@ -96,3 +96,19 @@ test("an awake container outlives an object that is evicted until the alarm that
   expect(outlives.length).toBeGreaterThan(fired);
   expect(Math.min(...outlives)).toBeGreaterThan(4 * MINUTE);
 });
+
+test("an object that is evicted and made anew by each alarm copies, and sleeps in time", async () => {
+  const { one, seen, copies } = await awake();
+  const evict = () => one.do("evict").catch(() => undefined);
+  for (let minutes = 2; minutes <= 8; minutes += 2) {
+    await evict();
+    await one.do("pass", 2 * MINUTE);
+    expect([minutes, (await seen()).running]).toEqual([minutes, true]);
+  }
+  expect(await copies()).toBe(1);
+  await one.do("write", { messages: 7 });
+  await evict();
+  await one.do("pass", 3 * MINUTE);
+  expect(await seen()).toMatchObject({ running: false, starts: 1 });
+  expect(await copies()).toBe(2);
+});

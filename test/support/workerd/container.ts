@@ -33,8 +33,6 @@ export class StandInContainer {
   before: (call: string) => Promise<void> = async () => {};
   #listensAt = 0;
   #generations = new Map<string, string>();
-  #ended: ((error?: Error) => void) | undefined;
-  #run: Promise<void> = Promise.resolve();
 
   start({ env }: { env: Record<string, string> }): void {
     if (env["STEWARD_AWAIT_RESTORE"] !== "true") throw new Error("the supervisor is not told to wait");
@@ -44,10 +42,6 @@ export class StandInContainer {
     this.gateway = "held";
     this.#generations.clear();
     this.#listensAt = performance.now() + LISTEN_AFTER_MS;
-    this.#run = new Promise((resolve, reject) => {
-      this.#ended = (error) => (error === undefined ? resolve() : reject(error));
-    });
-    this.#run.catch(() => {});
   }
 
   /** It outlives an object that is evicted for so long from now on. */
@@ -56,8 +50,10 @@ export class StandInContainer {
     this.outlives.push(milliseconds);
   }
 
-  monitor(): Promise<void> {
-    return this.#run;
+  /** Each object that watches has a promise of its own: one may not wait for another's. */
+  async monitor(): Promise<void> {
+    const run = this.starts;
+    while (this.running && this.starts === run) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   signal(): void {
@@ -71,7 +67,6 @@ export class StandInContainer {
   /** The container ends, as when the platform takes it. */
   end(): void {
     this.running = false;
-    this.#ended?.();
   }
 
   getTcpPort(port: number): { fetch(url: string, init?: RequestInit): Promise<Response> } {

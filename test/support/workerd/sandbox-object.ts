@@ -22,6 +22,24 @@ interface Failing {
 
 const STATUS = { method: "GET", path: "/status" } as const;
 
+/** What outlives an object that is evicted. */
+interface World {
+  container: StandInContainer;
+  flaky: FlakyBucket;
+  storage: { at: number | null; fired: number };
+}
+
+const worlds = new Map<string, World>();
+
+function worldOf({ id }: DurableObjectState, env: WorkerEnvironment): World {
+  const known = worlds.get(String(id));
+  if (known !== undefined) return known;
+  const container = new StandInContainer();
+  const world = { container, flaky: new FlakyBucket(env.STATE), storage: { at: null, fired: 0 } };
+  worlds.set(String(id), world);
+  return world;
+}
+
 let offsetMs = 0;
 const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + offsetMs;
@@ -37,9 +55,7 @@ export class Sandbox extends Real {
   readonly #storage: { at: number | null; fired: number };
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
-    const container = new StandInContainer();
-    const flaky = new FlakyBucket(env.STATE);
-    const storage = { at: null as number | null, fired: 0 };
+    const { container, flaky, storage } = worldOf(ctx, env);
     Object.defineProperty(ctx, "container", { value: container as unknown as Container });
     Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
     Object.defineProperty(ctx.storage, "setAlarm", {
@@ -67,6 +83,7 @@ export class Sandbox extends Real {
       fail: (what: Failing) => this.#fail(what),
       admit: (event: Delivery) => this.admit(event),
       end: () => this.#container.end(),
+      evict: () => this.ctx.abort("evicted"),
       pass: (ms: number) => this.#pass(ms),
       skip: (ms: number) => void (offsetMs += ms),
       seen: () => this.#seen(),

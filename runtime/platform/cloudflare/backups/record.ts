@@ -14,6 +14,8 @@ const NOTE = "backups";
 interface Facts extends GenerationNumber {
   /** The container that runs has been given its data: only then is anything of it worth a copy. */
   restored: boolean;
+  /** When, milliseconds since the epoch. */
+  restoredAt?: number;
   /** Of the state, when the newest copy was begun; absent where none was made since the start. */
   revision?: string | undefined;
   /** How much the container began with, or the newest copy holds. */

@@ -1,6 +1,7 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../../contract/backup.ts";
 import { reason, StewardError, type Reason } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
+import type { Clock } from "../../../edge/ports.ts";
 import { pause } from "../pause.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
 import { seenOf, type Cached, type CachedObjects } from "./cached.ts";
@@ -23,6 +24,7 @@ export interface RestorerOptions {
   running(): boolean;
   /** Keeps the object until an attempt is over. */
   waitUntil(promise: Promise<unknown>): void;
+  clock: Clock;
   log: Log;
 }
 
@@ -95,7 +97,7 @@ export class Restorer {
   }
 
   async #restore(): Promise<void> {
-    const { bucket, cached, control, record, running, log } = this.#options;
+    const { bucket, cached, control, record, running, clock, log } = this.#options;
     const run = this.#run;
     // The bucket is read while the container is still booting.
     const [stored, found] = await Promise.all([bucket.list(), cached.read(), control.listening(running)]);
@@ -105,6 +107,7 @@ export class Restorer {
     record.begin(stored[0]?.id);
     record.note({
       restored: true,
+      restoredAt: clock(),
       counts: manifest?.counts,
       lastAt: manifest?.createdAt,
       problem: damaged,

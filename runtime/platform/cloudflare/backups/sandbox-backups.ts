@@ -44,7 +44,8 @@ export class SandboxBackups implements Backups {
   readonly #record: BackupRecord;
   readonly #publisher: Publisher;
   readonly #again = new AskAgain(RETRY);
-  #lookedAt: number;
+  /** By this object: one that is made anew looks at once. */
+  #lookedAt = 0;
   #wanted = 0;
   // One copy or restore at a time: the supervisor refuses a second one.
   #last: Promise<unknown> = Promise.resolve();
@@ -61,9 +62,13 @@ export class SandboxBackups implements Backups {
       record: this.#record,
       log: options.log,
     };
-    this.restorer = new Restorer({ ...shared, running: options.running, waitUntil: options.waitUntil });
+    this.restorer = new Restorer({
+      ...shared,
+      clock: options.clock,
+      running: options.running,
+      waitUntil: options.waitUntil,
+    });
     this.#publisher = new Publisher({ ...shared, clock: options.clock });
-    this.#lookedAt = options.clock();
   }
 
   /** See {@link Backups}. */
@@ -111,7 +116,8 @@ export class SandboxBackups implements Backups {
   /** When {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
   get nextAt(): number | undefined {
     if (!this.restorer.done) return undefined;
-    return Math.max(this.#lookedAt + LOOK_MS, this.#again.at);
+    const { restoredAt = 0 } = this.#record.facts;
+    return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.#again.at);
   }
 
   /** Copies a state that has moved, in the background. */
