@@ -1,6 +1,7 @@
 import type { ConfigSource } from "./backup.ts";
 import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
+import type { ModelPrice } from "./prices.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -97,6 +98,8 @@ export const GATEWAY_ROUTES = {
   deliveries: "/deliveries",
   /** GET: {@link GatewayStatus} */
   status: "/status",
+  /** GET: {@link UsageReport} */
+  usage: "/usage",
 } as const;
 
 /** Where the gateway is in its life, as seen from outside the container. */
@@ -194,6 +197,24 @@ export interface ModelUsage {
   requests: number;
   inputTokens: number;
   outputTokens: number;
+}
+
+/** Messages of one day (UTC) in all conversations. */
+export interface DayMessages {
+  /** YYYY-MM-DD */
+  day: string;
+  received: number;
+  answered: number;
+}
+
+/** Answer of the gateway's `/usage`: 30 days up to today (UTC). A day without anything is left out. */
+export interface UsageReport {
+  /** YYYY-MM-DD, oldest first: every day of the report. */
+  days: string[];
+  messages: DayMessages[];
+  models: ModelUsage[];
+  /** What the models above cost, by `<provider>/<model id>`; one whose price is not known is left out. */
+  prices: Record<string, ModelPrice>;
 }
 
 /** How the schedules stand. */

@@ -6,6 +6,7 @@ import {
   type ContainerConfig,
   type GatewayStatus,
   type ProcessList,
+  type UsageReport,
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
@@ -38,6 +39,12 @@ export async function lastLines(sandbox: Sandbox, lines: number): Promise<string
 export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
+}
+
+/** What was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
+export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
+  const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
+  return response?.ok ? ((await response.json()) as UsageReport) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
-import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
+import type { GatewayStatus, SandboxStatus, UsageReport } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
@@ -87,6 +87,8 @@ interface EdgeFixture {
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   /** What the gateway tells of itself, where it differs. */
   gateway?: Partial<GatewayStatus>;
+  /** What the gateway tells of its usage, where it differs. */
+  usage?: Partial<UsageReport>;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
 }
@@ -115,6 +117,13 @@ const GATEWAY_STATUS: GatewayStatus = {
     { day: "2026-11-18", model: MODEL, requests: 3, inputTokens: 400, outputTokens: 50 },
     { day: "2026-11-17", model: MODEL, requests: 2, inputTokens: 100, outputTokens: 25 },
   ],
+};
+
+const USAGE_REPORT: UsageReport = {
+  days: ["2026-11-17", "2026-11-18"],
+  messages: [{ day: "2026-11-18", received: 3, answered: 2 }],
+  models: GATEWAY_STATUS.usage,
+  prices: { [MODEL]: { input: 3, output: 15 } },
 };
 
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
@@ -174,8 +183,11 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
         return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
       },
-      peek: async () =>
-        state === "ready" ? Response.json({ ...GATEWAY_STATUS, ...fixture.gateway }) : undefined,
+      peek: async ({ path }) => {
+        if (state !== "ready") return undefined;
+        if (path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
+        return Response.json({ ...GATEWAY_STATUS, ...fixture.gateway });
+      },
     },
     ...access,
     clock,

@@ -13,6 +13,7 @@ import { showConfig, showLogs } from "./container-pages.ts";
 import { confirmRestart, restartGateway } from "./restart.ts";
 import { showOverview } from "./overview-route.ts";
 import { showSessions } from "./sessions-route.ts";
+import { showUsage } from "./usage-route.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {
@@ -37,6 +38,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.channelsPage.path, showChannels(sandbox, clock, signsOut));
   app.get(ROUTES.sessionsPage.path, showSessions(sandbox, clock, signsOut));
+  app.get(ROUTES.usagePage.path, showUsage(sandbox, signsOut));
 
   app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));

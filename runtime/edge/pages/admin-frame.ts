@@ -19,6 +19,7 @@ const PAGES = [
   [ROUTES.devicesPage.path, "Devices"],
   [ROUTES.channelsPage.path, "Channels"],
   [ROUTES.sessionsPage.path, "Sessions"],
+  [ROUTES.usagePage.path, "Usage"],
   [ROUTES.ledgerPage.path, "Ledger"],
   [ROUTES.logsPage.path, "Logs"],
   [ROUTES.configPage.path, "Configuration"],

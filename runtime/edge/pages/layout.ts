@@ -34,6 +34,12 @@ th[scope=row] { font-weight: normal; overflow-wrap: anywhere; } .number { text-a
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .diff > * { display: block; text-decoration: none; padding-left: 2ch; text-indent: -2ch; position: relative; }
 .diff ins { background: light-dark(#dff3e6, #173524); } .diff del { background: light-dark(#fbe3e1, #45201d); }
+.chart { display: block; width: 100%; height: 7rem; border-bottom: 1px solid var(--line); margin: .5rem 0 0; }
+rect { fill: light-dark(#1f5fbf, #8ab8ff); } rect + rect { fill: light-dark(#c2661a, #f0a868); }
+.ends, .legend { display: flex; gap: 1rem; color: var(--soft); font-size: .85rem; } .ends { justify-content: space-between; margin: .25rem 0 .75rem; }
+.legend { margin: 0; } .legend > ::before { content: ""; display: inline-block; width: .7rem; height: .7rem; margin-right: .4rem; background: light-dark(#1f5fbf, #8ab8ff); }
+.legend > :last-child::before { background: light-dark(#c2661a, #f0a868); } summary { cursor: pointer; } section { margin: 1.5rem 0; }
+.cell { display: block; width: 100%; height: .3rem; margin-top: .3rem; } .number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 form.wide { max-width: none; } textarea { width: 100%; resize: vertical; }
 select, input, textarea, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: .5rem .75rem; } textarea { font: .85em/1.45 ui-monospace, monospace; } input { width: 100%; } button { cursor: pointer; }
