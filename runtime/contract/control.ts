@@ -9,7 +9,7 @@ export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET, query `logs=true`: {@link ProcessList} */
+  /** GET, query `logs=true`, with `after` only the lines since then: {@link ProcessList} */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
@@ -130,6 +130,8 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** The tail of its output, oldest line first; only when asked for. Secrets are redacted. */
   logs?: string[];
+  /** With `logs`: what asks for the lines after them, as `after`. */
+  nextLog?: number;
 }
 
 /** Answer of `/processes`. */

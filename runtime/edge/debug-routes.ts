@@ -10,12 +10,24 @@ import {
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
+import { NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
 /** What the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
-const logsQuery = z.strictObject({ lines: wholeNumber(1, MOST_LINES).default(200) });
+const logsQuery = z.strictObject({
+  lines: wholeNumber(1, MOST_LINES).default(200),
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+});
+
+/** The end of the gateway's output. */
+export interface LogTail {
+  /** Oldest first. */
+  lines: string[];
+  /** What asks for the lines after these, as `after`. */
+  next?: number;
+}
 
 /** The processes of the container; none while it is stopped, which is not a reason to wake it. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
@@ -29,10 +41,22 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   return (await response.json()) as ProcessList;
 }
 
-/** The last lines of the gateway's output, oldest first; none while the container is stopped. */
-export async function lastLines(sandbox: Sandbox, lines: number): Promise<string[]> {
-  const { processes } = await listProcesses(sandbox, true);
-  return processes.flatMap(({ logs = [] }) => logs).slice(-lines);
+/**
+ * The last lines of the gateway's output, or of them those after `after`; none while the container is stopped.
+ * Wakes nothing and keeps nothing awake, so a page may ask again and again.
+ *
+ * @throws StewardError `gateway_unavailable` where a container that runs does not answer.
+ */
+export async function lastLines(sandbox: Sandbox, lines: number, after?: number): Promise<LogTail> {
+  const { state } = await sandbox.status();
+  if (state === "stopped") return { lines: [] };
+  const since = after === undefined ? "" : `&after=${after}`;
+  const path = `${CONTROL_ROUTES.processes}?logs=true${since}`;
+  const response = await sandbox.peek({ method: "GET", path }, "supervisor");
+  if (!response?.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+  const { processes } = (await response.json()) as ProcessList;
+  const { logs = [], nextLog } = processes.find((one) => one.logs !== undefined) ?? {};
+  return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
 /** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
@@ -56,12 +80,12 @@ export function debugProcesses(sandbox: Sandbox): Handler {
   };
 }
 
-/** `GET /debug/logs?lines=`: the last lines of the gateway's output, oldest first; wakes nothing. */
+/** `GET /debug/logs?lines=&after=`: the last lines of the gateway's output, oldest first; wakes nothing. */
 export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
-    const { lines } = readQuery(context, logsQuery);
+    const { lines, after } = readQuery(context, logsQuery);
     const { state } = await sandbox.status();
-    return context.json({ state, lines: await lastLines(sandbox, lines) });
+    return context.json({ state, ...(await lastLines(sandbox, lines, after)) });
   };
 }
 
@@ -91,5 +115,5 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
 export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
   const response = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.config });
   if (response.ok) return (await response.json()) as ContainerConfig;
-  throw new StewardError("gateway_unavailable", "The container's supervisor does not answer.");
+  throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
 }

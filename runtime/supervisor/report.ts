@@ -33,11 +33,11 @@ export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined)
   };
 }
 
-/** The container's two processes. `logs` is the gateway's output, where it was asked for. */
+/** The container's two processes. `tail` is the gateway's output, where it was asked for. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,
-  logs: string[] | undefined,
+  tail: Required<Pick<ProcessInfo, "logs" | "nextLog">> | undefined,
 ): ProcessList {
   const { phase, startedAt, restarts, exitCode } = lifecycle;
   return {
@@ -49,7 +49,7 @@ export function processList(
         startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
         restarts,
         exitCode,
-        ...(logs && { logs }),
+        ...tail,
       },
       {
         name: "supervisor",

@@ -73,7 +73,8 @@ export interface Supervisor {
   /** Starts a gateway that is held; does nothing to another. */
   release(): void;
   status(): SandboxStatus;
-  processes(options?: { logs?: boolean }): ProcessList;
+  /** `after` is `nextLog` of a list before: only later lines are given. */
+  processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /** The copies of the state; what makes them is loaded on first use. */
   backups(): Promise<StateBackups>;
@@ -106,6 +107,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     file: join(home, "logs", "gateway.log"),
     limitBytes: options.logLimitBytes ?? DEFAULT_LOG_LIMIT,
     redact,
+    firstNumber: timers.now(),
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
@@ -207,8 +209,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       happened({ type: "restart" });
     },
     status,
-    processes: ({ logs = false } = {}) =>
-      processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
+    processes: ({ logs = false, after } = {}) =>
+      processList(
+        lifecycle,
+        run?.pid ?? null,
+        logs ? { logs: output.tail(after), nextLog: output.next } : undefined,
+      ),
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
     // The schema weighs more than the supervisor itself, and is needed when somebody edits.

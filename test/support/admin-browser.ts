@@ -12,15 +12,20 @@ if (missing) process.stderr.write(REASON);
 const SHOTS = process.env["CHAT_SCREENSHOTS"];
 const PHONE = { width: 320, height: 640 };
 
+/** What {@link openAdmin} opens. */
+interface AdminOptions extends HostOptions {
+  /** Forms and links are all that the pages need; with scripts some do more. */
+  scripts?: boolean;
+}
+
 /** A host and a phone's browser whose person is signed in to the admin pages. */
-export async function openAdmin(options: HostOptions = {}, state = "ready") {
+export async function openAdmin({ scripts = false, ...options }: AdminOptions = {}, state = "ready") {
   const host = await startHost(options);
   onTestFinished(() => host.stop());
   await host.inState(state);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   onTestFinished(() => browser.close());
-  // Without scripts: forms and links are all that the pages need.
-  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false });
+  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: scripts });
   const page = await context.newPage();
   const refusedByPolicy: string[] = [];
   page.on("console", (message) => {

@@ -148,6 +148,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const access = fixture.adminToken
     ? adminTokenAccess({ adminToken: fixture.adminToken, clock })
     : { identify: gateway() };
+  const inside = async (port: SandboxPort, request: PortRequest): Promise<Response> => {
+    requests.push({ port, request });
+    const answer = fixture.answers?.[request.path];
+    if (answer !== undefined) return answer(request);
+    if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
+    return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
+  };
   const app = createEdge({
     settings: {
       publicWebhooks,
@@ -176,16 +183,11 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         wakes.push("visitor");
         return grantsWake;
       },
-      request: async (port, request) => {
-        requests.push({ port, request });
-        const answer = fixture.answers?.[request.path];
-        if (answer !== undefined) return answer(request);
-        if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
-        return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
-      },
-      peek: async ({ path }) => {
+      request: inside,
+      peek: async (request, port = "gateway") => {
+        if (port === "supervisor") return state === "stopped" ? undefined : inside(port, request);
         if (state !== "ready") return undefined;
-        if (path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
+        if (request.path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
         return Response.json({ ...GATEWAY_STATUS, ...fixture.gateway });
       },
     },

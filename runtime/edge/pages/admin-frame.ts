@@ -31,10 +31,12 @@ export interface FrameOptions {
   visitor: Visitor;
   flash?: Flash;
   refreshSeconds?: number | undefined;
+  script?: string | undefined;
 }
 
 /** A page of the administration: the way to the others, who is signed in, what the last button did. */
-export function adminFrame({ title, visitor, flash, refreshSeconds }: FrameOptions, content: Markup): Markup {
+export function adminFrame(options: FrameOptions, content: Markup): Markup {
+  const { title, visitor, flash, refreshSeconds, script } = options;
   const header = html`<a class="skip" href="#content">Skip to the content</a>
     <header>
       <div>
@@ -54,7 +56,7 @@ export function adminFrame({ title, visitor, flash, refreshSeconds }: FrameOptio
     </header>`;
   const body = html`<h1>${title}</h1>
     ${flashBox(flash)} ${content}`;
-  return page(`${title} – steward administration`, body, { refreshSeconds, header });
+  return page(`${title} – steward administration`, body, { refreshSeconds, header, script });
 }
 
 function flashBox({ done, problem }: Flash = {}): Markup | "" {

@@ -26,6 +26,7 @@ a { color: light-dark(#1f5fbf, #8ab8ff); } a[aria-current] { color: inherit; fon
 .cards { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr); }
 .cards > li { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; } h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; } .actions form { margin: .25rem 0; } aside.done { border-left-color: var(--ok); }
+[hidden], .row[hidden] { display: none; } .follows { max-height: 70vh; overflow-y: auto; }
 pre { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; font: .85em/1.45 ui-monospace, monospace; }
 dl.stack { grid-template-columns: minmax(0, 1fr); gap: 0; } .stack dd { margin-bottom: .6rem; } aside h2 { margin-top: 0; }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; } caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }
@@ -49,11 +50,16 @@ select, input, textarea, button { font: inherit; color: inherit; background: var
 // One piece, since the policy's hash counts every space between the tags.
 const STYLE_ELEMENT = `<style>${STYLE}</style>`;
 
-/** The policy that fits these pages: no script at all, and no style but this one. */
-export async function contentSecurityPolicy(): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE));
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  return `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+/** The source of a policy that allows one inline script or style: https://www.w3.org/TR/CSP3/#hash-source */
+export async function hashSource(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
+}
+
+/** The policy that fits these pages: no style but this one, and no script but the one that a page names. */
+export async function contentSecurityPolicy(script?: string): Promise<string> {
+  const scripts = script === undefined ? "" : ` script-src ${await hashSource(script)}; connect-src 'self';`;
+  return `default-src 'none';${scripts} style-src ${await hashSource(STYLE)}; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
 /** What a page may have beside its content. */
@@ -62,10 +68,16 @@ export interface PageOptions {
   refreshSeconds?: number | undefined;
   /** Before the content: the way to the other pages. */
   header?: Markup;
+  /** What the page does beside what it can without: its policy has to name it, too. */
+  script?: string | undefined;
 }
 
 /** A whole page. */
-export function page(title: string, content: Markup, { refreshSeconds, header }: PageOptions = {}): Markup {
+export function page(
+  title: string,
+  content: Markup,
+  { refreshSeconds, header, script }: PageOptions = {},
+): Markup {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -78,6 +90,7 @@ export function page(title: string, content: Markup, { refreshSeconds, header }:
       <body>
         ${header ?? ""}
         <main id="content" tabindex="-1">${content}</main>
+        ${script === undefined ? "" : raw(`<script type="module">${script}</script>`)}
       </body>
     </html>`;
 }

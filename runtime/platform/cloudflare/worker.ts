@@ -29,7 +29,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       status: () => object().status(),
       wake: () => object().wake(),
       request: (port, request) => object().request(port, request),
-      peek: (request) => object().peek(request),
+      peek: (request, port) => object().peek(request, port),
     },
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,

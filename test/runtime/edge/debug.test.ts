@@ -31,6 +31,21 @@ describe("GET /debug/logs", () => {
     expect(await response.json()).toEqual({ state: "crash-looping", lines: LINES.slice(-count) });
   });
 
+  it("gives the lines after those that a reader has, and what asks for the next ones", async () => {
+    const logs = () => Response.json({ processes: [{ name: "gateway", logs: ["new"], nextLog: 8 }] });
+    const answers = { "/processes?logs=true&after=7": logs };
+    const { response } = await ask("/debug/logs?after=7", { answers });
+    expect(await response.json()).toEqual({ state: "ready", lines: ["new"], next: 8 });
+    const { response: wrong } = await ask("/debug/logs?after=-1", WITH_LOGS);
+    expect(await wrong.json()).toMatchObject({ status: 400, code: "query_invalid" });
+  });
+
+  it("tells that a container which runs does not answer", async () => {
+    const answers = { "/processes?logs=true": () => new Response(null, { status: 500 }) };
+    const { response } = await ask("/debug/logs", { answers });
+    expect(await response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
+  });
+
   it("wakes no stopped container", async () => {
     const { response, requests } = await ask("/debug/logs", { state: "stopped" });
     expect(await response.json()).toEqual({ state: "stopped", lines: [] });
