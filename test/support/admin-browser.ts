@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { startHost, type HostOptions } from "./host.ts";
+import { shoot } from "./screenshots.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 /** CI installs it: there a missing browser fails. */
 export const missing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The admin pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (missing) process.stderr.write(REASON);
-/** Where screenshots go, for a person to look at. */
-const SHOTS = process.env["CHAT_SCREENSHOTS"];
 const PHONE = { width: 320, height: 640 };
 
 /** What {@link openAdmin} opens. */
@@ -38,8 +37,7 @@ export async function openAdmin({ scripts = false, ...options }: AdminOptions = 
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      if (SHOTS !== undefined)
-        await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}.png`, fullPage: true });
+      await shoot(page, `phone-${name}-${colorScheme}`);
       expect([name, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([
         name,
         PHONE.width,
