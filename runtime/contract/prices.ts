@@ -7,7 +7,7 @@ export interface ModelPrice {
 /** Where the prices below are published, and in which month they were looked up there. */
 export const PRICES_SOURCE = {
   url: "https://platform.claude.com/docs/en/about-claude/pricing",
-  month: "2026-09",
+  month: "September 2026",
 } as const;
 
 /**

@@ -50,8 +50,10 @@ export function adminFrame(options: FrameOptions, content: Markup): Markup {
             )}
           </ul>
         </nav>
-        <p class="soft">Signed in as ${visitor.identity.name}</p>
-        ${visitor.signsOut ? signOutForm() : ""}
+        <div class="who">
+          <p class="soft">Signed in as ${visitor.identity.name}</p>
+          ${visitor.signsOut ? signOutForm() : ""}
+        </div>
       </div>
     </header>`;
   const body = html`<h1>${title}</h1>
