@@ -118,6 +118,8 @@ export interface SandboxStatus {
   coldStartMs?: number;
   /** The version that runs in the container. */
   version?: string;
+  /** The hash of the bundle that runs in the container, or `source`. */
+  bundle?: string;
 }
 
 /** One process of the container. */

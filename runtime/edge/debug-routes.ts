@@ -90,13 +90,14 @@ export function debugLogs(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /debug/version`: what runs where. `version` is the edge's, `gateway` that of the container, once it
- * was ready; they differ while a new version is being rolled out. Wakes nothing.
+ * `GET /debug/version`: what runs where. `version` and `bundle` are the edge's, `gateway` and `container` those
+ * of the container, once it runs; they differ while a new version is being rolled out. Wakes nothing.
  */
-export function debugVersion(sandbox: Sandbox): Handler {
+export function debugVersion(sandbox: Sandbox, bundle: string): Handler {
   return async function handleVersion(context) {
-    const { version: gateway } = await sandbox.status();
-    return context.json({ version: VERSION, runtime: navigator.userAgent, ...(gateway && { gateway }) });
+    const { version: gateway, bundle: container } = await sandbox.status();
+    const inside = { ...(gateway && { gateway }), ...(container && { container }) };
+    return context.json({ version: VERSION, bundle, runtime: navigator.userAgent, ...inside });
   };
 }
 

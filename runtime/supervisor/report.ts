@@ -21,7 +21,10 @@ const PROCESS_STATES: Record<Phase, ProcessInfo["state"]> = {
 };
 
 /** The sandbox's state as the edge sees it. */
-export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined): SandboxStatus {
+export function sandboxStatus(
+  lifecycle: Lifecycle,
+  { version, bundle }: Pick<SandboxStatus, "version" | "bundle">,
+): SandboxStatus {
   const { phase, since, restarts, reason, coldStartMs } = lifecycle;
   return {
     state: STATES[phase],
@@ -30,6 +33,7 @@ export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined)
     ...(reason && { reason }),
     ...(coldStartMs !== undefined && { coldStartMs }),
     ...(version !== undefined && { version }),
+    ...(bundle !== undefined && { bundle }),
   };
 }
 

@@ -41,6 +41,8 @@ export interface SupervisorOptions {
   /** Where the gateway listens, on this machine. */
   gatewayPort: number;
   controlToken: string;
+  /** What the status calls the bundle that runs. */
+  bundle?: string;
   log: Log;
   /** Receives every line of the gateway's output, redacted, without its line feed. */
   onOutput?(line: string): void;
@@ -98,7 +100,7 @@ const HOST = "127.0.0.1";
 /** Makes a supervisor. Nothing runs before `start`. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { home, gatewayPort, controlToken, log, timers = systemTimers, random = Math.random } = options;
-  const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS } = options;
+  const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS, bundle } = options;
   const environment = gatewayEnvironment(options);
   const redact = createRedactor(environment);
   const configPath = join(home, CONFIG_FILE);
@@ -121,7 +123,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
 
-  const status = (): SandboxStatus => sandboxStatus(lifecycle, version);
+  const status = (): SandboxStatus =>
+    sandboxStatus(lifecycle, { ...(version && { version }), ...(bundle && { bundle }) });
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;

@@ -117,9 +117,17 @@ describe("the Worker in workerd", () => {
 
   it("goes to sleep although its figures and its log are read all the time", async () => {
     const { variables, headers } = await identityGateway();
-    const { postSlack, slack, request } = await worker({ ...variables, SANDBOX_SLEEP_AFTER: "1s" });
+    const { postSlack, slack, request } = await worker({
+      ...variables,
+      SANDBOX_SLEEP_AFTER: "1s",
+      STEWARD_BUNDLE: "0123456789abcdef",
+    });
     await postSlack(mention("count me"));
     await slack.waitFor(() => true, 60_000);
+    expect(await (await request("/debug/version", { headers })).json()).toMatchObject({
+      bundle: "0123456789abcdef",
+      container: expect.stringMatching(/^([0-9a-f]{16}|source)$/),
+    });
     const read = async () => {
       await request("/debug/logs", { headers });
       return (await request("/metrics", { headers })).text();

@@ -11,6 +11,8 @@ export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
+/** What the fixture's edge runs from. */
+export const EDGE_BUNDLE = "0123456789abcdef";
 /** The tests' present. */
 export const NOW = 1_795_000_000_000;
 
@@ -156,6 +158,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
   };
   const app = createEdge({
+    bundle: EDGE_BUNDLE,
     settings: {
       publicWebhooks,
       sleepAfterMs: 600_000,

@@ -17,6 +17,8 @@ import { showUsage } from "./usage-route.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {
+  /** The hash of the bundle that the edge runs from, or `source`. */
+  bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
   clock: Clock;
@@ -28,7 +30,7 @@ export interface AdminOptions {
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
   const { ledger, sandbox, clock, log, signsOut } = options;
-  app.get(ROUTES.admin.path, showOverview(ledger, sandbox, clock, signsOut));
+  app.get(ROUTES.admin.path, showOverview(options));
 
   app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));

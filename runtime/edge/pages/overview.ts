@@ -13,6 +13,8 @@ export interface Overview {
   visitor: Visitor;
   flash: Flash;
   status: SandboxStatus;
+  /** The edge's. */
+  bundle: string;
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
   processes: ProcessInfo[] | undefined;
@@ -27,6 +29,7 @@ export function overviewPage({
   visitor,
   flash,
   status,
+  bundle,
   counts,
   processes,
   details,
@@ -42,6 +45,8 @@ export function overviewPage({
         <dd>${moment(status.since)}</dd>
         <dt>Version</dt>
         <dd>${status.version ?? "unknown while it is stopped"}</dd>
+        <dt>Bundle</dt>
+        <dd>${bundlePart(bundle, status.bundle)}</dd>
         <dt>Restarts</dt>
         <dd>${status.restarts}</dd>
         <dt>Last cold start</dt>
@@ -78,6 +83,13 @@ export function overviewPage({
           : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
       }`,
   );
+}
+
+/** One name where edge and container run from the same bundle, as on a host. */
+function bundlePart(edge: string, container: string | undefined): Markup {
+  if (edge === container) return html`<code>${edge}</code>`;
+  return html`<code>${edge}</code>, container
+    ${container === undefined ? "unknown while it is stopped" : html`<code>${container}</code>`}`;
 }
 
 /** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */

@@ -1,5 +1,6 @@
-import { AGENT } from "../../contract/names.ts";
+import { AGENT, FROM_SOURCE } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { BUNDLE_VARIABLE } from "../../contract/variables.ts";
 import { createClosedEdge, createEdge } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { opensChat, proxyChat } from "./chat-proxy.ts";
@@ -19,6 +20,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
   const object = () => env.SANDBOX.getByName(AGENT);
   return createEdge({
     settings,
+    bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
     ledger: {
       admit: (event) => object().admit(event),
       counts: () => object().counts(),

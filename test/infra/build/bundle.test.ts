@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -15,6 +16,7 @@ test("the container bundle holds the command line, ready to be run by its name",
   const version = await promisify(execFile)(command, ["--version"], { env });
   const list = await promisify(execFile)(command, ["pairing", "list", "slack"], { env });
 
+  expect(await readFile(join(container.dir, "bundle"), "utf8")).toBe(`${container.hash}\n`);
   expect(version.stdout).toBe(`${VERSION}\n`);
   expect(list.stdout).toBe("No pending slack pairing requests.\n");
 });

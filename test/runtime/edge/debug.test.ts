@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../runtime/contract/names.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { EDGE_BUNDLE, edgeFixture, signedIn } from "../../support/edge.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
 
@@ -63,12 +63,14 @@ describe("GET /debug/logs", () => {
 });
 
 describe("GET /debug/version", () => {
-  it("tells the versions of edge and gateway, and wakes nothing", async () => {
-    const { response, requests } = await ask("/debug/version", { status: { version: "9.9.9" } });
+  it("tells the versions and bundles of edge and container, and wakes nothing", async () => {
+    const status = { version: "9.9.9", bundle: "fedcba9876543210" };
+    const { response, requests } = await ask("/debug/version", { status });
     const runtime = expect.stringMatching(/Node\.js|Cloudflare-Workers/);
-    expect(await response.json()).toEqual({ version: VERSION, gateway: "9.9.9", runtime });
+    const edge = { version: VERSION, bundle: EDGE_BUNDLE, runtime };
+    expect(await response.json()).toEqual({ ...edge, gateway: "9.9.9", container: status.bundle });
     const stopped = await ask("/debug/version", { state: "stopped" });
-    expect(await stopped.response.json()).toEqual({ version: VERSION, runtime });
+    expect(await stopped.response.json()).toEqual(edge);
     expect([...requests, ...stopped.requests]).toEqual([]);
   });
 });
