@@ -35,7 +35,13 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
   );
   const readiness = new Readiness(
     "readiness",
-    { url, publicWebhooks: config.publicWebhooks, triggers: [container.containerId] },
+    {
+      url,
+      // An image of one's own is its own affair.
+      bundle: config.image === undefined ? bundle.container.hash : undefined,
+      publicWebhooks: config.publicWebhooks,
+      triggers: [container.containerId],
+    },
     { dependsOn: container },
   );
 

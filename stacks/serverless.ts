@@ -8,6 +8,7 @@ import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
+import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -32,7 +33,11 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     modules: await readModules(bundle.worker.files),
     compatibility: COMPATIBILITY,
     migrations: config.migrations,
-    variables: { ...runtime.variables, ...(gate && { EDGE_ACCESS_AUD: gate.audience }) },
+    variables: {
+      ...runtime.variables,
+      [BUNDLE_VARIABLE]: bundle.worker.hash,
+      ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+    },
     secrets: runtime.secrets,
     bucketName: bucket.bucketName,
   });
@@ -51,7 +56,12 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   );
   const readiness = new Readiness(
     "readiness",
-    { url, publicWebhooks: config.publicWebhooks, triggers: [worker.deployment.id, image] },
+    {
+      url,
+      bundle: bundle.worker.hash,
+      publicWebhooks: config.publicWebhooks,
+      triggers: [worker.deployment.id, image],
+    },
     { dependsOn: [worker.deployment, application] },
   );
 

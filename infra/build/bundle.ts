@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
 import packageJson from "../../package.json" with { type: "json" };
 import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
-import { AGENT } from "../../runtime/contract/names.ts";
+import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "./cache.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -125,6 +125,8 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   container.set(JSON_SCHEMA_FILE, Buffer.from(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
   const workerHash = contentHash(worker);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
+  // Behind the hash, which it names.
+  container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const workerDir = await store(path.join(outdir, `worker-${workerHash}`), worker);
   const containerDir = await store(path.join(outdir, `container-${containerHash}`), container);
   const files = [...worker.keys()].map((name) => ({

@@ -12,12 +12,20 @@ export interface Check {
 /** Time for one answer: it may have to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
+/** What was deployed. */
+interface Deployed {
+  publicWebhooks: boolean;
+  /** The hash of the bundle that has to answer, where it is known. */
+  bundle: string | undefined;
+}
+
 /** What every deployment has to answer before it counts. */
-export function readinessChecks(publicWebhooks: boolean): Check[] {
+export function readinessChecks({ publicWebhooks, bundle }: Deployed): Check[] {
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
   const webhooks = routes("webhook").map(({ path }) => path);
   return [
     healthz,
+    ...(bundle === undefined ? [] : [runs(bundle)]),
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
@@ -32,6 +40,18 @@ const healthz: Check = {
     return response.status === 200 ? undefined : `status ${response.status}, expected 200`;
   },
 };
+
+/** The version before may go on answering for a while. The gateway need not be up for it. */
+function runs(bundle: string): Check {
+  return {
+    name: `GET /readyz from the bundle ${bundle}`,
+    async run(fetch, url) {
+      const body: unknown = await (await ask(fetch, `${url}${ROUTES.ready.path}`)).json();
+      const found = typeof body === "object" && body !== null && "bundle" in body ? body.bundle : "none";
+      return found === bundle ? undefined : `bundle ${String(found)}, expected ${bundle}`;
+    },
+  };
+}
 
 const challenge: Check = {
   name: "POST /slack/events with a url_verification",

@@ -10,7 +10,10 @@ const RETRY_AFTER_MS = 1_000;
 
 const url = (process.env["PROBE_URL"] ?? "").replace(/\/$/, "");
 const end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
-let waiting = readinessChecks(process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false");
+let waiting = readinessChecks({
+  publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
+  bundle: process.env["PROBE_BUNDLE"],
+});
 
 for (;;) {
   const results = await Promise.all(waiting.map(async (check) => ({ check, failure: await run(check) })));

@@ -8,6 +8,8 @@ export interface ReadinessArgs {
   url: pulumi.Input<string>;
   /** What was deployed: when one of these changes, the service is asked again. */
   triggers: pulumi.Input<string>[];
+  /** The hash of the bundle that has to answer. Default: any. */
+  bundle?: string | undefined;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
 }
@@ -30,7 +32,11 @@ export class Readiness extends pulumi.ComponentResource {
       {
         interpreter: [process.execPath],
         create: PROBE,
-        environment: { PROBE_URL: args.url, PROBE_PUBLIC_WEBHOOKS: String(args.publicWebhooks) },
+        environment: {
+          PROBE_URL: args.url,
+          PROBE_PUBLIC_WEBHOOKS: String(args.publicWebhooks),
+          ...(args.bundle !== undefined && { PROBE_BUNDLE: args.bundle }),
+        },
         triggers: args.triggers,
       },
       { parent: this },

@@ -1,6 +1,7 @@
 import type { ConfigSource } from "./backup.ts";
 import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
+import type { ModelPrice } from "./prices.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -8,7 +9,7 @@ export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 export const CONTROL_ROUTES = {
   /** GET: {@link SandboxStatus} */
   status: "/status",
-  /** GET, query `logs=true`: {@link ProcessList} */
+  /** GET, query `logs=true`, with `after` only the lines since then: {@link ProcessList} */
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
@@ -98,6 +99,8 @@ export const GATEWAY_ROUTES = {
   deliveries: "/deliveries",
   /** GET: {@link GatewayStatus} */
   status: "/status",
+  /** GET: {@link UsageReport} */
+  usage: "/usage",
 } as const;
 
 /** Where the gateway is in its life, as seen from outside the container. */
@@ -116,6 +119,8 @@ export interface SandboxStatus {
   coldStartMs?: number;
   /** The version that runs in the container. */
   version?: string;
+  /** The hash of the bundle that runs in the container, or `source`. */
+  bundle?: string;
 }
 
 /** One process of the container. */
@@ -128,6 +133,8 @@ export interface ProcessInfo {
   exitCode: number | null;
   /** The tail of its output, oldest line first; only when asked for. Secrets are redacted. */
   logs?: string[];
+  /** With `logs`: what asks for the lines after them, as `after`. */
+  nextLog?: number;
 }
 
 /** Answer of `/processes`. */
@@ -195,6 +202,24 @@ export interface ModelUsage {
   requests: number;
   inputTokens: number;
   outputTokens: number;
+}
+
+/** Messages of one day (UTC) in all conversations. */
+export interface DayMessages {
+  /** YYYY-MM-DD */
+  day: string;
+  received: number;
+  answered: number;
+}
+
+/** Answer of the gateway's `/usage`: 30 days up to today (UTC). A day without anything is left out. */
+export interface UsageReport {
+  /** YYYY-MM-DD, oldest first: every day of the report. */
+  days: string[];
+  messages: DayMessages[];
+  models: ModelUsage[];
+  /** What the models above cost, by `<provider>/<model id>`; one whose price is not known is left out. */
+  prices: Record<string, ModelPrice>;
 }
 
 /** How the schedules stand. */

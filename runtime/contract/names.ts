@@ -18,6 +18,12 @@ export const CONFIG_FILE = `${AGENT}.json`;
 /** The database's name inside the data directory. */
 export const STATE_FILE = "state.db";
 
+/** Lies at the top of a container's bundle and holds the bundle's hash. */
+export const BUNDLE_FILE = "bundle";
+
+/** In the place of a bundle's hash where what runs was not bundled. */
+export const FROM_SOURCE = "source";
+
 /** Where a host's backups lie inside the data directory. */
 export const BACKUPS_DIRECTORY = "backups";
 

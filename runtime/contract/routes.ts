@@ -49,6 +49,7 @@ export const ROUTES = {
   logsPage: { method: "GET", path: "/_admin/logs", access: "identity" },
   channelsPage: { method: "GET", path: "/_admin/channels", access: "identity" },
   sessionsPage: { method: "GET", path: "/_admin/sessions", access: "identity" },
+  usagePage: { method: "GET", path: "/_admin/usage", access: "identity" },
   configPage: { method: "GET", path: "/_admin/config", access: "identity" },
   configEdit: { method: "GET", path: "/_admin/config/edit", access: "identity" },
   /** From the review, with the text as it was written. */

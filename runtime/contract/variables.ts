@@ -43,5 +43,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
+/** What a stack calls the bundle that it deploys as the Worker; a container's bundle says it itself. */
+export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
+
 /** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */
 export const AWAIT_RESTORE_VARIABLE = "STEWARD_AWAIT_RESTORE";

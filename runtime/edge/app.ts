@@ -33,6 +33,8 @@ import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-i
 /** What the edge works with. */
 export interface EdgeOptions {
   settings: EdgeSettings;
+  /** The hash of the bundle that the edge runs from, or `source`. */
+  bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
   /** The copies of the state. */
@@ -46,7 +48,7 @@ export interface EdgeOptions {
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, ledger, sandbox, identify, signIn, clock, log } = options;
+  const { settings, bundle, ledger, sandbox, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -57,7 +59,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.live.path, live);
 
   app.use(securityHeaders());
-  app.get(ROUTES.ready.path, readiness(sandbox));
+  app.get(ROUTES.ready.path, readiness(sandbox, bundle));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
 
   app.get(ROUTES.chat.path, chat());
@@ -84,7 +86,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   }
   app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
-  addAdminPages(app, { ledger, sandbox, clock, log, signsOut: signIn !== undefined });
+  addAdminPages(app, { bundle, ledger, sandbox, clock, log, signsOut: signIn !== undefined });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
 
@@ -96,7 +98,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.cli.path, debugCli(sandbox, log));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
-  app.get(ROUTES.version.path, debugVersion(sandbox));
+  app.get(ROUTES.version.path, debugVersion(sandbox, bundle));
   app.get(ROUTES.ledger.path, debugLedger(ledger));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));

@@ -6,15 +6,28 @@ import {
   type ContainerConfig,
   type GatewayStatus,
   type ProcessList,
+  type UsageReport,
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
+import { NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
 /** What the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
-const logsQuery = z.strictObject({ lines: wholeNumber(1, MOST_LINES).default(200) });
+const logsQuery = z.strictObject({
+  lines: wholeNumber(1, MOST_LINES).default(200),
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+});
+
+/** The end of the gateway's output. */
+export interface LogTail {
+  /** Oldest first. */
+  lines: string[];
+  /** What asks for the lines after these, as `after`. */
+  next?: number;
+}
 
 /** The processes of the container; none while it is stopped, which is not a reason to wake it. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {
@@ -28,16 +41,34 @@ export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<Pr
   return (await response.json()) as ProcessList;
 }
 
-/** The last lines of the gateway's output, oldest first; none while the container is stopped. */
-export async function lastLines(sandbox: Sandbox, lines: number): Promise<string[]> {
-  const { processes } = await listProcesses(sandbox, true);
-  return processes.flatMap(({ logs = [] }) => logs).slice(-lines);
+/**
+ * The last lines of the gateway's output, or of them those after `after`; none while the container is stopped.
+ * Wakes nothing and keeps nothing awake, so a page may ask again and again.
+ *
+ * @throws StewardError `gateway_unavailable` where a container that runs does not answer.
+ */
+export async function lastLines(sandbox: Sandbox, lines: number, after?: number): Promise<LogTail> {
+  const { state } = await sandbox.status();
+  if (state === "stopped") return { lines: [] };
+  const since = after === undefined ? "" : `&after=${after}`;
+  const path = `${CONTROL_ROUTES.processes}?logs=true${since}`;
+  const response = await sandbox.peek({ method: "GET", path }, "supervisor");
+  if (!response?.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+  const { processes } = (await response.json()) as ProcessList;
+  const { logs = [], nextLog } = processes.find((one) => one.logs !== undefined) ?? {};
+  return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
 /** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
+}
+
+/** What was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
+export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
+  const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
+  return response?.ok ? ((await response.json()) as UsageReport) : undefined;
 }
 
 /** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */
@@ -49,23 +80,24 @@ export function debugProcesses(sandbox: Sandbox): Handler {
   };
 }
 
-/** `GET /debug/logs?lines=`: the last lines of the gateway's output, oldest first; wakes nothing. */
+/** `GET /debug/logs?lines=&after=`: the last lines of the gateway's output, oldest first; wakes nothing. */
 export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
-    const { lines } = readQuery(context, logsQuery);
+    const { lines, after } = readQuery(context, logsQuery);
     const { state } = await sandbox.status();
-    return context.json({ state, lines: await lastLines(sandbox, lines) });
+    return context.json({ state, ...(await lastLines(sandbox, lines, after)) });
   };
 }
 
 /**
- * `GET /debug/version`: what runs where. `version` is the edge's, `gateway` that of the container, once it
- * was ready; they differ while a new version is being rolled out. Wakes nothing.
+ * `GET /debug/version`: what runs where. `version` and `bundle` are the edge's, `gateway` and `container` those
+ * of the container, once it runs; they differ while a new version is being rolled out. Wakes nothing.
  */
-export function debugVersion(sandbox: Sandbox): Handler {
+export function debugVersion(sandbox: Sandbox, bundle: string): Handler {
   return async function handleVersion(context) {
-    const { version: gateway } = await sandbox.status();
-    return context.json({ version: VERSION, runtime: navigator.userAgent, ...(gateway && { gateway }) });
+    const { version: gateway, bundle: container } = await sandbox.status();
+    const inside = { ...(gateway && { gateway }), ...(container && { container }) };
+    return context.json({ version: VERSION, bundle, runtime: navigator.userAgent, ...inside });
   };
 }
 
@@ -84,5 +116,5 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
 export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
   const response = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.config });
   if (response.ok) return (await response.json()) as ContainerConfig;
-  throw new StewardError("gateway_unavailable", "The container's supervisor does not answer.");
+  throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
 }

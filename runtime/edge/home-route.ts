@@ -43,10 +43,10 @@ export function home(sandbox: Sandbox): Handler {
   };
 }
 
-/** `GET /readyz`: 200 or 503 with the state; wakes nothing. */
-export function readiness(sandbox: Sandbox): Handler {
+/** `GET /readyz`: 200 or 503 with the state, and the bundle, which a deployment looks for; wakes nothing. */
+export function readiness(sandbox: Sandbox, bundle: string): Handler {
   return async function handleReadiness(context) {
     const { state, since } = await sandbox.status();
-    return context.json({ state, since }, state === "ready" ? 200 : 503);
+    return context.json({ state, since, bundle }, state === "ready" ? 200 : 503);
   };
 }

@@ -90,10 +90,10 @@ export interface Sandbox {
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Asks the gateway where it is ready, else nobody: it starts nothing and keeps nothing awake, however
-   * often it is called. `undefined` where no answer came.
+   * Asks the gateway where it is ready, or the supervisor where it runs, else nobody: it starts nothing and
+   * keeps nothing awake, however often it is called. `undefined` where no answer came.
    */
-  peek(request: PortRequest): Promise<Response | undefined>;
+  peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
 
 /** How the copies of the state stand. Times are ISO 8601. */

@@ -23,6 +23,7 @@ import { createSay } from "./schedules/say.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { gatewayStatus } from "./status.ts";
 import { openStores } from "./stores.ts";
+import { usageReport } from "./usage.ts";
 import { WebChat } from "./webchat/chat.ts";
 import { ChatHistory } from "./webchat/history.ts";
 import { ChatSockets } from "./webchat/sockets.ts";
@@ -145,6 +146,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       deliveries,
       status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
+      usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,
       environment,
       parts,

@@ -141,6 +141,19 @@ const MIGRATIONS = [
    END;
    CREATE INDEX schedule_runs_by_age ON schedule_runs (at);
    CREATE INDEX schedule_runs_missed ON schedule_runs (at, count) WHERE state = 'missed';`,
+  `CREATE TABLE message_days (
+     day TEXT PRIMARY KEY,
+     received INTEGER NOT NULL,
+     answered INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO message_days
+     SELECT date(at / 1000, 'unixepoch'), sum(role = 'user'), sum(role = 'assistant') FROM messages GROUP BY 1;
+   CREATE TRIGGER messages_by_day AFTER INSERT ON messages BEGIN
+     INSERT INTO message_days
+       VALUES (date(new.at / 1000, 'unixepoch'), new.role = 'user', new.role = 'assistant')
+       ON CONFLICT (day) DO UPDATE SET
+         received = received + excluded.received, answered = answered + excluded.answered;
+   END;`,
 ];
 
 /**

@@ -19,7 +19,7 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
   const handlers: Readonly<Record<string, Handler>> = {
     [`GET ${CONTROL_ROUTES.status}`]: () => ok(supervisor.status()),
     [`GET ${CONTROL_ROUTES.processes}`]: (query) =>
-      ok(supervisor.processes({ logs: query.get("logs") === "true" })),
+      ok(supervisor.processes({ logs: query.get("logs") === "true", after: readAfter(query) })),
     [`GET ${CONTROL_ROUTES.config}`]: async () => ok(await supervisor.config()),
     [`POST ${CONTROL_ROUTES.cli}`]: async (_query, body) =>
       ok(await supervisor.operate(readOperation(readWords(body)))),
@@ -57,6 +57,12 @@ async function askBackups(
     return undefined;
   const { answerBackups } = await import("./backups/routes.ts");
   return answerBackups(await supervisor.backups(), request);
+}
+
+/** The number of a line; what is none counts as not given. */
+function readAfter(query: URLSearchParams): number | undefined {
+  const after = query.get("after") ?? "";
+  return /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
 function ok(value: unknown): ControlAnswer {

@@ -30,6 +30,7 @@ try {
 
 /** Node's cryptography is loaded only for it: the gateway's start waits for every module that this file names. */
 async function randomToken(): Promise<string> {
-  const { randomBytes } = await import("node:crypto");
+  // Not by import(): in the bundle Node's modules have no names of their own then.
+  const { randomBytes } = process.getBuiltinModule("node:crypto");
   return randomBytes(32).toString("hex");
 }

@@ -15,6 +15,8 @@ export interface OutputOptions {
   /** Bytes of one generation. */
   limitBytes: number;
   redact: Redactor;
+  /** The number of the first line. One that is higher at each start lets a reader of the last go on. */
+  firstNumber: number;
   /** Receives every line as well, redacted, without its line feed. */
   onLine(line: string): void;
   /** The file cannot be written. Told once; the output in memory goes on. */
@@ -29,12 +31,19 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #partial = { stdout: "", stderr: "" };
   #lines: string[] = [];
+  #next: number;
   #stderr: string[] = [];
   #size: number | undefined;
   #fileBroken = false;
 
   constructor(options: OutputOptions) {
     this.#options = options;
+    this.#next = options.firstNumber;
+  }
+
+  /** The number that the next line gets. */
+  get next(): number {
+    return this.#next;
   }
 
   /** Takes a piece of output as it came. */
@@ -57,9 +66,10 @@ export class Output {
     return stderr;
   }
 
-  /** The last lines, oldest first. */
-  tail(): string[] {
-    return [...this.#lines];
+  /** The last lines, oldest first: from a number on, where it is one of theirs. */
+  tail(from = 0): string[] {
+    const known = from <= this.#next ? this.#next - from : KEPT_LINES;
+    return known === 0 ? [] : this.#lines.slice(-known);
   }
 
   #add(stream: "stdout" | "stderr", raw: string): void {
@@ -68,6 +78,7 @@ export class Output {
     const clean = redact(raw.replace(/\r$/, ""));
     const line = clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE)}… [cut]` : clean;
     this.#lines = [...this.#lines.slice(1 - KEPT_LINES), line];
+    this.#next += 1;
     if (stream === "stderr") this.#stderr = [...this.#stderr.slice(1 - KEPT_STDERR), line];
     this.#append(`${line}\n`);
     onLine(line);

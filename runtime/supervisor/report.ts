@@ -21,7 +21,10 @@ const PROCESS_STATES: Record<Phase, ProcessInfo["state"]> = {
 };
 
 /** The sandbox's state as the edge sees it. */
-export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined): SandboxStatus {
+export function sandboxStatus(
+  lifecycle: Lifecycle,
+  { version, bundle }: Pick<SandboxStatus, "version" | "bundle">,
+): SandboxStatus {
   const { phase, since, restarts, reason, coldStartMs } = lifecycle;
   return {
     state: STATES[phase],
@@ -30,14 +33,15 @@ export function sandboxStatus(lifecycle: Lifecycle, version: string | undefined)
     ...(reason && { reason }),
     ...(coldStartMs !== undefined && { coldStartMs }),
     ...(version !== undefined && { version }),
+    ...(bundle !== undefined && { bundle }),
   };
 }
 
-/** The container's two processes. `logs` is the gateway's output, where it was asked for. */
+/** The container's two processes. `tail` is the gateway's output, where it was asked for. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,
-  logs: string[] | undefined,
+  tail: Required<Pick<ProcessInfo, "logs" | "nextLog">> | undefined,
 ): ProcessList {
   const { phase, startedAt, restarts, exitCode } = lifecycle;
   return {
@@ -49,7 +53,7 @@ export function processList(
         startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
         restarts,
         exitCode,
-        ...(logs && { logs }),
+        ...tail,
       },
       {
         name: "supervisor",

@@ -8,6 +8,7 @@ import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
 import { cliCommand } from "./gateway-command.ts";
+import { runningBundle } from "./bundle.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
@@ -39,6 +40,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     home: settings.home,
     gatewayPort: settings.gatewayPort,
     controlToken,
+    bundle: runningBundle(),
     log,
     onOutput: write,
     bootMs: performance.now(),

@@ -41,6 +41,8 @@ export interface SupervisorOptions {
   /** Where the gateway listens, on this machine. */
   gatewayPort: number;
   controlToken: string;
+  /** What the status calls the bundle that runs. */
+  bundle?: string;
   log: Log;
   /** Receives every line of the gateway's output, redacted, without its line feed. */
   onOutput?(line: string): void;
@@ -73,7 +75,8 @@ export interface Supervisor {
   /** Starts a gateway that is held; does nothing to another. */
   release(): void;
   status(): SandboxStatus;
-  processes(options?: { logs?: boolean }): ProcessList;
+  /** `after` is `nextLog` of a list before: only later lines are given. */
+  processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
   /** The copies of the state; what makes them is loaded on first use. */
   backups(): Promise<StateBackups>;
@@ -97,7 +100,7 @@ const HOST = "127.0.0.1";
 /** Makes a supervisor. Nothing runs before `start`. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { home, gatewayPort, controlToken, log, timers = systemTimers, random = Math.random } = options;
-  const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS } = options;
+  const { policy = DEFAULT_POLICY, stopGraceMs = DEFAULT_STOP_GRACE_MS, bundle } = options;
   const environment = gatewayEnvironment(options);
   const redact = createRedactor(environment);
   const configPath = join(home, CONFIG_FILE);
@@ -106,6 +109,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     file: join(home, "logs", "gateway.log"),
     limitBytes: options.logLimitBytes ?? DEFAULT_LOG_LIMIT,
     redact,
+    firstNumber: timers.now(),
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
@@ -119,7 +123,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
 
-  const status = (): SandboxStatus => sandboxStatus(lifecycle, version);
+  const status = (): SandboxStatus =>
+    sandboxStatus(lifecycle, { ...(version && { version }), ...(bundle && { bundle }) });
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;
@@ -207,8 +212,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       happened({ type: "restart" });
     },
     status,
-    processes: ({ logs = false } = {}) =>
-      processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
+    processes: ({ logs = false, after } = {}) =>
+      processList(
+        lifecycle,
+        run?.pid ?? null,
+        logs ? { logs: output.tail(after), nextLog: output.next } : undefined,
+      ),
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
     // The schema weighs more than the supervisor itself, and is needed when somebody edits.

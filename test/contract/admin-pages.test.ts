@@ -80,6 +80,9 @@ test.skipIf(missing)("the operator reads ledger, logs and config, and restarts t
   await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
   await go("Sessions");
   await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
+  await go("Usage");
+  await page.getByText("Messages as a table").click();
+  await page.getByRole("table", { name: "Messages" }).waitFor();
   await go("Ledger");
   await page.getByLabel("State").selectOption({ label: "Given up" });
   await page.getByRole("button", { name: "Show" }).click();

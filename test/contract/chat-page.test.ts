@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
 import { browserIsMissing, openBrowser } from "../support/browser.ts";
 import { startHost, type HostBuild } from "../support/host.ts";
+import { shoot } from "../support/screenshots.ts";
 import { steward } from "../runtime/support/cli.ts";
 
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
-/** Where screenshots go, for a person to look at. */
-const SHOTS = process.env["CHAT_SCREENSHOTS"];
 
 async function open(build: HostBuild) {
   const host = await startHost({ build });
@@ -17,23 +16,20 @@ async function open(build: HostBuild) {
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(String(error)));
   const response = await page.goto(`${host.url}/chat`);
-  const shoot = async (name: string) => {
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` });
-  };
-  return { host, page, problems, response, shoot };
+  return { host, page, problems, response };
 }
 
 test.skipIf(browserIsMissing)(
   "the chat page pairs, chats as the answer grows, and has the history after a reload",
   async () => {
-    const { host, page, problems, response, shoot } = await open("bundle");
+    const { host, page, problems, response } = await open("bundle");
     expect(response?.headers()["content-security-policy"]).toContain(
       "default-src 'none'; script-src 'sha256-",
     );
     await expect
       .poll(() => page.locator("#command").textContent(), SOON)
       .toMatch(/^steward devices approve [\w-]{12}$/);
-    await shoot("pairing-light");
+    await shoot(page, "chat-pairing-light");
     const shown = (await page.locator("#command").textContent()) ?? "";
     const result = await steward({ STEWARD_HOME: host.home }, ...shown.split(" ").slice(1));
     expect(result).toMatchObject({ code: 0 });
@@ -45,15 +41,15 @@ test.skipIf(browserIsMissing)(
     // Text stays text, and fenced code stands apart.
     expect(await page.locator("article b").count()).toBe(0);
     expect(await page.locator("article.own pre").textContent()).toBe("let x = 1;");
-    await shoot("chat-light");
+    await shoot(page, "chat-light");
 
     await page.reload();
     await expect.poll(() => page.locator("article").count(), SOON).toBe(2);
     await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Connected");
     await page.emulateMedia({ colorScheme: "dark" });
-    await shoot("chat-dark");
+    await shoot(page, "chat-dark");
     await page.setViewportSize({ width: 360, height: 640 });
-    await shoot("chat-phone");
+    await shoot(page, "chat-phone");
     const width = await page.evaluate("document.documentElement.scrollWidth");
     expect(width).toBeLessThanOrEqual(360);
     expect(problems).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { buildBundle } from "../../infra/build/bundle.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
 import { listens } from "../support/ports.ts";
@@ -36,8 +37,12 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect(config).toMatchObject({ config: { channels: { telegram: { dm: {} } } }, valid: false });
     const logs = await (await request("/debug/logs?lines=50", admin)).text();
     expect(logs).toContain("Invalid config at");
+    const bundle = build === "source" ? "source" : (await buildBundle()).container.hash;
+    expect(await (await request("/readyz")).json()).toMatchObject({ bundle });
     expect(await (await request("/debug/version", admin)).json()).toMatchObject({
       version: VERSION,
+      bundle,
+      container: bundle,
       runtime: expect.stringContaining("Node.js"),
     });
     const cli = await request("/debug/cli?cmd=cat%20steward.json", admin);

@@ -60,15 +60,28 @@ describe("the Worker in workerd", () => {
     await slack.waitFor(({ text }) => text.includes("second"), 60_000);
   }, 180_000);
 
-  it("goes to sleep although its figures are read all the time", async () => {
+  it("goes to sleep although its figures and its log are read all the time", async () => {
     const { variables, headers } = await identityGateway();
-    const { postSlack, slack, request } = await worker({ ...variables, SANDBOX_SLEEP_AFTER: "1s" });
+    const { postSlack, slack, request } = await worker({
+      ...variables,
+      SANDBOX_SLEEP_AFTER: "1s",
+      STEWARD_BUNDLE: "0123456789abcdef",
+    });
     await postSlack(mention("count me"));
     await slack.waitFor(() => true, 60_000);
-    const read = async () => (await request("/metrics", { headers })).text();
+    expect(await (await request("/debug/version", { headers })).json()).toMatchObject({
+      bundle: "0123456789abcdef",
+      container: expect.stringMatching(/^([0-9a-f]{16}|source)$/),
+    });
+    const read = async () => {
+      await request("/debug/logs", { headers });
+      return (await request("/metrics", { headers })).text();
+    };
+    expect(await (await request("/debug/logs", { headers })).text()).toContain("gateway ready");
     await expect.poll(read).toContain('steward_ledger_entries{state="answered"} 1\n');
     await expect.poll(read, { timeout: 60_000 }).toContain('steward_sandbox_state{state="stopped"} 1\n');
     expect(await read()).toContain("steward_cold_start_seconds");
+    expect(await (await request("/debug/logs", { headers })).json()).toEqual({ state: "stopped", lines: [] });
   });
 
   it("starts the container anew when a new version brings other variables", async () => {

@@ -2,25 +2,29 @@ import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { startHost, type HostOptions } from "./host.ts";
+import { shoot } from "./screenshots.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 /** CI installs it: there a missing browser fails. */
 export const missing = !existsSync(CHROMIUM) && !process.env["CI"];
 const REASON = `The admin pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (missing) process.stderr.write(REASON);
-/** Where screenshots go, for a person to look at. */
-const SHOTS = process.env["CHAT_SCREENSHOTS"];
 const PHONE = { width: 320, height: 640 };
 
+/** What {@link openAdmin} opens. */
+interface AdminOptions extends HostOptions {
+  /** Forms and links are all that the pages need; with scripts some do more. */
+  scripts?: boolean;
+}
+
 /** A host and a phone's browser whose person is signed in to the admin pages. */
-export async function openAdmin(options: HostOptions = {}, state = "ready") {
+export async function openAdmin({ scripts = false, ...options }: AdminOptions = {}, state = "ready") {
   const host = await startHost(options);
   onTestFinished(() => host.stop());
   await host.inState(state);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   onTestFinished(() => browser.close());
-  // Without scripts: forms and links are all that the pages need.
-  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false });
+  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: scripts });
   const page = await context.newPage();
   const refusedByPolicy: string[] = [];
   page.on("console", (message) => {
@@ -33,8 +37,7 @@ export async function openAdmin(options: HostOptions = {}, state = "ready") {
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      if (SHOTS !== undefined)
-        await page.screenshot({ path: `${SHOTS}/${name}-${colorScheme}.png`, fullPage: true });
+      await shoot(page, `phone-${name}-${colorScheme}`);
       expect([name, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([
         name,
         PHONE.width,

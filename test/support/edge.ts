@@ -1,5 +1,5 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
-import type { GatewayStatus, SandboxStatus } from "../../runtime/contract/control.ts";
+import type { GatewayStatus, SandboxStatus, UsageReport } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
@@ -11,6 +11,8 @@ export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
+/** What the fixture's edge runs from. */
+export const EDGE_BUNDLE = "0123456789abcdef";
 /** The tests' present. */
 export const NOW = 1_795_000_000_000;
 
@@ -87,6 +89,8 @@ interface EdgeFixture {
   answers?: Record<string, (request: PortRequest) => Response | Promise<Response>>;
   /** What the gateway tells of itself, where it differs. */
   gateway?: Partial<GatewayStatus>;
+  /** What the gateway tells of its usage, where it differs. */
+  usage?: Partial<UsageReport>;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
 }
@@ -117,6 +121,13 @@ const GATEWAY_STATUS: GatewayStatus = {
   ],
 };
 
+const USAGE_REPORT: UsageReport = {
+  days: ["2026-11-17", "2026-11-18"],
+  messages: [{ day: "2026-11-18", received: 3, answered: 2 }],
+  models: GATEWAY_STATUS.usage,
+  prices: { [MODEL]: { input: 3, output: 15 } },
+};
+
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
   const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
@@ -139,7 +150,15 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const access = fixture.adminToken
     ? adminTokenAccess({ adminToken: fixture.adminToken, clock })
     : { identify: gateway() };
+  const inside = async (port: SandboxPort, request: PortRequest): Promise<Response> => {
+    requests.push({ port, request });
+    const answer = fixture.answers?.[request.path];
+    if (answer !== undefined) return answer(request);
+    if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
+    return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
+  };
   const app = createEdge({
+    bundle: EDGE_BUNDLE,
     settings: {
       publicWebhooks,
       sleepAfterMs: 600_000,
@@ -167,15 +186,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         wakes.push("visitor");
         return grantsWake;
       },
-      request: async (port, request) => {
-        requests.push({ port, request });
-        const answer = fixture.answers?.[request.path];
-        if (answer !== undefined) return answer(request);
-        if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
-        return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
+      request: inside,
+      peek: async (request, port = "gateway") => {
+        if (port === "supervisor") return state === "stopped" ? undefined : inside(port, request);
+        if (state !== "ready") return undefined;
+        if (request.path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
+        return Response.json({ ...GATEWAY_STATUS, ...fixture.gateway });
       },
-      peek: async () =>
-        state === "ready" ? Response.json({ ...GATEWAY_STATUS, ...fixture.gateway }) : undefined,
     },
     ...access,
     clock,

@@ -12,6 +12,9 @@ const provider = z.strictObject({
   apiKey: secret.optional(),
 });
 
+/** US dollars for a million tokens; see prices.ts. */
+const price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) });
+
 /** `models`: which are asked, in which order. Anthropic is known; every other provider is named here. */
 export const models = z
   .strictObject({
@@ -31,6 +34,12 @@ export const models = z
       .max(2_000_000)
       .default(180_000)
       .describe("Tokens that the models read; a longer conversation is summarised."),
+    prices: z
+      .record(modelReference, price)
+      .default({})
+      .describe(
+        "Of `<provider>/<model id>`, before what is published: `{ input, output }` in US dollars a million tokens.",
+      ),
     providers: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), provider).default({}),
   })
   .superRefine(

@@ -5,6 +5,7 @@ import { containerConfig, lastLines } from "../debug-routes.ts";
 import { configPage } from "../pages/config.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
 import { logsPage } from "../pages/logs.ts";
+import { LOGS_SCRIPT } from "../pages/logs-script.ts";
 import type { Sandbox } from "../ports.ts";
 import { readQuery } from "../query.ts";
 import { attempt } from "./attempt.ts";
@@ -19,10 +20,10 @@ export function showLogs(sandbox: Sandbox, signsOut: boolean): Handler<AccessVar
   return async function handleLogsPage(context) {
     const { follow } = readQuery(context, logsQuery);
     const status = await sandbox.status();
-    const { value: lines = [], problem } = await attempt(LIMIT_MS, lastLines(sandbox, LINES));
+    const { value: tail = { lines: [] }, problem } = await attempt(LIMIT_MS, lastLines(sandbox, LINES));
     const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(logsPage({ visitor, status, lines, problem, follow: follow === "1" }));
+    context.header("content-security-policy", await contentSecurityPolicy(LOGS_SCRIPT));
+    return context.html(logsPage({ visitor, status, tail, problem, follow: follow === "1" }));
   };
 }
 

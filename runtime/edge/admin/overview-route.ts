@@ -8,16 +8,22 @@ import { readAccessList } from "./access-list.ts";
 import { attempt } from "./attempt.ts";
 import { readFlash } from "./flash.ts";
 
+/** What the overview is made from. */
+interface OverviewOptions {
+  /** The edge's, by its hash. */
+  bundle: string;
+  ledger: Ledger;
+  sandbox: Sandbox;
+  clock: Clock;
+  signsOut: boolean;
+}
+
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: how everything stands; wakes nothing. */
-export function showOverview(
-  ledger: Ledger,
-  sandbox: Sandbox,
-  clock: Clock,
-  signsOut: boolean,
-): Handler<AccessVariables> {
+export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
+  const { bundle, ledger, sandbox, clock, signsOut } = options;
   return async function handleOverview(context) {
     const status = await sandbox.status();
     const [counts, { value: list }, details, waiting] = await Promise.all([
@@ -30,7 +36,9 @@ export function showOverview(
     const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(overviewPage({ visitor, flash, status, counts, processes, details, waiting }));
+    return context.html(
+      overviewPage({ visitor, flash, status, bundle, counts, processes, details, waiting }),
+    );
   };
 }
 

@@ -13,9 +13,12 @@ import { showConfig, showLogs } from "./container-pages.ts";
 import { confirmRestart, restartGateway } from "./restart.ts";
 import { showOverview } from "./overview-route.ts";
 import { showSessions } from "./sessions-route.ts";
+import { showUsage } from "./usage-route.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {
+  /** The hash of the bundle that the edge runs from, or `source`. */
+  bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
   clock: Clock;
@@ -27,7 +30,7 @@ export interface AdminOptions {
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
   const { ledger, sandbox, clock, log, signsOut } = options;
-  app.get(ROUTES.admin.path, showOverview(ledger, sandbox, clock, signsOut));
+  app.get(ROUTES.admin.path, showOverview(options));
 
   app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
@@ -37,6 +40,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
 
   app.get(ROUTES.channelsPage.path, showChannels(sandbox, clock, signsOut));
   app.get(ROUTES.sessionsPage.path, showSessions(sandbox, clock, signsOut));
+  app.get(ROUTES.usagePage.path, showUsage(sandbox, signsOut));
 
   app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));

@@ -19,6 +19,7 @@ const PAGES = [
   [ROUTES.devicesPage.path, "Devices"],
   [ROUTES.channelsPage.path, "Channels"],
   [ROUTES.sessionsPage.path, "Sessions"],
+  [ROUTES.usagePage.path, "Usage"],
   [ROUTES.ledgerPage.path, "Ledger"],
   [ROUTES.logsPage.path, "Logs"],
   [ROUTES.configPage.path, "Configuration"],
@@ -30,10 +31,12 @@ export interface FrameOptions {
   visitor: Visitor;
   flash?: Flash;
   refreshSeconds?: number | undefined;
+  script?: string | undefined;
 }
 
 /** A page of the administration: the way to the others, who is signed in, what the last button did. */
-export function adminFrame({ title, visitor, flash, refreshSeconds }: FrameOptions, content: Markup): Markup {
+export function adminFrame(options: FrameOptions, content: Markup): Markup {
+  const { title, visitor, flash, refreshSeconds, script } = options;
   const header = html`<a class="skip" href="#content">Skip to the content</a>
     <header>
       <div>
@@ -47,13 +50,15 @@ export function adminFrame({ title, visitor, flash, refreshSeconds }: FrameOptio
             )}
           </ul>
         </nav>
-        <p class="soft">Signed in as ${visitor.identity.name}</p>
-        ${visitor.signsOut ? signOutForm() : ""}
+        <div class="who">
+          <p class="soft">Signed in as ${visitor.identity.name}</p>
+          ${visitor.signsOut ? signOutForm() : ""}
+        </div>
       </div>
     </header>`;
   const body = html`<h1>${title}</h1>
     ${flashBox(flash)} ${content}`;
-  return page(`${title} – steward administration`, body, { refreshSeconds, header });
+  return page(`${title} – steward administration`, body, { refreshSeconds, header, script });
 }
 
 function flashBox({ done, problem }: Flash = {}): Markup | "" {

@@ -13,6 +13,12 @@ export function age(at: number, now: number): Markup {
   return html`<time datetime="${exact}" title="${exact}">${inWords(now - at)}</time>`;
 }
 
+/** When something was or will be, to the second, as people read it. */
+export function moment(at: string): Markup {
+  const [day = "", time = ""] = at.split("T");
+  return html`<time datetime="${at}">${day} ${time.slice(0, 8)} UTC</time>`;
+}
+
 function inWords(milliseconds: number): string {
   const unit = UNITS.find(([, length]) => milliseconds >= length);
   if (unit === undefined) return "less than a minute ago";

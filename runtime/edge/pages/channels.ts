@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { ChannelHealth, GatewayStatus, ModelHealth, SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
-import { age } from "./age.ts";
+import { age, moment } from "./age.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 
@@ -78,7 +78,7 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
 
 function modelCard({ id, state, until, reason }: ModelHealth): Markup {
   const [tone, words] = MODEL_STATES[state];
-  const left = until === undefined ? "" : html`, until <time datetime="${until}">${until}</time>`;
+  const left = until === undefined ? "" : html`, until ${moment(until)}`;
   return html`<li>
     <h3>${id}</h3>
     <p class="state ${tone}">${words}${left}</p>

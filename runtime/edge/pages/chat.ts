@@ -2,23 +2,18 @@ import { html, raw } from "hono/html";
 import { ROUTES } from "../../contract/routes.ts";
 import { CHAT_SCRIPT } from "./chat-script.ts";
 import { CHAT_STYLE } from "./chat-style.ts";
-import type { Markup } from "./layout.ts";
+import { hashSource, type Markup } from "./layout.ts";
 
 // One piece each, since the policy's hashes count every space between the tags.
 const STYLE_ELEMENT = `<style>${CHAT_STYLE}</style>`;
 const SCRIPT_ELEMENT = `<script type="module">${CHAT_SCRIPT}</script>`;
-
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
-}
 
 /**
  * The policy that fits the page: its own script and style, and its own host's socket. The socket's
  * address is named beside 'self', which in older browsers means http only.
  */
 export async function chatContentSecurityPolicy(host: string): Promise<string> {
-  const [script, style] = await Promise.all([hashOf(CHAT_SCRIPT), hashOf(CHAT_STYLE)]);
+  const [script, style] = await Promise.all([hashSource(CHAT_SCRIPT), hashSource(CHAT_STYLE)]);
   return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
 }
 

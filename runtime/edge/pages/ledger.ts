@@ -11,7 +11,7 @@ import {
   type LedgerQuery,
 } from "../ports.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
-import { age } from "./age.ts";
+import { age, moment } from "./age.ts";
 import type { Markup } from "./layout.ts";
 
 /** What the page of the ledger shows. */
@@ -102,7 +102,7 @@ function entryCard(entry: LedgerEntry, now: number): Markup {
       <dt>Received</dt>
       <dd>${age(Date.parse(receivedAt), now)}</dd>
       ${settledAt === undefined ? "" : row("Settled", age(Date.parse(settledAt), now))}
-      ${nextAt === undefined ? "" : row("Next attempt", nextAt)}
+      ${nextAt === undefined ? "" : row("Next attempt", moment(nextAt))}
       ${note === undefined ? "" : row("Note", note)}
     </dl>
     ${state === "dead" ? replayForm(key) : ""}

@@ -4,6 +4,7 @@ import type { LedgerCounts } from "../ports.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { moment } from "./age.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 
@@ -12,6 +13,8 @@ export interface Overview {
   visitor: Visitor;
   flash: Flash;
   status: SandboxStatus;
+  /** The edge's. */
+  bundle: string;
   counts: LedgerCounts;
   /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
   processes: ProcessInfo[] | undefined;
@@ -26,6 +29,7 @@ export function overviewPage({
   visitor,
   flash,
   status,
+  bundle,
   counts,
   processes,
   details,
@@ -38,9 +42,11 @@ export function overviewPage({
       ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
       <dl>
         <dt>Since</dt>
-        <dd><time datetime="${status.since}">${status.since}</time></dd>
+        <dd>${moment(status.since)}</dd>
         <dt>Version</dt>
         <dd>${status.version ?? "unknown while it is stopped"}</dd>
+        <dt>Bundle</dt>
+        <dd>${bundlePart(bundle, status.bundle)}</dd>
         <dt>Restarts</dt>
         <dd>${status.restarts}</dd>
         <dt>Last cold start</dt>
@@ -79,6 +85,13 @@ export function overviewPage({
   );
 }
 
+/** One name where edge and container run from the same bundle, as on a host. */
+function bundlePart(edge: string, container: string | undefined): Markup {
+  if (edge === container) return html`<code>${edge}</code>`;
+  return html`<code>${edge}</code>, container
+    ${container === undefined ? "unknown while it is stopped" : html`<code>${container}</code>`}`;
+}
+
 /** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */
 function detailsPart({ channels, models, schedules, config }: GatewayStatus): Markup {
   return html`<h2>Channels</h2>
@@ -88,7 +101,8 @@ function detailsPart({ channels, models, schedules, config }: GatewayStatus): Ma
         ({ platform, state, lastEventAt, reason }) =>
           html`<dt>${platform}</dt>
             <dd>
-              ${state}${lastEventAt === undefined ? "" : `, last event ${lastEventAt}`} ${reasonBox(reason)}
+              ${state}${lastEventAt === undefined ? "" : html`, last event ${moment(lastEventAt)}`}
+              ${reasonBox(reason)}
             </dd>`,
       )}
     </dl>
@@ -97,10 +111,19 @@ function detailsPart({ channels, models, schedules, config }: GatewayStatus): Ma
       ${models.map(
         ({ id, state, until, reason }) =>
           html`<dt>${id}</dt>
-            <dd>${state}${until === undefined ? "" : ` until ${until}`} ${reasonBox(reason)}</dd>`,
+            <dd>
+              ${state}${until === undefined ? "" : html` until ${moment(until)}`} ${reasonBox(reason)}
+            </dd>`,
       )}
     </dl>
     <h2>Schedules</h2>
-    <p>${schedules.count}, next ${schedules.nextAt ?? "none"}, missed in seven days: ${schedules.missed}</p>
+    <dl>
+      <dt>Kept</dt>
+      <dd>${schedules.count}</dd>
+      <dt>Next</dt>
+      <dd>${schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)}</dd>
+      <dt>Missed in seven days</dt>
+      <dd>${schedules.missed}</dd>
+    </dl>
     ${reasonBox(config.problem)} ${repairLink(config.problem)}`;
 }

@@ -1,6 +1,6 @@
 import type { ModelUsage } from "../../contract/control.ts";
+import { DAY_MS, dayOf } from "../models/usage.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const WEEK_DAYS = 7;
 
 /** What /usage tells: tokens by model, of today and of seven days up to today (UTC). */
@@ -28,8 +28,4 @@ function section(title: string, usage: readonly ModelUsage[]): string[] {
     return `- ${model}: ${sum((one) => one.inputTokens)} tokens in, ${sum((one) => one.outputTokens)} out, ${requests} ${requests === "1" ? "request" : "requests"}`;
   });
   return [`${title}:`, ...lines];
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod";
-import { GATEWAY_ROUTES, type GatewayStatus } from "../../contract/control.ts";
+import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
@@ -24,13 +24,14 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   controlToken: string | undefined;
   deliveries: Deliveries;
   status(): GatewayStatus;
+  usage(): UsageReport;
 }
 
 /** The gateway's HTTP side, but for its health. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
-  const { controlToken, deliveries, status, log } = options;
+  const { controlToken, deliveries, status, usage, log } = options;
   const app = new Hono();
-  const { deliveries: deliveriesPath, status: statusPath } = GATEWAY_ROUTES;
+  const { deliveries: deliveriesPath, status: statusPath, usage: usagePath } = GATEWAY_ROUTES;
 
   // These check the gateway's own token.
   app.route("/v1", completions(options));
@@ -43,6 +44,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   });
 
   app.get(statusPath, (context) => context.json(status()));
+  app.get(usagePath, (context) => context.json(usage()));
 
   app.post(
     deliveriesPath,

@@ -1,10 +1,19 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelUsage } from "../../contract/control.ts";
+
+/** Milliseconds of a day. */
+export const DAY_MS = 24 * 3_600_000;
+
+/** The day (UTC, YYYY-MM-DD) of a time in milliseconds since the epoch. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
 
 /** Tokens by day (UTC) and model. */
 export class UsageStore {
   readonly #add: StatementSync;
   readonly #recent: StatementSync;
+  readonly #since: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#add = database.prepare(
@@ -19,21 +28,33 @@ export class UsageStore {
        WHERE day IN (SELECT DISTINCT day FROM usage ORDER BY day DESC LIMIT ?)
        ORDER BY day DESC, model`,
     );
+    this.#since = database.prepare(
+      "SELECT day, model, requests, input_tokens, output_tokens FROM usage WHERE day >= ? ORDER BY day, model",
+    );
   }
 
   /** Counts one answered request. `at` is in milliseconds since the epoch. */
   add(model: string, tokens: { input: number; output: number }, at: number): void {
-    this.#add.run(new Date(at).toISOString().slice(0, 10), model, tokens.input, tokens.output);
+    this.#add.run(dayOf(at), model, tokens.input, tokens.output);
   }
 
   /** The last `days` days on which a model was asked, newest first. */
   recent(days: number): ModelUsage[] {
-    return this.#recent.all(days).map((row) => ({
-      day: String(row["day"]),
-      model: String(row["model"]),
-      requests: Number(row["requests"]),
-      inputTokens: Number(row["input_tokens"]),
-      outputTokens: Number(row["output_tokens"]),
-    }));
+    return this.#recent.all(days).map(readUsage);
   }
+
+  /** From a day (YYYY-MM-DD) on, oldest first. */
+  since(day: string): ModelUsage[] {
+    return this.#since.all(day).map(readUsage);
+  }
+}
+
+function readUsage(row: Record<string, SQLOutputValue>): ModelUsage {
+  return {
+    day: String(row["day"]),
+    model: String(row["model"]),
+    requests: Number(row["requests"]),
+    inputTokens: Number(row["input_tokens"]),
+    outputTokens: Number(row["output_tokens"]),
+  };
 }

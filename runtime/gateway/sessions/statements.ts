@@ -52,6 +52,7 @@ export function sessionStatements(database: DatabaseSync) {
        ORDER BY updated_at DESC`,
     ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
+    days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };
 }
 

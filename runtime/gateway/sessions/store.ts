@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { DayMessages } from "../../contract/control.ts";
 import type { Sender } from "../channels/channel.ts";
 import { ContextNotes, type ContextMessage } from "./context.ts";
 import { Steps } from "./steps.ts";
@@ -215,6 +216,15 @@ export class Sessions {
   counts(): { conversations: number; messages: number } {
     const row = this.#sql.totals.get();
     return { conversations: Number(row?.["conversations"]), messages: Number(row?.["messages"]) };
+  }
+
+  /** Messages by day from one (YYYY-MM-DD) on, oldest first. Reads a row a day. */
+  daysSince(day: string): DayMessages[] {
+    return this.#sql.days.all(day).map((row) => ({
+      day: String(row["day"]),
+      received: Number(row["received"]),
+      answered: Number(row["answered"]),
+    }));
   }
 }
 

@@ -212,11 +212,13 @@ export class ContainerLife {
     }
   }
 
-  /** Asks the gateway where it is ready; starts nothing. `undefined` where no answer came. */
-  async peek(request: PortRequest): Promise<Response | undefined> {
-    if ((await this.status()).state !== "ready" || !this.running) return undefined;
+  /** Asks the gateway where it is ready, or the supervisor; starts nothing. `undefined` where no answer came. */
+  async peek(request: PortRequest, port: SandboxPort = "gateway"): Promise<Response | undefined> {
+    await this.#adopted;
+    if (port === "gateway" && (await this.status()).state !== "ready") return undefined;
+    if (!this.running) return undefined;
     // It may end between its status and this question.
-    return this.#ports.send("gateway", request, PEEK_TIMEOUT_MS).catch(() => undefined);
+    return this.#ports.send(port, request, PEEK_TIMEOUT_MS).catch(() => undefined);
   }
 
   async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {

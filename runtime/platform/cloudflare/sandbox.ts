@@ -178,8 +178,8 @@ export class Sandbox
   }
 
   /** See {@link SandboxPorts}. Not a use: a scrape every few seconds must not keep the container awake. */
-  async peek(request: PortRequest): Promise<Response | undefined> {
-    return this.#life.peek(request);
+  async peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined> {
+    return this.#life.peek(request, port);
   }
 
   /** A chat page's socket. A container that sleeps is woken as for a visitor, and the page asks again. */

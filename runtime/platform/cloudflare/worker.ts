@@ -1,5 +1,6 @@
-import { AGENT } from "../../contract/names.ts";
+import { AGENT, FROM_SOURCE } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { BUNDLE_VARIABLE } from "../../contract/variables.ts";
 import { createClosedEdge, createEdge } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { remoteBackups } from "./backups/remote.ts";
@@ -20,6 +21,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
   const object = () => env.SANDBOX.getByName(AGENT);
   return createEdge({
     settings,
+    bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
     ledger: {
       admit: (event) => object().admit(event),
       counts: () => object().counts(),
@@ -30,7 +32,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       status: () => object().status(),
       wake: () => object().wake(),
       request: (port, request) => object().request(port, request),
-      peek: (request) => object().peek(request),
+      peek: (request, port) => object().peek(request, port),
     },
     backups: remoteBackups(object),
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),

@@ -18,6 +18,7 @@ import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { onStopRequest } from "../../process/stop.ts";
 import { begin } from "../../supervisor/backups/begin.ts";
+import { runningBundle } from "../../supervisor/bundle.ts";
 import { cliCommand, gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
 import { systemTimers } from "../../supervisor/timers.ts";
@@ -62,6 +63,7 @@ try {
   const settings = readProcessSettings(process.env);
   const edge = edgeSettings(process.env);
   const controlToken = randomBytes(32).toString("hex");
+  const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
   // 2. Ledger's database, before the gateway opens the same file.
@@ -78,6 +80,7 @@ try {
     home: settings.home,
     gatewayPort: settings.gatewayPort,
     controlToken,
+    bundle,
     log,
     onOutput: write,
     bootMs: performance.now(),
@@ -98,7 +101,7 @@ try {
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
-  const app = createEdge({ settings: edge, ledger, sandbox, ...access, clock: Date.now, log });
+  const app = createEdge({ settings: edge, bundle, ledger, sandbox, ...access, clock: Date.now, log });
   const server = await listen({
     fetch: (request, client) => app.fetch(request, client),
     hostname: settings.bind,

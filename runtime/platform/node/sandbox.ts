@@ -18,19 +18,24 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
     },
     ...(body !== undefined && { body }),
   });
+  const askSupervisor = async (request: PortRequest): Promise<Response> => {
+    const answer = await control({ ...request, authorization });
+    if (!("content" in answer)) return Response.json(answer.value, { status: answer.status });
+    const { status, content, size } = answer;
+    return new Response(content, { status, headers: { "content-length": String(size) } });
+  };
   return {
     status: async () => supervisor.status(),
     wake: async () => true,
-    request: async (port, request) => {
-      if (port === "gateway") return supervisor.fetchGateway(request.path, init(request));
-      const answer = await control({ ...request, authorization });
-      if (!("content" in answer)) return Response.json(answer.value, { status: answer.status });
-      const { status, content, size } = answer;
-      return new Response(content, { status, headers: { "content-length": String(size) } });
+    request: async (port, request) =>
+      port === "supervisor" ? askSupervisor(request) : supervisor.fetchGateway(request.path, init(request)),
+    peek: async (request, port = "gateway") => {
+      if (port === "supervisor") return askSupervisor(request);
+      if (supervisor.status().state !== "ready") return undefined;
+      return supervisor.fetchGateway(request.path, {
+        ...init(request),
+        signal: AbortSignal.timeout(PEEK_MS),
+      });
     },
-    peek: async (request) =>
-      supervisor.status().state === "ready"
-        ? supervisor.fetchGateway(request.path, { ...init(request), signal: AbortSignal.timeout(PEEK_MS) })
-        : undefined,
   };
 }

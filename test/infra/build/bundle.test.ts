@@ -1,10 +1,13 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { buildBundle } from "../../../infra/build/bundle.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
+import { freePort } from "../../support/ports.ts";
 
 test("the container bundle holds the command line, ready to be run by its name", async () => {
   const outdir = await temporaryDirectory();
@@ -15,6 +18,27 @@ test("the container bundle holds the command line, ready to be run by its name",
   const version = await promisify(execFile)(command, ["--version"], { env });
   const list = await promisify(execFile)(command, ["pairing", "list", "slack"], { env });
 
+  expect(await readFile(join(container.dir, "bundle"), "utf8")).toBe(`${container.hash}\n`);
   expect(version.stdout).toBe(`${VERSION}\n`);
   expect(list.stdout).toBe("No pending slack pairing requests.\n");
+});
+
+test("the container's main process starts from the bundle, also while no control token is set", async () => {
+  const outdir = await temporaryDirectory();
+  const { container } = await buildBundle({ outdir });
+  const [gatewayPort, supervisorPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, [join(container.dir, "supervisor/main.js")], {
+    env: {
+      PATH: process.env["PATH"],
+      STEWARD_HOME: join(outdir, "home"),
+      GATEWAY_PORT: String(gatewayPort),
+      SUPERVISOR_PORT: String(supervisorPort),
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => void (output += piece));
+  const gone = once(child, "exit");
+  child.stdout.on("data", () => output.includes("control API ready") && child.kill("SIGTERM"));
+  await gone;
+  expect(output).toContain("control API ready");
 });

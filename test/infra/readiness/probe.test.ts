@@ -87,6 +87,25 @@ describe("the readiness probe", () => {
     RUN_MS,
   );
 
+  test(
+    "waits until the bundle answers that was deployed, and fails where it is another one",
+    async () => {
+      let asked = 0;
+      const readyz: RequestListener = (_request, response) =>
+        response.writeHead(503).end(JSON.stringify({ bundle: ++asked < 2 ? "before" : "after" }));
+      const url = await service({ "/readyz": readyz });
+
+      const found = await probe(url, { PROBE_BUNDLE: "after", PROBE_TIMEOUT_MS: "20000" });
+      expect(found).toMatchObject({ code: 0 });
+      expect(found.stdout).toContain("ok   GET /readyz from the bundle after\n");
+      expect(await probe(url, { PROBE_BUNDLE: "next" })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("GET /readyz from the bundle next: bundle after, expected next"),
+      });
+    },
+    RUN_MS,
+  );
+
   test.each<[string, Record<string, RequestListener>, string]>([
     [
       "is not well",

@@ -45,6 +45,19 @@ describe("GET /_admin/logs", () => {
     expect((await look("/_admin/logs?follow=60")).status).toBe(400);
   });
 
+  it("allows its own script and no other, and has none where the page loads again by itself", async () => {
+    const { look, text } = await edge({ answers: LOGS });
+    const response = await look("/_admin/logs");
+    const [, script = ""] = /<script type="module">([\s\S]*)<\/script>/.exec(await response.text()) ?? [];
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(script));
+    const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+    const policy = response.headers.get("content-security-policy");
+    expect(policy).toContain(`script-src 'sha256-${hash}'; connect-src 'self';`);
+    expect(await text("/_admin/logs?follow=1")).not.toContain("<script");
+    const others = (await look("/_admin/")).headers.get("content-security-policy");
+    expect(others).not.toContain("script-src");
+  });
+
   it("says that there are none while the container is stopped, and wakes nothing", async () => {
     const { text, requests, wakes } = await edge({ state: "stopped" });
     expect(await text("/_admin/logs?follow=1")).toContain("No lines are kept");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../runtime/contract/names.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { EDGE_BUNDLE, edgeFixture, signedIn } from "../../support/edge.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
 
@@ -31,6 +31,21 @@ describe("GET /debug/logs", () => {
     expect(await response.json()).toEqual({ state: "crash-looping", lines: LINES.slice(-count) });
   });
 
+  it("gives the lines after those that a reader has, and what asks for the next ones", async () => {
+    const logs = () => Response.json({ processes: [{ name: "gateway", logs: ["new"], nextLog: 8 }] });
+    const answers = { "/processes?logs=true&after=7": logs };
+    const { response } = await ask("/debug/logs?after=7", { answers });
+    expect(await response.json()).toEqual({ state: "ready", lines: ["new"], next: 8 });
+    const { response: wrong } = await ask("/debug/logs?after=-1", WITH_LOGS);
+    expect(await wrong.json()).toMatchObject({ status: 400, code: "query_invalid" });
+  });
+
+  it("tells that a container which runs does not answer", async () => {
+    const answers = { "/processes?logs=true": () => new Response(null, { status: 500 }) };
+    const { response } = await ask("/debug/logs", { answers });
+    expect(await response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
+  });
+
   it("wakes no stopped container", async () => {
     const { response, requests } = await ask("/debug/logs", { state: "stopped" });
     expect(await response.json()).toEqual({ state: "stopped", lines: [] });
@@ -48,12 +63,14 @@ describe("GET /debug/logs", () => {
 });
 
 describe("GET /debug/version", () => {
-  it("tells the versions of edge and gateway, and wakes nothing", async () => {
-    const { response, requests } = await ask("/debug/version", { status: { version: "9.9.9" } });
+  it("tells the versions and bundles of edge and container, and wakes nothing", async () => {
+    const status = { version: "9.9.9", bundle: "fedcba9876543210" };
+    const { response, requests } = await ask("/debug/version", { status });
     const runtime = expect.stringMatching(/Node\.js|Cloudflare-Workers/);
-    expect(await response.json()).toEqual({ version: VERSION, gateway: "9.9.9", runtime });
+    const edge = { version: VERSION, bundle: EDGE_BUNDLE, runtime };
+    expect(await response.json()).toEqual({ ...edge, gateway: "9.9.9", container: status.bundle });
     const stopped = await ask("/debug/version", { state: "stopped" });
-    expect(await stopped.response.json()).toEqual({ version: VERSION, runtime });
+    expect(await stopped.response.json()).toEqual(edge);
     expect([...requests, ...stopped.requests]).toEqual([]);
   });
 });

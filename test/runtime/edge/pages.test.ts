@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
-import { createSigner, edgeFixture } from "../../support/edge.ts";
+import { createSigner, EDGE_BUNDLE, edgeFixture } from "../../support/edge.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 
@@ -72,7 +72,7 @@ describe("health", () => {
     const { app, wakes } = edgeFixture({ state: "stopped" });
     const response = await app.request("/readyz");
     expect([response.status, wakes]).toEqual([503, []]);
-    expect(await response.json()).toMatchObject({ state: "stopped" });
+    expect(await response.json()).toMatchObject({ state: "stopped", bundle: EDGE_BUNDLE });
     expect((await edgeFixture().app.request("/readyz")).status).toBe(200);
   });
 });
@@ -100,7 +100,9 @@ describe("with an identity", () => {
     const text = await (await edgeFixture({ jwk }).app.request("/_admin/", init)).text();
     expect(text).toContain("slack_token_expired");
     expect(text).toContain("Reinstall the app in the workspace");
-    expect(text).toContain("next 2026-11-22T08:00:00.000Z");
+    expect(text).toMatch(
+      /Next<\/dt>\s*<dd><time datetime="2026-11-22T08:00:00.000Z">2026-11-22 08:00:00 UTC</,
+    );
     const starting = edgeFixture({ jwk, state: "starting" });
     expect(await (await starting.app.request("/_admin/", init)).text()).not.toContain("<h2>Channels</h2>");
   });
@@ -120,6 +122,17 @@ describe("with an identity", () => {
       processes: [],
     });
     expect(stopped.requests).toEqual([]);
+  });
+
+  it("the overview names the bundle, and the container's where it is another one", async () => {
+    const overview = async (bundle?: string) => {
+      const { jwk, init } = await signedIn();
+      const { app } = edgeFixture({ jwk, status: { ...(bundle && { bundle }) } });
+      return (await (await app.request("/_admin/", init)).text()).replace(/\s+/g, " ");
+    };
+    expect(await overview(EDGE_BUNDLE)).toContain(`<dd><code>${EDGE_BUNDLE}</code></dd>`);
+    expect(await overview("fedcba")).toContain("</code>, container <code>fedcba</code>");
+    expect(await overview()).toContain("</code>, container unknown while it is stopped");
   });
 
   it("gives the container's config", async () => {

@@ -15,6 +15,7 @@ test("health needs no token, everything else does", async () => {
     for (const [path, method] of [
       ["/deliveries", "POST"],
       ["/status", "GET"],
+      ["/usage", "GET"],
       ["/nothing", "GET"],
     ] as const) {
       const response = await fetch(`${url}${path}`, { method, headers });

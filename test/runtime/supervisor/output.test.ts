@@ -14,6 +14,7 @@ async function outputTo(limitBytes = 1_000_000) {
     file,
     limitBytes,
     redact: createRedactor(SECRETS),
+    firstNumber: 1_000,
     onLine: (line) => void seen.push(line),
     onFileError: (error) => void errors.push(error),
   });
@@ -62,4 +63,18 @@ test("a log file that cannot be written is told once, and the memory goes on", a
 
   expect(errors).toHaveLength(1);
   expect(output.tail()).toEqual(["one", "two"]);
+});
+
+test("a reader goes on behind the lines that it has, also over a restart", async () => {
+  const { output } = await outputTo();
+  expect([output.tail(), output.next]).toEqual([[], 1_000]);
+  output.write("stdout", "one\ntwo\n");
+  expect([output.tail(1_001), output.next]).toEqual([["two"], 1_002]);
+  expect(output.tail(1_002)).toEqual([]);
+  // Of a run before this one, and of one that never was.
+  expect(output.tail(7)).toEqual(["one", "two"]);
+  expect(output.tail(9_999)).toEqual(["one", "two"]);
+  for (let index = 0; index < 600; index += 1) output.write("stdout", `line ${index}\n`);
+  expect(output.tail(1_001)).toHaveLength(500);
+  expect(output.tail(1_600)).toEqual(["line 598", "line 599"]);
 });

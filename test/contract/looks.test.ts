@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { chromium, type Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
+import { barriers } from "../support/accessibility.ts";
+import { missing } from "../support/admin-browser.ts";
+import { slackEvent } from "../support/edge.ts";
+import { startHost } from "../support/host.ts";
+import { shoot } from "../support/screenshots.ts";
+
+/** Generous: it ends what hangs. */
+const SOON = { timeout: 30_000 };
+const WIDTHS = [1280, 380];
+const SCHEMES = ["light", "dark"] as const;
+
+/** Every page of the administration, those that do not exist yet included. */
+const ADMIN_PAGES = Object.values<Route>(ROUTES)
+  .filter(
+    ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
+  )
+  .map(({ path }) => path)
+  .filter((path) => !path.startsWith("/_admin/api/"));
+
+async function open() {
+  const host = await startHost();
+  onTestFinished(() => host.stop());
+  await host.inState("ready");
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const found: string[] = [];
+  /** How a page looks, and what it is like for whoever does not see it, in each width and colour scheme. */
+  const look = async (name: string, except: readonly string[] = []) => {
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme });
+        await shoot(page, `${name}-${width}-${colorScheme}`);
+        const told = await barriers(page, except);
+        found.push(...told.map((barrier) => `${name}, ${width} px, ${colorScheme}: ${barrier}`));
+        if ((await page.evaluate<number>("document.documentElement.scrollWidth")) > width) {
+          found.push(`${name}, ${width} px: it is wider than the screen`);
+        }
+      }
+    }
+  };
+  return { host, page, found, look };
+}
+
+/** A month of use, as the gateway would have counted it. */
+function useForAMonth(home: string): void {
+  using database = new DatabaseSync(join(home, "state.db"), { timeout: 5_000 });
+  const usage = database.prepare("INSERT INTO usage VALUES (?, ?, ?, ?, ?)");
+  const messages = database.prepare("INSERT INTO message_days VALUES (?, ?, ?)");
+  for (let ago = 1; ago < 30; ago += 1) {
+    const day = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const much = (ago * 7_919) % 23;
+    messages.run(day, much * 3, much * 2);
+    usage.run(day, "anthropic/claude-sonnet-4-5", much, much * 41_000, much * 6_100);
+    if (ago % 3 === 0)
+      usage.run(day, "openrouter/a-provider/a-model-with-a-very-long-name:free", much, 90_000, 700);
+  }
+}
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Admin token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Signed in as admin").waitFor();
+}
+
+test.skipIf(missing)(
+  "no page has a serious barrier, in either colour scheme, wide or narrow",
+  async () => {
+    const { host, page, found, look } = await open();
+    useForAMonth(host.home);
+    await host.postSlack(slackEvent("Ev1"));
+    await host.postSlack(
+      slackEvent("Ev2", {
+        type: "message",
+        channel_type: "im",
+        channel: "DANN",
+        user: "UANN",
+        ts: "1795000000.2",
+      }),
+    );
+    await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(1);
+
+    await page.goto(`${host.url}/`);
+    await look("home");
+    await page.goto(`${host.url}/chat`);
+    await page.locator("#pairing").waitFor();
+    await look("chat");
+    await page.goto(`${host.url}/_admin/`);
+    await look("sign-in");
+    await signIn(page, host.secrets.adminToken);
+    for (const path of ADMIN_PAGES) {
+      await page.goto(`${host.url}${path}`);
+      await look(nameOf(path));
+    }
+
+    await host.writeConfig({ channels: { telegram: { dm: {} } }, unknown: 1 });
+    process.kill(await host.gatewayPid(), "SIGKILL");
+    await host.inState("crash-looping");
+    await page.goto(`${host.url}/`);
+    // The page loads again by itself, which is its purpose; here it stands still while it is looked at.
+    await page.route(`${host.url}/`, (route) => route.abort("aborted"));
+    await look("wait", ["meta-refresh"]);
+    for (const path of [ROUTES.admin.path, ROUTES.configPage.path, ROUTES.configMend.path]) {
+      await page.goto(`${host.url}${path}`);
+      await look(`down-${nameOf(path)}`);
+    }
+    expect(found).toEqual([]);
+  },
+  180_000,
+);
+
+function nameOf(path: string): string {
+  return path === ROUTES.admin.path ? "overview" : path.slice("/_admin/".length).replaceAll("/", "-");
+}
