@@ -8,8 +8,7 @@ type Check = (values: Values) => ConfigProblem[];
 /** What must hold between the keys of a serverless stack. */
 export const serverlessChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
-  // The container sleeps, so Telegram is served by its webhook there, which needs the secret.
-  (values) => together(values, "Telegram", ["telegramBotToken", "telegramWebhookSecret"]),
+  telegram,
   discord,
   (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),
   address,
@@ -30,6 +29,18 @@ export function publicHost(values: Values): string | undefined {
   if (typeof hostname === "string") return hostname;
   if (typeof workerName !== "string" || typeof subdomain !== "string") return undefined;
   return `${workerName}.${subdomain}.workers.dev`;
+}
+
+/** The secret alone stands for no bot; the bot alone gets a secret that is derived from its token. */
+function telegram({ telegramBotToken, telegramWebhookSecret }: Values): ConfigProblem[] {
+  if (telegramWebhookSecret === undefined || telegramBotToken !== undefined) return [];
+  return [
+    {
+      key: "steward:telegramBotToken",
+      problem: "missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
+      fix: "set steward:telegramBotToken, or remove steward:telegramWebhookSecret",
+    },
+  ];
 }
 
 function discord(values: Values): ConfigProblem[] {

@@ -40,7 +40,10 @@ const common = {
   slackBotToken: secret().optional(),
   slackSigningSecret: secret().optional(),
   telegramBotToken: secret().optional(),
-  telegramWebhookSecret: secret().optional(),
+  /** Default, on a serverless stack: one that is derived from the bot's token. */
+  telegramWebhookSecret: secret()
+    .regex(/^[\w-]{1,256}$/, "must be 1 to 256 letters, digits, _ and -")
+    .optional(),
   discordBotToken: secret().optional(),
   discordApplicationId: matching(/^\d{15,22}$/, "Discord's numeric application id").optional(),
   discordPublicKey: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits").optional(),

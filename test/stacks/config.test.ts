@@ -68,7 +68,35 @@ describe("a serverless stack's configuration", () => {
     expect(await pulumi.isSecret(config.runtime.secrets.ANTHROPIC_API_KEY ?? pulumi.output(""))).toBe(true);
   });
 
+  test("derives the secret of Telegram's webhook from the bot's token, unless one is given", async () => {
+    const derived = async (values: Record<string, string>) => {
+      const { runtime } = loadConfig(source({ ...SERVERLESS, ...values }));
+      const secret = runtime.secrets.TELEGRAM_WEBHOOK_SECRET ?? pulumi.output("");
+      expect(await pulumi.isSecret(secret)).toBe(true);
+      return new Promise<string>((resolve) => {
+        secret.apply(resolve);
+      });
+    };
+    const one = await derived({ "steward:telegramBotToken": "1:a" });
+
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(await derived({ "steward:telegramBotToken": "1:a" })).toBe(one);
+    expect(await derived({ "steward:telegramBotToken": "1:b" })).not.toBe(one);
+    const own = { "steward:telegramBotToken": "1:a", "steward:telegramWebhookSecret": "my-own" };
+    expect(await derived(own)).toBe("my-own");
+  });
+
   test.each<[string, Record<string, string | undefined>, string]>([
+    [
+      "a webhook's secret without its bot",
+      { "steward:telegramWebhookSecret": "my-own" },
+      "steward:telegramBotToken: missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
+    ],
+    [
+      "a webhook's secret that Telegram would refuse",
+      { "steward:telegramBotToken": "1:a", "steward:telegramWebhookSecret": "my own" },
+      "steward:telegramWebhookSecret: must be 1 to 256 letters, digits, _ and -",
+    ],
     [
       "an unknown key",
       { "steward:slepAfter": "1h" },
