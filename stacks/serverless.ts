@@ -5,6 +5,7 @@ import { buildBundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
+import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
@@ -20,6 +21,11 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
   const url = config.origin ?? `https://${config.host}`;
 
+  const estimate = new CostEstimate("cost", {
+    instanceType: config.instanceType,
+    sleepAfter: config.sleepAfter,
+    ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
+  });
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
@@ -69,6 +75,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     bundleHash: bundle.hash,
     ...(gate && { audience: gate.audience }),
     readiness: readiness.report,
+    cost: estimate.line,
     ...(registrations && { registrations: registrations.report }),
     slackManifest: slackManifest(url),
   };
