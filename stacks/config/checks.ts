@@ -1,11 +1,16 @@
+import { budget } from "./budget.ts";
 import type { ConfigProblem } from "./problems.ts";
+import type { Values } from "./values.ts";
 
-/** The values that are right by themselves; a wrong one is left out, so that it is reported once. */
-export type Values = Readonly<Record<string, unknown>>;
+export type { Values } from "./values.ts";
 
 type Check = (values: Values) => ConfigProblem[];
 
-/** What must hold between the keys of a serverless stack. */
+/**
+ * What must hold between the keys of a serverless stack. Two combinations need no check: webhooks that
+ * nothing verifies, since a channel is configured with its secret or not at all and a route without one refuses
+ * everything; and cron triggers beyond the plan, since schedules wake the container by the Durable Object's alarm.
+ */
 export const serverlessChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
   telegram,
@@ -14,6 +19,9 @@ export const serverlessChecks: readonly Check[] = [
   address,
   foreignTeamDomain,
   loopbackTeamDomain,
+  polling,
+  awakeAnyway,
+  budget,
 ];
 
 /** What must hold between the keys of a host stack. */
@@ -45,6 +53,30 @@ function telegram({ telegramBotToken, telegramWebhookSecret }: Values): ConfigPr
 
 function discord(values: Values): ConfigProblem[] {
   return together(values, "Discord", ["discordApplicationId", "discordPublicKey", "discordBotToken"]);
+}
+
+/** The container sleeps, and the Worker does not poll: updates would lie at Telegram until something else wakes it. */
+function polling({ telegramUpdates }: Values): ConfigProblem[] {
+  if (telegramUpdates !== "polling") return [];
+  return [
+    {
+      key: "steward:telegramUpdates",
+      problem: "polling needs a process that never sleeps, which a serverless stack does not have",
+      fix: "pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
+    },
+  ];
+}
+
+/** Hours that the estimate would not look at. */
+function awakeAnyway({ sleepAfter, expectedAwakeHours }: Values): ConfigProblem[] {
+  if (sleepAfter !== "never" || expectedAwakeHours === undefined || expectedAwakeHours === 24) return [];
+  return [
+    {
+      key: "steward:expectedAwakeHours",
+      problem: "a container with steward:sleepAfter never is awake for 24 hours a day",
+      fix: "pulumi config rm steward:expectedAwakeHours, or give steward:sleepAfter a duration",
+    },
+  ];
 }
 
 /** Keys that only make sense with one another: all of them, or none. */
