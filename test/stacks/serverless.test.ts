@@ -242,7 +242,7 @@ describe("the serverless stack under the real engine, against the emulated API",
       try {
         expect(await twin.stack.up().then(() => "", String)).toContain("already exists, and you own it");
         const { buckets, applications } = stage.cloudflare.account.state;
-        expect(buckets.map(({ name }) => name)).toEqual(["test-steward"]);
+        expect(buckets.filter(({ name }) => name === "test-steward")).toHaveLength(1);
         expect(applications.map(({ name }) => name)).not.toContain("steward-twin-sandbox");
       } finally {
         await twin.close();
