@@ -1,5 +1,6 @@
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
+import { DiscordCommands } from "../infra/channels/discord-commands.ts";
 import { ensureBaseImage } from "../infra/build/base/index.ts";
 import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/build/image.ts";
@@ -44,6 +45,7 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
     },
     { dependsOn: container },
   );
+  const commands = offerCommands(config, readiness);
 
   return {
     target: "host",
@@ -53,7 +55,16 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
     containerId: container.containerId,
     volumeName: volume.volumeName,
     readiness: readiness.report,
+    ...(commands && { discordCommands: commands.id }),
   };
+}
+
+/** Discord's commands alone: Telegram is polled, and the host's public address is not the stack's to know. */
+function offerCommands(config: HostConfig, readiness: Readiness): DiscordCommands | undefined {
+  const { discordApplicationId: applicationId, runtime } = config;
+  const { DISCORD_BOT_TOKEN: botToken } = runtime.secrets;
+  if (applicationId === undefined || botToken === undefined) return undefined;
+  return new DiscordCommands("discord-commands", { botToken, applicationId }, { dependsOn: readiness });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

@@ -48,7 +48,8 @@ async function run(target: Target, options: RehearsalOptions, interruption: Inte
     const leavesContainer = target === "host" && options.once;
     try {
       if (options.destroy) await world.removeData();
-      if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never" });
+      // With the program, since the stand-ins may listen elsewhere than at the last update.
+      if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never", runProgram: true });
     } finally {
       await world.close();
     }

@@ -1,8 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
+import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
+import { slackManifest } from "../infra/channels/slack-manifest.ts";
 import { buildBundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
+import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
@@ -19,6 +22,11 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
   const url = config.origin ?? `https://${config.host}`;
 
+  const estimate = new CostEstimate("cost", {
+    instanceType: config.instanceType,
+    sleepAfter: config.sleepAfter,
+    ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
+  });
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
@@ -64,6 +72,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     },
     { dependsOn: [worker.deployment, application] },
   );
+  const registrations = register(config, url, readiness);
 
   return {
     target: "serverless",
@@ -76,6 +85,9 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     bundleHash: bundle.hash,
     ...(gate && { audience: gate.audience }),
     readiness: readiness.report,
+    cost: estimate.line,
+    ...(registrations && { registrations: registrations.report }),
+    slackManifest: slackManifest(url),
   };
 }
 
@@ -84,4 +96,29 @@ function createGate(config: ServerlessConfig): AccessGate | undefined {
   const { accountId, workerName: label, host, operators, publicWebhooks } = config;
   if (operators === undefined) return undefined;
   return new AccessGate("access", { accountId, label, host, operators, publicWebhooks });
+}
+
+/** Told only once the service answers: from then on the platforms send. */
+function register(config: ServerlessConfig, url: string, readiness: Readiness): Registrations | undefined {
+  const telegram = telegramBot(config);
+  const discord = discordApp(config);
+  if (telegram === undefined && discord === undefined) return undefined;
+  if (config.publicWebhooks) {
+    return new Registrations("channels", { url, telegram, discord }, { dependsOn: readiness });
+  }
+  void pulumi.log.warn("Telegram and Discord are told nothing: steward:publicWebhooks is false.");
+  return undefined;
+}
+
+function telegramBot({ runtime }: ServerlessConfig): RegistrationsArgs["telegram"] {
+  const { TELEGRAM_BOT_TOKEN: botToken, TELEGRAM_WEBHOOK_SECRET: secretToken } = runtime.secrets;
+  if (botToken === undefined || secretToken === undefined) return undefined;
+  return { botToken, secretToken };
+}
+
+function discordApp(config: ServerlessConfig): RegistrationsArgs["discord"] {
+  const { discordApplicationId: applicationId, discordPublicKey: publicKey, runtime } = config;
+  const { DISCORD_BOT_TOKEN: botToken } = runtime.secrets;
+  if (botToken === undefined || applicationId === undefined || publicKey === undefined) return undefined;
+  return { botToken, applicationId, publicKey };
 }

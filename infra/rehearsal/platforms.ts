@@ -1,3 +1,4 @@
+import path from "node:path";
 import { startDiscord, type DiscordStandIn } from "./standins/discord.ts";
 import { startModel } from "./standins/model.ts";
 import type { Listening } from "./standins/serve.ts";
@@ -20,6 +21,8 @@ export interface Platforms {
 /** Where the stand-ins listen, and whether the model's is needed. */
 export interface PlatformsOptions {
   settings: RehearsalSettings;
+  /** Keeps what is registered at the stand-ins. Default: they forget it. */
+  dir?: string;
   hostname: string;
   /** The real model answers: a key was given. */
   realModel: boolean;
@@ -28,6 +31,7 @@ export interface PlatformsOptions {
 /** Starts the stand-ins on the rehearsal's own ports. */
 export async function startPlatforms({
   settings,
+  dir,
   hostname,
   realModel,
 }: PlatformsOptions): Promise<Platforms> {
@@ -39,6 +43,7 @@ export async function startPlatforms({
     return server;
   };
   const close = async () => void (await Promise.all(running.map((server) => server.close())));
+  const keptIn = (name: string) => (dir === undefined ? {} : { file: path.join(dir, `${name}.json`) });
   try {
     const { slackBotToken, slackSigningSecret, telegramBotToken, discordBotToken } = secrets;
     const slackSecrets = { botToken: slackBotToken, signingSecret: slackSigningSecret };
@@ -49,8 +54,12 @@ export async function startPlatforms({
       key: discordKey,
     };
     const slack = await at(startSlack({ hostname, port: ports.slack, ...slackSecrets }));
-    const telegram = await at(startTelegram({ hostname, port: ports.telegram, botToken: telegramBotToken }));
-    const discord = await at(startDiscord({ hostname, port: ports.discord, ...discordSecrets }));
+    const telegram = await at(
+      startTelegram({ hostname, port: ports.telegram, botToken: telegramBotToken, ...keptIn("telegram") }),
+    );
+    const discord = await at(
+      startDiscord({ hostname, port: ports.discord, ...discordSecrets, ...keptIn("discord") }),
+    );
     const model = realModel
       ? undefined
       : await at(startModel({ hostname, port: ports.model, apiKey: secrets.anthropicApiKey }));

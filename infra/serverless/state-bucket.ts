@@ -9,7 +9,11 @@ export interface StateBucketArgs {
   protect?: boolean;
 }
 
-/** The bucket that keeps the config file and the snapshots of the container's data. */
+/**
+ * The bucket that keeps the config file and the snapshots of the container's data. It is one stack's own: the
+ * name is the stack's and no key changes it, it is created and never taken over, and Cloudflare refuses a
+ * second one of the name in the account. So no two stacks write below one prefix.
+ */
 export class StateBucket extends pulumi.ComponentResource {
   readonly bucketName: pulumi.Output<string>;
 

@@ -1,20 +1,27 @@
+import { budget } from "./budget.ts";
 import type { ConfigProblem } from "./problems.ts";
+import type { Values } from "./values.ts";
 
-/** The values that are right by themselves; a wrong one is left out, so that it is reported once. */
-export type Values = Readonly<Record<string, unknown>>;
+export type { Values } from "./values.ts";
 
 type Check = (values: Values) => ConfigProblem[];
 
-/** What must hold between the keys of a serverless stack. */
+/**
+ * What must hold between the keys of a serverless stack. Two combinations need no check: webhooks that
+ * nothing verifies, since a channel is configured with its secret or not at all and a route without one refuses
+ * everything; and cron triggers beyond the plan, since schedules wake the container by the Durable Object's alarm.
+ */
 export const serverlessChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
-  // The container sleeps, so Telegram is served by its webhook there, which needs the secret.
-  (values) => together(values, "Telegram", ["telegramBotToken", "telegramWebhookSecret"]),
+  telegram,
   discord,
   (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),
   address,
   foreignTeamDomain,
   loopbackTeamDomain,
+  polling,
+  awakeAnyway,
+  budget,
 ];
 
 /** What must hold between the keys of a host stack. */
@@ -32,8 +39,44 @@ export function publicHost(values: Values): string | undefined {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
+/** The secret alone stands for no bot; the bot alone gets a secret that is derived from its token. */
+function telegram({ telegramBotToken, telegramWebhookSecret }: Values): ConfigProblem[] {
+  if (telegramWebhookSecret === undefined || telegramBotToken !== undefined) return [];
+  return [
+    {
+      key: "steward:telegramBotToken",
+      problem: "missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
+      fix: "set steward:telegramBotToken, or remove steward:telegramWebhookSecret",
+    },
+  ];
+}
+
 function discord(values: Values): ConfigProblem[] {
   return together(values, "Discord", ["discordApplicationId", "discordPublicKey", "discordBotToken"]);
+}
+
+/** The container sleeps, and the Worker does not poll: updates would lie at Telegram until something else wakes it. */
+function polling({ telegramUpdates }: Values): ConfigProblem[] {
+  if (telegramUpdates !== "polling") return [];
+  return [
+    {
+      key: "steward:telegramUpdates",
+      problem: "polling needs a process that never sleeps, which a serverless stack does not have",
+      fix: "pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
+    },
+  ];
+}
+
+/** Hours that the estimate would not look at. */
+function awakeAnyway({ sleepAfter, expectedAwakeHours }: Values): ConfigProblem[] {
+  if (sleepAfter !== "never" || expectedAwakeHours === undefined || expectedAwakeHours === 24) return [];
+  return [
+    {
+      key: "steward:expectedAwakeHours",
+      problem: "a container with steward:sleepAfter never is awake for 24 hours a day",
+      fix: "pulumi config rm steward:expectedAwakeHours, or give steward:sleepAfter a duration",
+    },
+  ];
 }
 
 /** Keys that only make sense with one another: all of them, or none. */

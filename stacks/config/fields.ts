@@ -33,6 +33,16 @@ export function integer(low: number, high: number) {
     .refine((value) => value >= low && value <= high, message);
 }
 
+/** A number with at most two decimals between two bounds, both allowed. */
+export function amount(low: number, high: number, unit: string) {
+  const message = `must be ${unit} from ${low} to ${high}, with at most two decimals`;
+  return z
+    .string()
+    .regex(/^\d{1,6}(\.\d{1,2})?$/, message)
+    .transform(Number)
+    .refine((value) => value >= low && value <= high, message);
+}
+
 /** A list or an object. */
 export function structured<Schema extends z.ZodType>(schema: Schema, description: string) {
   return z

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import type * as z from "zod";
 import type { VariableName } from "../../runtime/contract/environment.ts";
@@ -33,12 +34,21 @@ export function runtimeVariables(values: Values): RuntimeVariables {
 }
 
 function secretVariables(values: Values): RuntimeVariables["secrets"] {
-  const given: Readonly<Record<string, unknown>> = values;
+  const given: Readonly<Record<string, unknown>> = { ...values, ...webhookSecret(values) };
   const entries = Object.entries(SECRET_VARIABLES).flatMap(([key, variable]) => {
     const value = given[key];
     return typeof value === "string" ? [[variable, pulumi.secret(value)] as const] : [];
   });
   return Object.fromEntries(entries);
+}
+
+/**
+ * The webhook's secret where none is given: known already in a preview, the same in every one, and no way
+ * back from it to the token. A host polls, and needs none.
+ */
+function webhookSecret({ target, telegramBotToken: token, telegramWebhookSecret }: Values) {
+  if (target === "host" || token === undefined || telegramWebhookSecret !== undefined) return {};
+  return { telegramWebhookSecret: createHmac("sha256", token).update("telegram-webhook").digest("hex") };
 }
 
 function defined(

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { VariableName } from "../../runtime/contract/environment.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
+  amount,
   duration,
   flag,
   hostName,
@@ -40,7 +41,10 @@ const common = {
   slackBotToken: secret().optional(),
   slackSigningSecret: secret().optional(),
   telegramBotToken: secret().optional(),
-  telegramWebhookSecret: secret().optional(),
+  /** Default, on a serverless stack: one that is derived from the bot's token. */
+  telegramWebhookSecret: secret()
+    .regex(/^[\w-]{1,256}$/, "must be 1 to 256 letters, digits, _ and -")
+    .optional(),
   discordBotToken: secret().optional(),
   discordApplicationId: matching(/^\d{15,22}$/, "Discord's numeric application id").optional(),
   discordPublicKey: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits").optional(),
@@ -87,6 +91,12 @@ export const serverlessSchema = z.strictObject({
   instanceType: oneOf(["lite", "basic", "standard-1", "standard-2", "standard-3", "standard-4"]).default(
     "lite",
   ),
+  /** Hours a day that the container is expected to run; for the estimate of the cost alone. */
+  expectedAwakeHours: amount(0, 24, "hours a day").optional(),
+  /** In US dollars. An estimate above it is refused. Default: none. */
+  monthlyBudget: amount(0, 100_000, "US dollars").optional(),
+  /** How Telegram's updates come. A container that sleeps cannot poll, so there is one way. */
+  telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),
   /** The address that the probes ask, for rehearsals. */
   origin: loopbackOrigin().optional(),
 });

@@ -27,7 +27,7 @@ export function addresses(world: World, deployment: Deployment): string {
     `Service:    ${deployment.url}/`,
     `Admin:      ${deployment.url}/_admin/   ${signInHint(world)}`,
     `Slack:      ${slack.url}/   (a stand-in: write to the bot there)`,
-    `Telegram:   ${telegram.url}/   (a stand-in: on a host the bot polls it, write to it there)`,
+    `Telegram:   ${telegram.url}/   (a stand-in: write to the bot there)`,
     `Discord:    ${discord.url}/   (a stand-in)`,
     `Model:      ${model === undefined ? "the real one, with ANTHROPIC_API_KEY" : `${model.url}/   (a stand-in)`}`,
     "",

@@ -45,7 +45,7 @@ export async function openWorld(
   };
 
   const platformsAt = async (hostname: string): Promise<Platforms> => {
-    const platforms = await startPlatforms({ settings, hostname, realModel: modelKey !== undefined });
+    const platforms = await startPlatforms({ settings, dir, hostname, realModel: modelKey !== undefined });
     ends.push(() => platforms.close());
     return platforms;
   };

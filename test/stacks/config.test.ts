@@ -18,6 +18,7 @@ const SECRETS = [
   "steward:slackSigningSecret",
   "steward:telegramBotToken",
   "steward:telegramWebhookSecret",
+  "steward:discordBotToken",
 ];
 
 function source(values: Record<string, string | undefined>, secrets = SECRETS): ConfigSource {
@@ -60,6 +61,12 @@ describe("a serverless stack's configuration", () => {
     });
   });
 
+  test("is taken with a budget that is enough", () => {
+    const values = { "steward:sleepAfter": "never", "steward:instanceType": "standard-1" };
+    expect(problems({ ...SERVERLESS, ...values, "steward:monthlyBudget": "33.34" })).toEqual([]);
+    expect(problems({ ...SERVERLESS, "steward:expectedAwakeHours": "2.5" })).toEqual([]);
+  });
+
   test("keeps secrets apart, as Pulumi secrets", async () => {
     const config = loadConfig(source(SERVERLESS));
 
@@ -68,7 +75,70 @@ describe("a serverless stack's configuration", () => {
     expect(await pulumi.isSecret(config.runtime.secrets.ANTHROPIC_API_KEY ?? pulumi.output(""))).toBe(true);
   });
 
+  test("derives the secret of Telegram's webhook from the bot's token, unless one is given", async () => {
+    const derived = async (values: Record<string, string>) => {
+      const { runtime } = loadConfig(source({ ...SERVERLESS, ...values }));
+      const secret = runtime.secrets.TELEGRAM_WEBHOOK_SECRET ?? pulumi.output("");
+      expect(await pulumi.isSecret(secret)).toBe(true);
+      return new Promise<string>((resolve) => {
+        secret.apply(resolve);
+      });
+    };
+    const one = await derived({ "steward:telegramBotToken": "1:a" });
+
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(await derived({ "steward:telegramBotToken": "1:a" })).toBe(one);
+    expect(await derived({ "steward:telegramBotToken": "1:b" })).not.toBe(one);
+    const own = { "steward:telegramBotToken": "1:a", "steward:telegramWebhookSecret": "my-own" };
+    expect(await derived(own)).toBe("my-own");
+  });
+
   test.each<[string, Record<string, string | undefined>, string]>([
+    [
+      "a webhook's secret without its bot",
+      { "steward:telegramWebhookSecret": "my-own" },
+      "steward:telegramBotToken: missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
+    ],
+    [
+      "a webhook's secret that Telegram would refuse",
+      { "steward:telegramBotToken": "1:a", "steward:telegramWebhookSecret": "my own" },
+      "steward:telegramWebhookSecret: must be 1 to 256 letters, digits, _ and -",
+    ],
+    [
+      "polling by a container that sleeps",
+      { "steward:telegramBotToken": "1:a", "steward:telegramUpdates": "polling" },
+      "steward:telegramUpdates: polling needs a process that never sleeps, which a serverless stack does not have",
+    ],
+    [
+      "never asleep for less than it costs",
+      { "steward:sleepAfter": "never", "steward:instanceType": "standard-1", "steward:monthlyBudget": "33" },
+      "steward:monthlyBudget: $33.00 is below the estimate of $33.34 a month for standard-1 with steward:sleepAfter never",
+    ],
+    [
+      "a budget below the plan",
+      { "steward:monthlyBudget": "4.99" },
+      "steward:monthlyBudget: $4.99 is below the estimate of $5.00 a month for lite with steward:sleepAfter 10m",
+    ],
+    [
+      "a budget that is no amount",
+      { "steward:monthlyBudget": "5 EUR" },
+      "steward:monthlyBudget: must be US dollars from 0 to 100000, with at most two decimals",
+    ],
+    [
+      "hours of sleep for what never sleeps",
+      { "steward:sleepAfter": "never", "steward:expectedAwakeHours": "3" },
+      "steward:expectedAwakeHours: a container with steward:sleepAfter never is awake for 24 hours a day",
+    ],
+    [
+      "a day of 25 hours",
+      { "steward:expectedAwakeHours": "25" },
+      "steward:expectedAwakeHours: must be hours a day from 0 to 24, with at most two decimals",
+    ],
+    [
+      "a public webhook whose signatures nothing verifies",
+      { "steward:discordBotToken": "token", "steward:discordApplicationId": "1000000000000000001" },
+      "steward:discordPublicKey: missing: Discord is configured by half, by steward:discordApplicationId and steward:discordBotToken alone",
+    ],
     [
       "an unknown key",
       { "steward:slepAfter": "1h" },

@@ -21,6 +21,9 @@ const SERVERLESS_TYPES = [
   "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
   "command:local:Command",
+  "pulumi-nodejs:dynamic/channels:DiscordCommands",
+  "pulumi-nodejs:dynamic/channels:DiscordEndpoint",
+  "pulumi-nodejs:dynamic/channels:TelegramWebhook",
   "pulumi-nodejs:dynamic/serverless:ContainerApplication",
 ];
 

@@ -82,6 +82,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
         "command:local:Command": 1,
         "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
+        "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
       });
     },
     UPDATE_MS,
@@ -133,10 +134,16 @@ describe("the serverless stack under the real engine, against the emulated API",
       const before = (await subject.stack.outputs())["containerApplicationId"]?.value;
       await subject.stack.setConfig("steward:image", { value: "steward:another" });
       await subject.stack.setConfig("steward:instanceType", { value: "basic" });
+      const preview = await subject.stack.preview();
       const update = await subject.stack.up();
 
       const [application] = stage.cloudflare.account.state.applications;
-      expect(update.summary.resourceChanges).toMatchObject({ update: 1 });
+      // The application, and the estimate of what it costs.
+      expect(update.summary.resourceChanges).toMatchObject({ update: 2 });
+      expect(preview.stdout).toContain(
+        "Estimated cost: about $5.33 a month (basic, sleepAfter 10m, awake 2 h a day), " +
+          "+$0.33 a month to what is deployed (lite, sleepAfter 10m, awake 2 h a day)",
+      );
       expect(application).toMatchObject({
         id: before,
         name: "steward-sandbox",
@@ -220,6 +227,25 @@ describe("the serverless stack under the real engine, against the emulated API",
         ]);
       } finally {
         await other.close();
+      }
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "keeps its bucket to itself: a second stack of the same name in the account stops before it serves",
+    async () => {
+      const twin = await createTestStack({
+        program: stackProgram(),
+        config: { ...config(), "steward:workerName": { value: "steward-twin" } },
+      });
+      try {
+        expect(await twin.stack.up().then(() => "", String)).toContain("already exists, and you own it");
+        const { buckets, applications } = stage.cloudflare.account.state;
+        expect(buckets.filter(({ name }) => name === "test-steward")).toHaveLength(1);
+        expect(applications.map(({ name }) => name)).not.toContain("steward-twin-sandbox");
+      } finally {
+        await twin.close();
       }
     },
     UPDATE_MS,

@@ -1,5 +1,6 @@
 import { Hono, type Context } from "hono";
 import { createDiscordKey, signInteraction, type DiscordKey } from "./discord-key.ts";
+import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
 /** A message that is out. */
@@ -38,6 +39,8 @@ export interface DiscordStandIn extends Listening {
   publicKey: string;
   calls: readonly DiscordCall[];
   messages: readonly DiscordMessage[];
+  /** What is registered: commands, and the endpoint. */
+  registry: DiscordRegistry;
   /** The answers to come, in order; after the last of them the usual ones again. */
   next(...faults: DiscordFault[]): void;
   /** An interaction was deferred: from now on its token is taken, until `expire`. */
@@ -55,6 +58,8 @@ export interface DiscordOptions extends ListenOptions {
   applicationId: string;
   /** Default: a new one. */
   key?: DiscordKey;
+  /** Keeps the commands and the endpoint from run to run. Default: none. */
+  file?: string;
 }
 
 const LONGEST = 2_000;
@@ -75,10 +80,9 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   const messages: DiscordMessage[] = [];
   const faults: DiscordFault[] = [];
   const tickets = new Map<string, { state: "deferred" | "answered" | "expired"; flags: number }>();
-  let commands: unknown[] = [];
   const app = new Hono();
   const api = app.basePath("/api/v10");
-  const application = { id: options.applicationId, name: "steward", interactions_endpoint_url: null };
+  const registry = createRegistry(options, key);
 
   app.get("/", (context) =>
     context.text(`Stand-in for Discord (rehearsal only). Messages sent: ${messages.length}`),
@@ -104,11 +108,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   api.get("/users/@me", (context) =>
     context.json({ id: options.applicationId, username: "steward", bot: true }),
   );
-  api.get("/applications/@me", (context) => context.json(application));
-  api.put("/applications/:id/commands", async (context) => {
-    commands = await context.req.json();
-    return context.json(commands);
-  });
+  api.route("/", registry.routes);
 
   const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
     const content = String(body["content"]);
@@ -192,6 +192,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     publicKey: key.publicKey,
     calls,
     messages,
+    registry,
     next: (...more) => void faults.push(...more),
     defer,
     expire: (token) => void tickets.set(token, { state: "expired", flags: 0 }),

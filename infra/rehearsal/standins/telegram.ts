@@ -1,9 +1,10 @@
 import { Hono, type Context } from "hono";
+import { Kept } from "./kept.ts";
 import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 import { readHtml } from "./telegram-html.ts";
 import { telegramPage, type TelegramMessage } from "./telegram-page.ts";
-import { Updates, type Update } from "./telegram-updates.ts";
+import { Updates, type Update, type Webhook } from "./telegram-updates.ts";
 
 /** The longest message, counted without its tags: https://core.telegram.org/bots/api#sendmessage */
 const MAX_CHARS = 4_096;
@@ -53,6 +54,8 @@ export interface TelegramStandIn extends Listening {
 /** Options of {@link startTelegram}. */
 export interface TelegramOptions extends ListenOptions {
   botToken: string;
+  /** Keeps the webhook from run to run. Default: none. */
+  file?: string;
 }
 
 /**
@@ -63,6 +66,12 @@ export interface TelegramOptions extends ListenOptions {
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
   const updates = new Updates();
+  const kept = new Kept<Webhook | null>(options.file, null);
+  const keepWebhook = (webhook: Webhook | undefined, dropPending: boolean): true => {
+    kept.value = webhook ?? null;
+    updates.setWebhook(webhook, dropPending);
+    return true;
+  };
   const calls: TelegramCall[] = [];
   const messages: TelegramMessage[] = [];
   const faults = new Map<string, TelegramFault[]>();
@@ -109,17 +118,14 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   const methods: Record<string, Method> = {
     getMe: () => ({ id: botId, is_bot: true, first_name: "steward", username: USERNAME }),
     setWebhook: ({ url = "", secret_token: secret = "", drop_pending_updates: drop }) => {
+      if (url === "") return keepWebhook(undefined, drop === true);
       if (!/^https?:\/\//.test(String(url))) return refused(400, "Bad Request: bad webhook: invalid URL");
       if (!/^[\w-]{0,256}$/.test(String(secret))) {
         return refused(400, "Bad Request: secret token contains unallowed characters");
       }
-      updates.setWebhook({ url: String(url), secret: String(secret) }, drop === true);
-      return true;
+      return keepWebhook({ url: String(url), secret: String(secret) }, drop === true);
     },
-    deleteWebhook: ({ drop_pending_updates: drop }) => {
-      updates.setWebhook(undefined, drop === true);
-      return true;
-    },
+    deleteWebhook: ({ drop_pending_updates: drop }) => keepWebhook(undefined, drop === true),
     getWebhookInfo: () => ({
       url: updates.webhook?.url ?? "",
       has_custom_certificate: false,
@@ -192,6 +198,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   });
 
   const listening = await listen(app, options);
+  updates.setWebhook(kept.value ?? undefined, false);
   return {
     ...listening,
     username: USERNAME,

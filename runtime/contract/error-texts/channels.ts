@@ -30,7 +30,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Telegram refuses the bot token",
     cause: "The bot token is wrong, or it was revoked.",
-    fix: "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN (channels.telegram.botToken) and restart.",
+    fix: "Copy the token from @BotFather into TELEGRAM_BOT_TOKEN (steward:telegramBotToken, channels.telegram.botToken) and restart or deploy again.",
   },
   telegram_conflict: {
     status: 502,
@@ -61,7 +61,7 @@ export const CHANNELS_ERRORS = {
     status: 502,
     title: "Discord refuses the bot token",
     cause: "The bot token is wrong or was reset.",
-    fix: "Copy or reset the token on the Bot page of the Discord developer portal and set the new DISCORD_BOT_TOKEN.",
+    fix: "Copy or reset the token on the Bot page of the Discord developer portal and set the new DISCORD_BOT_TOKEN (steward:discordBotToken).",
   },
   channel_not_configured: {
     status: 403,

@@ -38,6 +38,18 @@ export const DEPLOYMENT_ERRORS = {
     cause: "An environment variable has a value that is not allowed.",
     fix: "Correct the variables named in the detail and deploy again.",
   },
+  registration_refused: {
+    status: 502,
+    title: "The chat platform does not take the registration",
+    cause: "The platform refuses the address, the secret or the commands that it was given.",
+    fix: "Make sure that the service answers at a public https address (steward:hostname, steward:subdomain) and that the channel's keys belong to one app, then deploy again.",
+  },
+  registration_unreachable: {
+    status: 502,
+    title: "The chat platform does not answer",
+    cause: "A registration got no answer from the platform, or a server error.",
+    fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
+  },
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",

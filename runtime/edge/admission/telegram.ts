@@ -4,9 +4,6 @@ import type { Delivery } from "../../contract/delivery.ts";
 /** The kinds of updates that carry a message: https://core.telegram.org/bots/api#update */
 const MESSAGE_KINDS = ["message", "edited_message", "channel_post", "edited_channel_post"] as const;
 
-/** The kinds that Telegram is asked to deliver. Everything else would be left alone. */
-export const ALLOWED_UPDATES = ["message"] as const;
-
 const message = z.looseObject({
   chat: z.looseObject({ id: z.number() }),
   message_thread_id: z.number().optional(),

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Delivery } from "../../../contract/delivery.ts";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
-import { ALLOWED_UPDATES, telegramDelivery } from "../../../edge/admission/telegram.ts";
+import { TELEGRAM_UPDATES } from "../../../contract/telegram.ts";
+import { telegramDelivery } from "../../../edge/admission/telegram.ts";
 import type { Clock } from "../../../edge/ports.ts";
 import { TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
@@ -98,7 +99,7 @@ export class Poller {
     const offset = record.offset();
     const updates = await this.#call(
       "getUpdates",
-      { ...(offset !== undefined && { offset }), timeout: POLL_SECONDS, allowed_updates: ALLOWED_UPDATES },
+      { ...(offset !== undefined && { offset }), timeout: POLL_SECONDS, allowed_updates: TELEGRAM_UPDATES },
       POLL_TIMEOUT_MS,
     );
     if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is no list of updates");

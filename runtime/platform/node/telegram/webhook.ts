@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
-import { ALLOWED_UPDATES } from "../../../edge/admission/telegram.ts";
+import { TELEGRAM_UPDATES } from "../../../contract/telegram.ts";
 import { TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
@@ -91,7 +91,7 @@ export class WebhookRegistration {
     if (secret !== checkedSecret) {
       throw new TelegramError(400, "webhookSecret is not TELEGRAM_WEBHOOK_SECRET, which is checked here");
     }
-    const parameters = { url, secret_token: secret, allowed_updates: ALLOWED_UPDATES };
+    const parameters = { url, secret_token: secret, allowed_updates: TELEGRAM_UPDATES };
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
   }
 

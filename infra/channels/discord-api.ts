@@ -1,0 +1,60 @@
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import { VERSION } from "../../runtime/contract/names.ts";
+import { discordRoot } from "./endpoints.ts";
+import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+
+/** An application, and its bot. */
+export interface DiscordBot {
+  botToken: string;
+  applicationId: string;
+}
+
+/** What Discord said; `refused` where it does not know the token. */
+export type DiscordAnswer = { refused: true } | { refused: false; result: unknown };
+
+const INVALID = { code: "discord_token_invalid", ...ERRORS.discord_token_invalid };
+const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
+const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
+/** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
+const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
+
+/** Asks Discord's HTTP API (https://docs.discord.com/developers/reference) as the bot. */
+export async function askDiscord(
+  { botToken }: DiscordBot,
+  method: "GET" | "PUT" | "PATCH",
+  path: string,
+  body?: unknown,
+): Promise<DiscordAnswer> {
+  const headers = { authorization: `Bot ${botToken}`, "user-agent": USER_AGENT };
+  const answer = await askPlatform(method, `${discordRoot()}${path}`, headers, body);
+  const { status } = answer;
+  if (status === 401) return { refused: true };
+  if (status === 0 || status >= 500) throw knownError(UNREACHABLE, "Discord did not answer");
+  if (status < 300) return { refused: false, result: answer.body };
+  throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
+}
+
+/** The answer; a token that Discord does not know is an error. */
+export async function callDiscord(
+  bot: DiscordBot,
+  method: "GET" | "PUT" | "PATCH",
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const answer = await askDiscord(bot, method, path, body);
+  if (answer.refused) throw knownError(INVALID, "Discord refuses the bot token");
+  return answer.result;
+}
+
+/** What Discord will not take, or would not. */
+export function refusal(detail: string): Error {
+  return knownError(REFUSED, detail);
+}
+
+/** The general message, and the words of the field that is wrong: https://docs.discord.com/developers/reference#error-messages */
+function problemOf(body: unknown, status: number): string {
+  const { message, errors } = fieldsOf(body);
+  const words = JSON.stringify(errors ?? {}).matchAll(/"message":"([^"]*)"/g);
+  const general = String(message ?? `status ${status}`);
+  return [general, ...[...words].map(([, text]) => text)].join(": ");
+}

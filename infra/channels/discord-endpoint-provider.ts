@@ -1,0 +1,74 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { askDiscord, callDiscord, refusal, type DiscordBot } from "./discord-api.ts";
+import { configureEndpoints } from "./endpoints.ts";
+import { fieldsOf } from "./platform-call.ts";
+
+/**
+ * The dynamic provider of `DiscordEndpoint`. Pulumi serialises what is reachable from here into the
+ * stack's state, so it captures texts alone; the token comes as a secret input.
+ */
+
+/** Where an application's interactions go. */
+export interface EndpointInputs extends DiscordBot {
+  /** What the service verifies signatures with. */
+  publicKey: string;
+  url: string;
+}
+
+const KEYS = ["botToken", "publicKey", "url"] as const;
+const APPLICATION = "/applications/@me";
+
+/** See {@link EndpointInputs}. Discord asks the address with a right and a wrong signature before it takes it. */
+export const discordEndpointProvider: dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
+  configure: configureEndpoints,
+
+  async diff(id, olds, news) {
+    const replaces = id === news.applicationId ? [] : ["applicationId"];
+    const changes = replaces.length > 0 || KEYS.some((key) => olds[key] !== news[key]);
+    return { changes, replaces };
+  },
+
+  async create(inputs) {
+    await setEndpoint(inputs);
+    return { id: inputs.applicationId, outs: inputs };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("An endpoint cannot be imported: deploy, and it is set again.");
+    const url = addressOf(await callDiscord(props, "GET", APPLICATION));
+    const inputs = { ...props, url };
+    return url === "" ? { id: "" } : { id, inputs, props: inputs };
+  },
+
+  async update(_id, _olds, news) {
+    await setEndpoint(news);
+    return { outs: news };
+  },
+
+  /**
+   * Leaves alone what someone else has set since. A token that Discord does not know any more is no error:
+   * it would keep the stack from ever being destroyed.
+   */
+  async delete(_id, props) {
+    const answer = await askDiscord(props, "GET", APPLICATION);
+    if (answer.refused || addressOf(answer.result) !== props.url) return;
+    await callDiscord(props, "PATCH", APPLICATION, { interactions_endpoint_url: null });
+  },
+};
+
+/** https://docs.discord.com/developers/resources/application#edit-current-application */
+async function setEndpoint(inputs: EndpointInputs): Promise<void> {
+  const { id, verify_key: publicKey } = fieldsOf(await callDiscord(inputs, "GET", APPLICATION));
+  if (id !== inputs.applicationId) {
+    throw refusal("steward:discordBotToken belongs to another application than steward:discordApplicationId");
+  }
+  if (publicKey !== inputs.publicKey) {
+    throw refusal("steward:discordPublicKey is not the key of steward:discordApplicationId");
+  }
+  await callDiscord(inputs, "PATCH", APPLICATION, { interactions_endpoint_url: inputs.url });
+}
+
+function addressOf(application: unknown): string {
+  const { interactions_endpoint_url: url } = fieldsOf(application);
+  return typeof url === "string" ? url : "";
+}

@@ -1,0 +1,23 @@
+import type { dynamic } from "@pulumi/pulumi";
+
+/**
+ * Where the platforms are reached. Not an argument of a resource: what was registered stays registered
+ * wherever the platform is, and a rehearsal's stand-ins move. Serialised with the providers, which read it
+ * in `configure`.
+ */
+const endpoints: { telegram?: string; discord?: string } = {};
+
+/** Reads `steward:endpoints`, which the stack's configuration has checked. */
+export async function configureEndpoints({ config }: dynamic.ConfigureRequest): Promise<void> {
+  Object.assign(endpoints, JSON.parse(config.get("steward:endpoints") ?? "{}"));
+}
+
+/** Telegram's Bot API, without a slash at the end. */
+export function telegramRoot(): string {
+  return (endpoints.telegram ?? "https://api.telegram.org").replace(/\/+$/, "");
+}
+
+/** Discord's HTTP API with its version, without a slash at the end. */
+export function discordRoot(): string {
+  return (endpoints.discord ?? "https://discord.com/api/v10").replace(/\/+$/, "");
+}

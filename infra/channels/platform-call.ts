@@ -1,0 +1,51 @@
+/**
+ * One request to a chat platform from a dynamic provider. Serialised with it: texts and numbers are all
+ * that it captures, and what it throws is shown, so neither the address nor the token is in it.
+ */
+
+/** What a platform answered; `status` is 0 where nothing came. */
+export interface PlatformAnswer {
+  status: number;
+  /** The answer's JSON, `undefined` where it is none. */
+  body: unknown;
+}
+
+/** An entry of the error table, by its code. */
+export interface KnownError {
+  code: string;
+  cause: string;
+  fix: string;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Asks, and hands over whatever came. A failed connection's own message is left out: it may name the address. */
+export async function askPlatform(
+  method: string,
+  address: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<PlatformAnswer> {
+  try {
+    const response = await fetch(address, {
+      method,
+      headers: { ...headers, "content-type": "application/json" },
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json().catch(() => undefined) };
+  } catch {
+    return { status: 0, body: undefined };
+  }
+}
+
+/** The fields of an answer that is an object; none of any other. */
+export function fieldsOf(body: unknown): Record<string, unknown> {
+  return { ...(body as Record<string, unknown> | undefined) };
+}
+
+/** An error of the table in one line, as the engine shows it. */
+export function knownError({ code, cause, fix }: KnownError, detail: string): Error {
+  return new Error(`${detail.replace(/\.$/, "")} (${code}). ${cause} Fix: ${fix}`);
+}

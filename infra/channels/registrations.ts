@@ -1,0 +1,78 @@
+import * as pulumi from "@pulumi/pulumi";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { DiscordCommands } from "./discord-commands.ts";
+import { DiscordEndpoint, type DiscordEndpointArgs } from "./discord-endpoint.ts";
+import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts";
+
+/** Arguments of {@link Registrations}. */
+export interface RegistrationsArgs {
+  /** The service's public address, without a slash at the end. */
+  url: string;
+  /** Default: none, Telegram is told nothing. */
+  telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
+  /** Default: none, Discord is told nothing. */
+  discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
+}
+
+/**
+ * What the chat platforms are told of a deployment: Telegram's webhook, Discord's commands and endpoint.
+ * Make it depend on what proves that the service answers.
+ */
+export class Registrations extends pulumi.ComponentResource {
+  /** What the platforms were told, a line each. */
+  readonly report: pulumi.Output<string>;
+
+  constructor(name: string, args: RegistrationsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:channels:Registrations", name, {}, opts);
+    const { url, telegram, discord } = args;
+
+    const created = [
+      ...(telegram === undefined ? [] : createTelegram(name, url, telegram, { parent: this })),
+      ...(discord === undefined ? [] : createDiscord(name, url, discord, { parent: this })),
+    ];
+
+    this.report = pulumi.all(created.map(({ what, resource }) => resource.id.apply(() => what))).apply(join);
+    this.registerOutputs({ report: this.report });
+  }
+}
+
+/** One thing that a platform was told, for people. */
+interface Registration {
+  what: string;
+  resource: pulumi.CustomResource;
+}
+
+function join(lines: string[]): string {
+  return lines.join("\n");
+}
+
+function createTelegram(
+  name: string,
+  url: string,
+  telegram: NonNullable<RegistrationsArgs["telegram"]>,
+  opts: pulumi.CustomResourceOptions,
+): Registration[] {
+  const webhook = { ...telegram, url: `${url}${ROUTES.telegramWebhook.path}` };
+  const resource = new TelegramWebhook(`${name}-telegram-webhook`, webhook, opts);
+  return [{ what: `Telegram's webhook is ${webhook.url}`, resource }];
+}
+
+function createDiscord(
+  name: string,
+  url: string,
+  discord: NonNullable<RegistrationsArgs["discord"]>,
+  opts: pulumi.CustomResourceOptions,
+): Registration[] {
+  const { botToken, applicationId } = discord;
+  const endpoint = { ...discord, url: `${url}${ROUTES.discordInteractions.path}` };
+  return [
+    {
+      what: "Discord offers the commands",
+      resource: new DiscordCommands(`${name}-discord-commands`, { botToken, applicationId }, opts),
+    },
+    {
+      what: `Discord's interactions endpoint is ${endpoint.url}`,
+      resource: new DiscordEndpoint(`${name}-discord-endpoint`, endpoint, opts),
+    },
+  ];
+}

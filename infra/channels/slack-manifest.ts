@@ -1,0 +1,30 @@
+import { AGENT } from "../../runtime/contract/names.ts";
+import { ROUTES } from "../../runtime/contract/routes.ts";
+
+/** What the bot has to be told of, and may do: mentions, direct messages, their files, and answers. */
+const EVENTS = ["app_mention", "message.im"];
+const SCOPES = ["app_mentions:read", "chat:write", "files:read", "im:history"];
+
+/**
+ * The Slack app of a deployment (https://docs.slack.dev/reference/app-manifest), as JSON that Slack's page
+ * "Create an app from a manifest" takes, and the App Manifest page of an app that is there.
+ *
+ * @param url the service's address, without a slash at the end.
+ */
+export function slackManifest(url: string): string {
+  return JSON.stringify({
+    display_information: { name: AGENT },
+    features: {
+      // Without the tab nobody can write to the bot directly.
+      app_home: { messages_tab_enabled: true, messages_tab_read_only_enabled: false },
+      bot_user: { display_name: AGENT, always_online: true },
+    },
+    oauth_config: { scopes: { bot: SCOPES } },
+    settings: {
+      event_subscriptions: { request_url: `${url}${ROUTES.slackEvents.path}`, bot_events: EVENTS },
+      org_deploy_enabled: false,
+      socket_mode_enabled: false,
+      token_rotation_enabled: false,
+    },
+  });
+}

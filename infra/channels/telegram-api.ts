@@ -1,0 +1,49 @@
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import { telegramRoot } from "./endpoints.ts";
+import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+
+/** The bot. */
+export interface TelegramBot {
+  /** Stands in every request's path: no message of a failure repeats an address. */
+  botToken: string;
+}
+
+/** What Telegram said; `refused` where it does not know the token. */
+export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
+
+const INVALID = { code: "telegram_token_invalid", ...ERRORS.telegram_token_invalid };
+const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
+const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
+
+/** A bot's own user id: the number before the token's colon. */
+export function botIdOf(botToken: string): string {
+  return botToken.split(":", 1)[0] ?? "";
+}
+
+/** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests). */
+export async function askTelegram(
+  { botToken }: TelegramBot,
+  method: string,
+  parameters: object = {},
+): Promise<TelegramAnswer> {
+  const token = botToken.replace(/[^\w:-]/g, encodeURIComponent);
+  const address = `${telegramRoot()}/bot${token}/${method}`;
+  const { status, body } = await askPlatform("POST", address, {}, parameters);
+  // A revoked token is answered with 401, one of another form with 404.
+  if (status === 401 || status === 404) return { refused: true };
+  if (status === 0 || status >= 500) throw knownError(UNREACHABLE, `Telegram did not answer ${method}`);
+  const { ok, result, description } = fieldsOf(body);
+  if (ok === true) return { refused: false, result };
+  throw knownError(REFUSED, `Telegram does not take ${method}: ${String(description ?? status)}`);
+}
+
+/** The result of a method; a token that Telegram does not know is an error. */
+export async function callTelegram(
+  bot: TelegramBot,
+  method: string,
+  parameters: object = {},
+): Promise<unknown> {
+  const answer = await askTelegram(bot, method, parameters);
+  if (answer.refused) throw knownError(INVALID, "Telegram refuses the bot token");
+  return answer.result;
+}

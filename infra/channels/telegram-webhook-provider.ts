@@ -1,0 +1,75 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { TELEGRAM_UPDATES } from "../../runtime/contract/telegram.ts";
+import { configureEndpoints } from "./endpoints.ts";
+import { fieldsOf } from "./platform-call.ts";
+import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
+
+/**
+ * The dynamic provider of `TelegramWebhook`. Pulumi serialises what is reachable from here into the
+ * stack's state, so it captures texts alone; the token comes as a secret input, since a bot that is left
+ * behind is known by its own token only.
+ */
+
+/** Where a bot's updates go. */
+export interface WebhookInputs extends TelegramBot {
+  /** An https address on port 443, 80, 88 or 8443. */
+  url: string;
+  /** Repeated by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  secretToken: string;
+}
+
+const KEYS = ["botToken", "url", "secretToken"] as const;
+
+/** See {@link WebhookInputs}. The id is the bot's own, so another bot is a replacement. */
+export const telegramWebhookProvider: dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
+  configure: configureEndpoints,
+
+  async diff(id, olds, news) {
+    const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];
+    return { changes: KEYS.some((key) => olds[key] !== news[key]), replaces };
+  },
+
+  async create(inputs) {
+    await setWebhook(inputs);
+    return { id: botIdOf(inputs.botToken), outs: inputs };
+  },
+
+  /** Telegram tells the address and never the secret. Without a webhook there is nothing. */
+  async read(id, props) {
+    if (!props) throw new Error("A webhook cannot be imported: deploy, and it is set again.");
+    const url = addressOf(await callTelegram(props, "getWebhookInfo"));
+    const inputs = { ...props, url };
+    return url === "" ? { id: "" } : { id, inputs, props: inputs };
+  },
+
+  async update(_id, _olds, news) {
+    await setWebhook(news);
+    return { outs: news };
+  },
+
+  /**
+   * Leaves alone what someone else has set since. So does a token that Telegram does not know any more:
+   * an error there would keep the stack from ever being destroyed.
+   */
+  async delete(_id, props) {
+    const answer = await askTelegram(props, "getWebhookInfo");
+    if (answer.refused || addressOf(answer.result) !== props.url) return;
+    await callTelegram(props, "deleteWebhook", { drop_pending_updates: false });
+  },
+};
+
+/** https://core.telegram.org/bots/api#setwebhook. What has gathered is delivered, not dropped. */
+async function setWebhook(inputs: WebhookInputs): Promise<void> {
+  await callTelegram(inputs, "setWebhook", {
+    url: inputs.url,
+    secret_token: inputs.secretToken,
+    allowed_updates: TELEGRAM_UPDATES,
+    drop_pending_updates: false,
+  });
+}
+
+/** https://core.telegram.org/bots/api#webhookinfo */
+function addressOf(info: unknown): string {
+  const { url } = fieldsOf(info);
+  return typeof url === "string" ? url : "";
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { awakeHoursOf, costLine, monthlyCost, type CostInputs } from "../../../infra/serverless/cost.ts";
+
+// Reckoned by hand from Cloudflare's price list, for a month of 730 hours.
+describe("what a month costs", () => {
+  test.each<[string, CostInputs, number]>([
+    // 0.25 GiB × 730 h − 25 GiB-h = 157.5 at $0.009; 2 GB × 730 h − 200 GB-h = 1,260 at $0.000252.
+    ["lite, never asleep", { instanceType: "lite", sleepAfter: "never" }, 5 + 1.4175 + 0.317_52],
+    // 2,895 GiB-h, 5,640 GB-h, and 1,095 − 375 = 720 minutes of a vCPU at $0.0012.
+    [
+      "standard-1, never asleep",
+      { instanceType: "standard-1", sleepAfter: "never" },
+      5 + 26.055 + 1.421_28 + 0.864,
+    ],
+    // 8 × (5 min + 10 min) = 2 h a day, 60.83 h a month: below every allowance.
+    ["lite, asleep after ten minutes", { instanceType: "lite", sleepAfter: "10m" }, 5],
+    // 8 × 65 min = 8.67 h a day, 263.6 h a month: 238.6 GiB-h, 854.4 GB-h.
+    ["basic, asleep after an hour", { instanceType: "basic", sleepAfter: "1h" }, 5 + 2.1475 + 0.215_32],
+    [
+      "basic, awake for 2 h as somebody says",
+      { instanceType: "basic", sleepAfter: "1h", awakeHours: 2 },
+      5 + 0.3225 + 0.010_92,
+    ],
+  ])("%s", (_what, inputs, expected) => {
+    expect(monthlyCost(inputs)).toBe(Math.round(expected * 100) / 100);
+  });
+
+  test("no container is awake for more than a day a day, whatever it waits for", () => {
+    expect(awakeHoursOf({ instanceType: "lite", sleepAfter: "12h" })).toBe(24);
+    expect(awakeHoursOf({ instanceType: "lite", sleepAfter: "never", awakeHours: 1 })).toBe(24);
+  });
+});
+
+describe("the line of a preview", () => {
+  const lite: CostInputs = { instanceType: "lite", sleepAfter: "10m" };
+
+  test("is the estimate, and what it takes for granted", () => {
+    expect(costLine(lite)).toBe(
+      "Estimated cost: about $5.00 a month (lite, sleepAfter 10m, awake 2 h a day)",
+    );
+  });
+
+  test("tells the difference to what is deployed, up and down", () => {
+    const never: CostInputs = { instanceType: "lite", sleepAfter: "never" };
+    expect(costLine(never, lite)).toContain("+$1.74 a month to what is deployed (lite, sleepAfter 10m");
+    expect(costLine(lite, never)).toContain("-$1.74 a month to what is deployed (lite, sleepAfter never");
+    expect(costLine(lite, { ...lite, sleepAfter: "5m" })).toMatch(/, as deployed$/);
+  });
+});

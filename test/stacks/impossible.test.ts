@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startRecorder, type Recorder } from "../infra/providers/recorder.ts";
+import { stackProgram } from "../support/program.ts";
+import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
+
+let recorder: Recorder;
+let subject: TestStack;
+
+beforeAll(async () => {
+  recorder = await startRecorder();
+  subject = await createTestStack({
+    program: stackProgram(),
+    config: {
+      ...cloudflareConfig(recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
+      "steward:target": { value: "serverless" },
+      "steward:accountId": { value: "0123456789abcdef0123456789abcdef" },
+      "steward:subdomain": { value: "example" },
+      "steward:anthropicApiKey": { value: "sk-test", secret: true },
+      // Each value is right by itself; together they are impossible.
+      "steward:sleepAfter": { value: "never" },
+      "steward:monthlyBudget": { value: "6" },
+      "steward:telegramUpdates": { value: "polling" },
+      "steward:slackBotToken": { value: "xoxb-0123456789", secret: true },
+      "steward:teamDomain": { value: "steward.example.workers.dev" },
+      "steward:operators": { value: '["op@example.com"]' },
+    },
+  });
+}, ENGINE_MS);
+
+afterAll(async () => {
+  await subject?.close();
+  await recorder?.close();
+}, UPDATE_MS);
+
+test(
+  "a preview refuses impossible combinations in one report, each with its remedy, and asks nobody",
+  async () => {
+    const failure = await subject.stack.preview().then(() => "", String);
+
+    const report = [
+      "Invalid stack configuration (stack_config_invalid), 4 problems:",
+      "  steward:monthlyBudget: $6.00 is below the estimate of $6.74 a month for lite with steward:sleepAfter never",
+      "    fix: pulumi config set steward:sleepAfter 10m (about $5.00 a month), or pulumi config set steward:monthlyBudget 7",
+      "  steward:slackSigningSecret: missing: Slack is configured by half, by steward:slackBotToken alone",
+      "    fix: set steward:slackSigningSecret, or remove steward:slackBotToken",
+      "  steward:teamDomain: is the Worker's own host; it must be the identity gateway's",
+      "    fix: pulumi config set steward:teamDomain <team>.cloudflareaccess.com",
+      "  steward:telegramUpdates: polling needs a process that never sleeps, which a serverless stack does not have",
+      "    fix: pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
+    ];
+    for (const line of report) expect(failure).toContain(line);
+    expect(recorder.take()).toEqual([]);
+  },
+  UPDATE_MS,
+);
