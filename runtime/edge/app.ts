@@ -36,7 +36,7 @@ export interface EdgeOptions {
   ledger: Ledger;
   sandbox: Sandbox;
   /** The copies of the state. */
-  backups?: Backups;
+  backups: Backups;
   identify: Identify;
   /** Signing in by form, where no identity gateway does it. */
   signIn?: SignIn;
@@ -46,7 +46,7 @@ export interface EdgeOptions {
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, ledger, sandbox, identify, signIn, clock, log } = options;
+  const { settings, ledger, sandbox, backups, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -84,7 +84,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   }
   app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
-  addAdminPages(app, { ledger, sandbox, clock, log, signsOut: signIn !== undefined });
+  addAdminPages(app, { ledger, sandbox, backups, clock, log, signsOut: signIn !== undefined });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
 
@@ -94,7 +94,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
-  app.get(ROUTES.cli.path, debugCli(sandbox, log));
+  app.get(ROUTES.cli.path, debugCli(sandbox, backups, log));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox));
   app.get(ROUTES.ledger.path, debugLedger(ledger));

@@ -3,7 +3,7 @@ import type { AccessVariables } from "../access.ts";
 import { gatewayDetails, listProcesses } from "../debug-routes.ts";
 import { overviewPage } from "../pages/overview.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
-import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
 import { readAccessList } from "./access-list.ts";
 import { attempt } from "./attempt.ts";
 import { readFlash } from "./flash.ts";
@@ -11,26 +11,33 @@ import { readFlash } from "./flash.ts";
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
 
+/** What the overview is made from. */
+export interface OverviewOptions {
+  ledger: Ledger;
+  sandbox: Sandbox;
+  backups: Backups;
+  clock: Clock;
+  signsOut: boolean;
+}
+
 /** `GET /_admin/`: how everything stands; wakes nothing. */
-export function showOverview(
-  ledger: Ledger,
-  sandbox: Sandbox,
-  clock: Clock,
-  signsOut: boolean,
-): Handler<AccessVariables> {
+export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
+  const { ledger, sandbox, backups, clock, signsOut } = options;
   return async function handleOverview(context) {
     const status = await sandbox.status();
-    const [counts, { value: list }, details, waiting] = await Promise.all([
+    const [counts, { value: list }, details, copies, waiting] = await Promise.all([
       ledger.counts(),
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       gatewayDetails(sandbox),
+      attempt(LIMIT_MS, backups.status()),
       status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
     ]);
     const processes = list?.processes;
     const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(overviewPage({ visitor, flash, status, counts, processes, details, waiting }));
+    const told = { status, counts, processes, details, waiting, backups: copies, now: clock() };
+    return context.html(overviewPage({ visitor, flash, ...told }));
   };
 }
 

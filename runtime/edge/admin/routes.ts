@@ -2,7 +2,9 @@ import type { Hono } from "hono";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
+import { createBackup, restoreBackup, verifyBackup } from "./backup-actions.ts";
+import { confirmRestore, showBackups } from "./backup-pages.ts";
 import { showChannels } from "./channels-route.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
@@ -18,6 +20,7 @@ import { showSessions } from "./sessions-route.ts";
 export interface AdminOptions {
   ledger: Ledger;
   sandbox: Sandbox;
+  backups: Backups;
   clock: Clock;
   log: Log;
   /** This service holds the session, so its pages offer to end it. */
@@ -27,7 +30,7 @@ export interface AdminOptions {
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
   const { ledger, sandbox, clock, log, signsOut } = options;
-  app.get(ROUTES.admin.path, showOverview(ledger, sandbox, clock, signsOut));
+  app.get(ROUTES.admin.path, showOverview(options));
 
   app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
@@ -50,6 +53,12 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.configMend.path, mendConfig(options));
   app.get(ROUTES.configFreshPage.path, confirmFresh(options));
   app.post(ROUTES.configFresh.path, freshConfig(options));
+
+  app.get(ROUTES.backupsPage.path, showBackups(options));
+  app.post(ROUTES.backupsCreate.path, createBackup(options));
+  app.post(ROUTES.backupsVerify.path, verifyBackup(options));
+  app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
+  app.post(ROUTES.backupsRestore.path, restoreBackup(options));
 
   app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
   app.post(ROUTES.restart.path, restartGateway(sandbox, log));

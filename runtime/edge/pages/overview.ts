@@ -1,9 +1,11 @@
 import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
-import type { LedgerCounts } from "../ports.ts";
+import type { BackupsStatus, LedgerCounts } from "../ports.ts";
+import type { Attempt } from "../admin/attempt.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { age } from "./age.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 
@@ -19,6 +21,8 @@ export interface Overview {
   details: GatewayStatus | undefined;
   /** How many wait for approval, where it is known. */
   waiting: number | undefined;
+  backups: Attempt<BackupsStatus>;
+  now: number;
 }
 
 /** The overview of `/_admin/`. */
@@ -30,6 +34,8 @@ export function overviewPage({
   processes,
   details,
   waiting,
+  backups,
+  now,
 }: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
   return adminFrame(
@@ -61,6 +67,9 @@ export function overviewPage({
         <dt>Given up</dt>
         <dd>${counts.dead}</dd>
       </dl>
+      <h2>Backups</h2>
+      <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
+      ${reasonBox(backups.problem ?? backups.value?.problem)}
       <h2>Processes</h2>
       ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
       ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
@@ -77,6 +86,12 @@ export function overviewPage({
           : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
       }`,
   );
+}
+
+/** When the newest one was made. */
+export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
+  if (value === undefined) return "not known";
+  return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);
 }
 
 /** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */

@@ -192,7 +192,10 @@ export class Sandbox
 
   /** See {@link BackupsDoor}. */
   async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
-    const outcome = await callBackups(this.#backups, method, parameters);
+    const called = callBackups(this.#backups, method, parameters);
+    // A page that waited long enough goes away; the work is done all the same.
+    this.ctx.waitUntil(called);
+    const outcome = await called;
     this.#schedule();
     return outcome;
   }

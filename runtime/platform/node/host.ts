@@ -98,7 +98,7 @@ try {
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
-  const app = createEdge({ settings: edge, ledger, sandbox, ...access, clock: Date.now, log });
+  const app = createEdge({ settings: edge, ledger, sandbox, backups, ...access, clock: Date.now, log });
   const server = await listen({
     fetch: (request, client) => app.fetch(request, client),
     hostname: settings.bind,
