@@ -1,4 +1,5 @@
 import type { ConfigSource } from "./backup.ts";
+import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
 
@@ -103,6 +104,9 @@ export const GATEWAY_ROUTES = {
 /** Where the gateway is in its life, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
+/** What a start is busy with; `crashed`: the gateway has ended, and is tried again by itself. */
+export type StartPhase = "starting" | "restoring" | "crashed";
+
 /** State of the sandbox; "ready" exactly while the gateway's port answers. */
 export interface SandboxStatus {
   state: SandboxState;
@@ -114,6 +118,10 @@ export interface SandboxStatus {
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first answer, once known. */
   coldStartMs?: number;
+  /** The start under way, only while it is "starting"; `at` as ISO 8601. */
+  start?: { at: string; phase: StartPhase };
+  /** The last 20 starts that have ended, newest first. */
+  coldStarts?: ColdStart[];
   /** The version that runs in the container. */
   version?: string;
 }

@@ -58,7 +58,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.use(securityHeaders());
   app.get(ROUTES.ready.path, readiness(sandbox));
-  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
+  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
   app.get(ROUTES.chat.path, chat());
   app.get(ROUTES.chatSocket.path, chatSocket());

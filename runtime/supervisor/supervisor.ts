@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { Reason } from "../contract/errors.ts";
+import type { ErrorCode, Reason } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
@@ -14,6 +14,7 @@ import { readFailure, type Exit } from "./failure.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
+  coldStart,
   DEFAULT_POLICY,
   initialLifecycle,
   type BackoffPolicy,
@@ -24,6 +25,7 @@ import { Output } from "./output.ts";
 import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
 import { processList, sandboxStatus } from "./report.ts";
 import { startRun, type Run } from "./run.ts";
+import { Starts } from "./starts.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** What a supervisor is made from. Times are in milliseconds. */
@@ -109,6 +111,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
+  const starts = new Starts(join(home, "logs", "starts.json"), log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: Run | undefined;
@@ -119,7 +122,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
 
-  const status = (): SandboxStatus => sandboxStatus(lifecycle, version);
+  const status = (): SandboxStatus => sandboxStatus(lifecycle, { version, bootMs, coldStarts: starts.list });
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;
@@ -136,8 +139,15 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     for (const listener of listeners) listener(status());
   };
 
+  /** Keeps how a start went; a gateway that was ready has had its own. */
+  const keepStart = (ended: "ready" | ErrorCode): void => {
+    if (lifecycle.phase !== "starting") return;
+    const ms = coldStart(lifecycle, { bootMs }, timers.now());
+    starts.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
+  };
   const ready = (found: string | undefined): void => {
     version = found;
+    keepStart("ready");
     happened({ type: "ready", bootMs });
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
@@ -145,6 +155,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const ended = (exit: Exit): void => {
     run = undefined;
     const failure = readFailure(exit);
+    keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };

@@ -8,6 +8,7 @@ import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
+import { startsPart } from "./starts.ts";
 
 /** What the overview shows. */
 export interface Overview {
@@ -52,6 +53,7 @@ export function overviewPage({
         <dt>Last cold start</dt>
         <dd>${coldStart}</dd>
       </dl>
+      ${startsPart(status.coldStarts, now)}
       <h2>Access</h2>
       <p><a href="${ROUTES.devicesPage.path}">Waiting for approval: ${waiting ?? "not known"}</a></p>
       ${details === undefined ? "" : detailsPart(details)}

@@ -104,7 +104,7 @@ export class ContainerLife {
     restorer.started();
     const token = crypto.randomUUID();
     notes.write("controlToken", token);
-    notes.write("startedAt", String(clock()));
+    notes.startBegins(clock());
     notes.write("environment", this.#fingerprint);
     this.#cached = undefined;
     container().start({
@@ -141,7 +141,7 @@ export class ContainerLife {
     if (status !== undefined) this.#answered = true;
     const begun = this.#options.restorer.done && status !== undefined ? status : this.#booting();
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
-    const known = this.#leaving ? this.#stopped() : begun;
+    const known = this.#leaving ? this.#stopped() : this.#fromItsStart(begun);
     this.#cached = { status: known, at: this.#options.clock() };
     return known;
   }
@@ -158,27 +158,33 @@ export class ContainerLife {
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
-    const { container, clock, notes, restorer } = this.#options;
+    const { container, clock, restorer } = this.#options;
     const deadline = clock() + timeoutMs;
     this.#bootFailures = 0;
     for (;;) {
-      if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#givenUp();
+      if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#ended(this.#givenUp());
       this.#start();
       const status = await this.#ask();
       const settled = status.state === "ready" || status.state === "crash-looping";
-      if (status.state === "ready" && notes.read("coldStartOf") !== notes.read("startedAt")) {
-        notes.write("coldStartMs", String(clock() - Number(notes.read("startedAt"))));
-        notes.write("coldStartOf", notes.read("startedAt") ?? "");
-      }
-      if (settled) return status;
+      if (settled) return this.#ended(status);
       if (clock() >= deadline) {
         // Without its state it is of no use: the next start tries again.
         if (restorer.reason !== undefined) await this.stop();
-        return status;
+        return this.#ended(status);
       }
       const failed = !container().running && this.#bootFailures > 0;
       await pause(failed ? BOOT_RETRY_MS * this.#bootFailures : POLL_MS);
     }
+  }
+
+  /** Keeps how the start went. */
+  #ended(status: SandboxStatus): SandboxStatus {
+    const { notes, clock } = this.#options;
+    notes.startEnds(
+      status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready"),
+      clock(),
+    );
+    return { ...status, ...notes.coldStart() };
   }
 
   /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
@@ -233,8 +239,16 @@ export class ContainerLife {
   }
 
   #booting(): SandboxStatus {
+    const at = this.#options.notes.time("startedAt");
+    const phase = this.#answered ? "restoring" : "starting";
+    return { ...this.#stopped(), state: "starting", since: at, start: { at, phase } };
+  }
+
+  /** A cold start is the container's, of which the supervisor knows only its own part. */
+  #fromItsStart(status: SandboxStatus): SandboxStatus {
     const { notes } = this.#options;
-    return { ...this.#stopped(), state: "starting", since: notes.time("startedAt") };
+    if (status.start === undefined || !notes.startIsOpen) return status;
+    return { ...status, start: { ...status.start, at: notes.time("startedAt") } };
   }
 
   /** The container itself ends before its supervisor answers, again and again: no wait mends that. */
