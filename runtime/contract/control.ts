@@ -30,7 +30,8 @@ export const CONTROL_ROUTES = {
    * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty where there is nothing to
    * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
    * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`. With `drill=true` the archive
-   * is only tried, as by `/generations/<id>/verify`.
+   * is only tried, as by `/generations/<id>/verify`; with `show=config` its config file is answered:
+   * {@link ConfigText}, a secret with the mark that it has in the file of the data directory.
    */
   restore: "/restore",
   /**

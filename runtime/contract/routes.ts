@@ -56,6 +56,7 @@ export const ROUTES = {
   configReview: { method: "POST", path: "/_admin/config/review", access: "identity" },
   configSave: { method: "POST", path: "/_admin/config/save", access: "identity" },
   configMend: { method: "GET", path: "/_admin/config/mend", access: "identity" },
+  configLastGood: { method: "GET", path: "/_admin/config/last-good", access: "identity" },
   configFreshPage: { method: "GET", path: "/_admin/config/fresh", access: "identity" },
   configFresh: { method: "POST", path: "/_admin/config/fresh", access: "identity" },
   backupsPage: { method: "GET", path: "/_admin/backups", access: "identity" },

@@ -1,5 +1,5 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
-import type { SandboxStatus } from "../contract/control.ts";
+import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
 import type { Reason } from "../contract/errors.ts";
 
@@ -116,4 +116,6 @@ export interface Backups {
   verify(id: string): Promise<RestoreReport>;
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
+  /** The config file of one, a secret with the mark that it has in the file that is there now, whose sum this is. */
+  configOf(id: string): Promise<ConfigText>;
 }

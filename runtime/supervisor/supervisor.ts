@@ -203,11 +203,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await dying;
     },
   };
+  // The schema weighs more than the supervisor itself, and is needed when somebody edits.
+  const editConfig = async (): Promise<ConfigEditor> =>
+    (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<StateBackups> | undefined;
   const openBackups = async (): Promise<StateBackups> => {
     const { StateBackups } = await import("./backups/backups.ts");
     const clock = (): number => timers.now();
-    return new StateBackups({ home, supervisor: holder, environment, redact, clock, log });
+    return new StateBackups({ home, supervisor: holder, editConfig, environment, redact, clock, log });
   };
 
   return {
@@ -222,9 +225,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       processList(lifecycle, run?.pid ?? null, logs ? output.tail() : undefined),
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
-    // The schema weighs more than the supervisor itself, and is needed when somebody edits.
-    editConfig: async () =>
-      (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now }),
+    editConfig,
     operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;

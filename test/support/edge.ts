@@ -205,6 +205,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       create: async () => BACKUP,
       verify: async () => REPORT,
       restore: async () => REPORT,
+      configOf: async () => ({ text: "{}\n", sha256: null }),
       ...fixture.backups,
     },
     ...access,

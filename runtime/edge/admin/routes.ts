@@ -7,6 +7,7 @@ import { createBackup, restoreBackup, verifyBackup } from "./backup-actions.ts";
 import { confirmRestore, showBackups } from "./backup-pages.ts";
 import { showChannels } from "./channels-route.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
+import { goBackToLastGood } from "./config-last-good.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
 import { showDevices } from "./devices-route.ts";
@@ -51,6 +52,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.configReview.path, reviewConfig(options));
   app.post(ROUTES.configSave.path, saveConfig(options));
   app.get(ROUTES.configMend.path, mendConfig(options));
+  app.get(ROUTES.configLastGood.path, goBackToLastGood(options));
   app.get(ROUTES.configFreshPage.path, confirmFresh(options));
   app.post(ROUTES.configFresh.path, freshConfig(options));
 

@@ -102,6 +102,10 @@ export function hostBackups({ supervisor, timers, log }: HostBackupsOptions): Ru
     list: async () => (await supervisor.backups()).list(),
     create: ({ force = false } = {}) => make(force),
     verify: async (id) => (await supervisor.backups()).verify(id),
+    configOf: async (id) => {
+      const backups = await supervisor.backups();
+      return backups.showConfig(await backups.open(id));
+    },
     restore: (id, config) =>
       attempt("a restore", async () => {
         const report = await (await supervisor.backups()).restore(id, config);

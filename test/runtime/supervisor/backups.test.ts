@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { GenerationManifest, RestoreReport } from "../../../runtime/contract/backup.ts";
+import type { ConfigText } from "../../../runtime/contract/control.ts";
 import { container } from "../support/container.ts";
 import { ask, askJson, deliver, delivery, writeConfig } from "../support/gateway.ts";
 import { listens } from "../../support/ports.ts";
@@ -197,4 +199,33 @@ test("a restore that cannot be finished at a start holds the gateway and says so
   expect(restored.status).toBe(200);
   await state("ready");
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+});
+
+test("the config of an archive is shown with the file's marks, and nothing is changed by it", async () => {
+  const { make, control, home } = await filled();
+  const slack = (signingSecret: string) => ({ channels: { slack: { signingSecret } } });
+  const text = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+  const path = join(home, "steward.json");
+  await writeFile(path, text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-backup" } }));
+  const manifest = await make();
+  const archive = await (await ask(`${control}/generations/${manifest.id}`)).arrayBuffer();
+  const bad = text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-file" }, unknown: true });
+  await writeFile(path, bad);
+
+  const show = (body: ArrayBuffer) =>
+    ask(`${control}/restore?config=generation&show=config`, {
+      method: "POST",
+      headers: { "steward-manifest": JSON.stringify(manifest) },
+      body,
+    });
+  const shown = (await (await show(archive)).json()) as ConfigText;
+  expect(JSON.parse(shown.text ?? "")).toEqual({
+    ...slack("[kept secret 1]"),
+    gateway: { token: "[kept secret 3]" },
+  });
+  expect(shown.sha256).toBe(createHash("sha256").update(bad).digest("hex"));
+  expect(await readFile(path, "utf8")).toBe(bad);
+  expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+  const cut = await show(archive.slice(0, 100));
+  expect(await cut.json()).toMatchObject({ code: "backup_corrupt" });
 });

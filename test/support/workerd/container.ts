@@ -141,6 +141,9 @@ export class StandInContainer {
     const archive = await request.text();
     const manifest = header === null ? undefined : (JSON.parse(header) as GenerationManifest);
     if (manifest !== undefined && manifest.sha256 !== sha256(archive)) return refusal("backup_corrupt");
+    if (searchParams.get("show") === "config") {
+      return Response.json({ ...this.#config(), text: (JSON.parse(archive) as Data).config });
+    }
     const report = { id: manifest?.id ?? "", counts: manifest?.counts, configProblems: [] };
     if (searchParams.get("drill") === "true") return Response.json(report);
     const before = this.data.config;

@@ -97,6 +97,14 @@ export class BackupControl {
     return this.#json(`${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`, init, TRANSFER_TIMEOUT_MS);
   }
 
+  /** The config file of a generation, with the marks of the container's own. */
+  async archivedConfig({ manifest, archive }: Pick<Upload, "manifest" | "archive">): Promise<ConfigText> {
+    const query = new URLSearchParams({ config: "generation", show: "config" });
+    const headers = { [MANIFEST_HEADER]: JSON.stringify(manifest) };
+    const init = { method: "POST", headers, body: archive, duplex: "half" } as const;
+    return this.#json(`${CONTROL_ROUTES.restore}?${query}`, init, TRANSFER_TIMEOUT_MS);
+  }
+
   /** There is nothing to restore: the container begins with an empty data directory. */
   async beginEmpty({ hold }: { hold: boolean }): Promise<void> {
     const query = { config: "fresh", ...(hold && { start: "false" }) };

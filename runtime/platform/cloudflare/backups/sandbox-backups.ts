@@ -1,5 +1,6 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../../contract/backup.ts";
+import type { ConfigText } from "../../../contract/control.ts";
 import { StewardError } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
 import type { Backups, BackupsStatus, Clock } from "../../../edge/ports.ts";
@@ -100,6 +101,15 @@ export class SandboxBackups implements Backups {
       // The container may end any time: its next start takes the newest copy. Why there is none is noted.
       await this.#tried(() => this.#publisher.publish({ force: true })).catch(() => undefined);
       return report;
+    });
+  }
+
+  /** See {@link Backups}. Read in the container, which has the archive's format and the file's secrets. */
+  async configOf(id: string): Promise<ConfigText> {
+    const manifest = await this.#find(id);
+    return this.#started(async () => {
+      const archive = await this.#bucket.archive(id);
+      return this.#control.archivedConfig({ manifest, archive });
     });
   }
 
