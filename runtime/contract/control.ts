@@ -31,7 +31,9 @@ export const CONTROL_ROUTES = {
    * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
    * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`. With `drill=true` the archive
    * is only tried, as by `/generations/<id>/verify`; with `show=config` its config file is answered:
-   * {@link ConfigText}, a secret with the mark that it has in the file of the data directory.
+   * {@link ConfigText}, a secret with the mark that it has in the file of the data directory. With
+   * `take=config` that takes the file's place, which is kept beside it; 404 `config_no_good` where it is not valid
+   * any more. The gateway is left as it is.
    */
   restore: "/restore",
   /**

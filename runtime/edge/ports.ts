@@ -102,6 +102,15 @@ export interface BackupsStatus {
   lastAt?: string;
   /** Why the last attempt to make or to restore one failed; absent once one has succeeded. */
   problem?: Reason;
+  /** A start found a config that was not valid, and took the one of this backup; until the file is another. */
+  recovered?: RecoveredConfig;
+}
+
+/** A config that was taken from a backup by itself. */
+export interface RecoveredConfig {
+  id: string;
+  /** ISO 8601 */
+  at: string;
 }
 
 /** What the edge sees of the copies of the state; see contract/backup.ts. Rejects with StewardError. */

@@ -164,6 +164,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const app = createEdge({
     settings: {
       publicWebhooks,
+      configRecovery: "manual",
       sleepAfterMs: 600_000,
       ...(signingSecret && { slackSigningSecret: signingSecret }),
       ...(fixture.discordPublicKey && { discordPublicKey: fixture.discordPublicKey }),

@@ -9,7 +9,7 @@ import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import { reasonBox, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
-import { lastBackup } from "./overview.ts";
+import { lastBackup, recoveredPart } from "./overview.ts";
 
 /** What the page of the backups shows. */
 export interface BackupsView {
@@ -39,6 +39,7 @@ export function backupsPage({ visitor, flash, status, standing, list, now }: Bac
         Last backup: ${lastBackup(standing, now)}. They are also made by themselves when something changed.
       </p>
       ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+      ${recoveredPart(standing, now)}
       <div class="actions">
         ${createForm("no", "Back up now")}
         ${problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}

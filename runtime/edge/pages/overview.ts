@@ -71,7 +71,7 @@ export function overviewPage({
       </dl>
       <h2>Backups</h2>
       <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
-      ${reasonBox(backups.problem ?? backups.value?.problem)}
+      ${reasonBox(backups.problem ?? backups.value?.problem)} ${recoveredPart(backups, now)}
       <h2>Processes</h2>
       ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
       ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
@@ -94,6 +94,20 @@ export function overviewPage({
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
   if (value === undefined) return "not known";
   return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);
+}
+
+/** That the config is not the one that somebody wrote last. */
+export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
+  if (value?.recovered === undefined) return "";
+  const { id, at } = value.recovered;
+  return html`<aside>
+    <p>
+      <strong>The config file was not valid at a start</strong>, so the one of the backup
+      <code>${id}</code> was taken by itself, ${age(Date.parse(at), now)}. The file that was not valid is kept
+      beside it.
+    </p>
+    <p><a href="${ROUTES.configEdit.path}">Edit the configuration</a></p>
+  </aside>`;
 }
 
 /** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */

@@ -96,6 +96,8 @@ export class Sandbox
       container: () => this.#container(),
       environment: { ...gatewayEnvironment(variables), [AWAIT_RESTORE_VARIABLE]: "true" },
       restorer: this.#backups.restorer,
+      recoverConfig: async (why) =>
+        settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
       leave: () => this.#backups.leave(),
     });
     this.#dispatcher = new Dispatcher({
@@ -192,12 +194,10 @@ export class Sandbox
 
   /** See {@link BackupsDoor}. */
   async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
-    const called = callBackups(this.#backups, method, parameters);
+    const called = callBackups(this.#backups, method, parameters).finally(() => this.#schedule());
     // A page that waited long enough goes away; the work is done all the same.
     this.ctx.waitUntil(called);
-    const outcome = await called;
-    this.#schedule();
-    return outcome;
+    return called;
   }
 
   /** Runs what is due: deliveries, the start for a schedule, a copy of the state, then sleep. */

@@ -119,6 +119,25 @@ export class StateBackups {
     });
   }
 
+  /**
+   * Puts the config file of an archive in the place of the one that is there, which is kept beside it. The gateway
+   * is left as it is.
+   *
+   * @throws StewardError `config_no_good` where it is not valid for this version.
+   */
+  takeConfig(archive: Archive): Promise<ConfigText> {
+    return this.#shelf.alone(async () => {
+      const { text, report } = await readArchivedConfig({ ...this.#options, ...archive });
+      if (report.configProblems.length > 0) throw noLongerGood(report);
+      const editor = await this.#options.editConfig();
+      const expected = editor.read("file").sha256 ?? "none";
+      // Its plain secrets are no reason to refuse it: they were there before.
+      const taken = await editor.replace(text, { expected, unchecked: true, write: true });
+      if ("problems" in taken) throw noLongerGood(report);
+      return taken;
+    });
+  }
+
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     return this.#shelf.alone(async () => {
@@ -185,4 +204,8 @@ export class StateBackups {
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
     return manifest;
   }
+}
+
+function noLongerGood({ id }: RestoreReport): StewardError {
+  return new StewardError("config_no_good", `The config of the backup ${id} is not valid for this version.`);
 }

@@ -49,7 +49,7 @@ async function host(extra: { home?: string } = {}) {
   };
   write("first");
   pair(30);
-  const backups = hostBackups({ supervisor, timers, log });
+  const backups = hostBackups({ supervisor, home: directory, timers, log });
   const ids = async () => (await backups.list()).map(({ id }) => id);
   return { backups, timers, write, pair, ids, log, home: directory };
 }

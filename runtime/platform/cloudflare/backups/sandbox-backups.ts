@@ -1,8 +1,9 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../../contract/backup.ts";
 import type { ConfigText } from "../../../contract/control.ts";
-import { StewardError } from "../../../contract/errors.ts";
+import { StewardError, type Reason } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
+import { lastGood } from "../../../edge/backups/last-good.ts";
 import type { Backups, BackupsStatus, Clock } from "../../../edge/ports.ts";
 import { AskAgain } from "../ask-again.ts";
 import type { ContainerPorts } from "../container-ports.ts";
@@ -69,8 +70,12 @@ export class SandboxBackups implements Backups {
 
   /** See {@link Backups}. */
   async status(): Promise<BackupsStatus> {
-    const { lastAt, problem = this.restorer.reason } = this.#record.facts;
-    return { ...(lastAt && { lastAt }), ...(problem && { problem }) };
+    const { lastAt, problem = this.restorer.reason, recovered } = this.#record.facts;
+    return {
+      ...(lastAt && { lastAt }),
+      ...(problem && { problem }),
+      ...(recovered && { recovered: { id: recovered.id, at: recovered.at } }),
+    };
   }
 
   /** See {@link Backups}. What is not whole is not among them. */
@@ -111,6 +116,34 @@ export class SandboxBackups implements Backups {
       const archive = await this.#bucket.archive(id);
       return this.#control.archivedConfig({ manifest, archive });
     });
+  }
+
+  /**
+   * Gives a gateway that its config has stopped the last good one, once a start of the container.
+   *
+   * @returns whether it was given one.
+   */
+  async recoverConfig(why: Reason): Promise<boolean> {
+    const { notes, clock, log } = this.#options;
+    const start = notes.read("startedAt");
+    if (this.#record.facts.recoveryOf === start) return false;
+    this.#record.note({ recoveryOf: start });
+    try {
+      const manifest = lastGood(await this.list());
+      const { id } = manifest;
+      const { sha256 } = await this.#inTurn(async () =>
+        this.#control.takeConfig({ manifest, archive: await this.#bucket.archive(id) }),
+      );
+      this.#record.note({ recovered: { id, at: new Date(clock()).toISOString(), sha256 } });
+      log.warn("the config was not valid: that of the last good backup was taken", {
+        id,
+        problem: why.detail,
+      });
+      return true;
+    } catch (error) {
+      log.error("no config could be recovered", { error: inWords(error, "config_no_good").message });
+      return false;
+    }
   }
 
   /** Somebody waits for a copy or a restore: the container stays awake. */
