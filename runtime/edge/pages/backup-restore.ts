@@ -82,7 +82,7 @@ function comparison({ backup, newest, present, now }: BackupRestoreView): Markup
           ([name, key]) =>
             html`<tr>
               <th scope="row">${name}</th>
-              <td class="number">${known[key] ?? "not told"}</td>
+              <td class="number">${known[key] ?? html`<span class="soft">not told</span>`}</td>
               ${isNewest ? "" : html`<td class="number">${newest.counts[key]}</td>`}
               <td class="number">${backup.counts[key]}</td>
             </tr>`,

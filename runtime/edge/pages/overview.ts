@@ -43,6 +43,7 @@ export function overviewPage({
     { title: "Overview", visitor, flash },
     html`<h2>Gateway</h2>
       ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
+      ${recoveredPart(backups, now)}
       <dl>
         <dt>Since</dt>
         <dd><time datetime="${status.since}">${status.since}</time></dd>
@@ -71,7 +72,7 @@ export function overviewPage({
       </dl>
       <h2>Backups</h2>
       <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
-      ${reasonBox(backups.problem ?? backups.value?.problem)} ${recoveredPart(backups, now)}
+      ${reasonBox(backups.problem ?? backups.value?.problem)}
       <h2>Processes</h2>
       ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
       ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
