@@ -201,19 +201,22 @@ test("a restore that cannot be finished at a start holds the gateway and says so
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
 });
 
-test("the config of an archive is shown with the file's marks, and nothing is changed by it", async () => {
+test("the config of an archive is shown with the file's marks, changing nothing, or takes the file's place", async () => {
   const { make, control, home } = await filled();
-  const slack = (signingSecret: string) => ({ channels: { slack: { signingSecret } } });
+  const slack = (signingSecret: string) => ({
+    channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret } },
+  });
   const text = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
   const path = join(home, "steward.json");
-  await writeFile(path, text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-backup" } }));
+  const good = text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-backup" } });
+  await writeFile(path, good);
   const manifest = await make();
   const archive = await (await ask(`${control}/generations/${manifest.id}`)).arrayBuffer();
   const bad = text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-file" }, unknown: true });
   await writeFile(path, bad);
 
-  const show = (body: ArrayBuffer) =>
-    ask(`${control}/restore?config=generation&show=config`, {
+  const show = (body: ArrayBuffer, how = "show") =>
+    ask(`${control}/restore?config=generation&${how}=config`, {
       method: "POST",
       headers: { "steward-manifest": JSON.stringify(manifest) },
       body,
@@ -228,4 +231,10 @@ test("the config of an archive is shown with the file's marks, and nothing is ch
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
   const cut = await show(archive.slice(0, 100));
   expect(await cut.json()).toMatchObject({ code: "backup_corrupt" });
+
+  const took = await show(archive, "take");
+  expect([took.status, await took.json()]).toMatchObject([200, { sha256: manifest.configSha256 }]);
+  expect(await readFile(path, "utf8")).toBe(good);
+  const copy = (await readdir(home)).find((name) => name.startsWith("steward.json.bak-")) ?? "";
+  expect(await readFile(join(home, copy), "utf8")).toBe(bad);
 });

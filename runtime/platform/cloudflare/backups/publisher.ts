@@ -101,7 +101,7 @@ export class Publisher {
     const { cached, control, record, clock, log } = this.#options;
     const config = await control.configText();
     const { seen, recovered } = record.facts;
-    if (recovered?.sha256 !== config.sha256) record.note({ recovered: undefined });
+    if (recovered !== undefined && recovered.sha256 !== config.sha256) record.note({ recovered: undefined });
     const now = await cached.read();
     cached.checkMarker(now, seen);
     if (cached.isCleared(now, seen)) {
