@@ -1,4 +1,5 @@
 import type { ConfigSource } from "./backup.ts";
+import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Reason } from "./errors.ts";
 import type { ModelPrice } from "./prices.ts";
@@ -30,7 +31,10 @@ export const CONTROL_ROUTES = {
    * POST, query `config` of {@link RestoreRequest}: the body is an archive, or empty where there is nothing to
    * restore; header `steward-manifest` its manifest as JSON. Puts the data in place and starts the gateway:
    * {@link RestoreReport}. With `start=false` it is left stopped for `/config-file`. With `drill=true` the archive
-   * is only tried, as by `/generations/<id>/verify`.
+   * is only tried, as by `/generations/<id>/verify`; with `show=config` its config file is answered:
+   * {@link ConfigText}, a secret with the mark that it has in the file of the data directory. With
+   * `take=config` that takes the file's place, which is kept beside it; 404 `config_no_good` where it is not valid
+   * any more. The gateway is left as it is.
    */
   restore: "/restore",
   /**
@@ -106,6 +110,9 @@ export const GATEWAY_ROUTES = {
 /** Where the gateway is in its life, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
+/** What a start is busy with; `crashed`: the gateway has ended, and is tried again by itself. */
+export type StartPhase = "starting" | "restoring" | "crashed";
+
 /** State of the sandbox; "ready" exactly while the gateway's port answers. */
 export interface SandboxStatus {
   state: SandboxState;
@@ -117,6 +124,10 @@ export interface SandboxStatus {
   reason?: Reason;
   /** Milliseconds from the container's start to the gateway's first answer, once known. */
   coldStartMs?: number;
+  /** The start under way, only while it is "starting"; `at` as ISO 8601. */
+  start?: { at: string; phase: StartPhase };
+  /** The last 20 starts that have ended, newest first. */
+  coldStarts?: ColdStart[];
   /** The version that runs in the container. */
   version?: string;
   /** The hash of the bundle that runs in the container, or `source`. */

@@ -22,6 +22,12 @@ const optional = z
   .optional()
   .transform((value) => (value === "" ? undefined : value));
 
+/**
+ * Who mends a config that stops the gateway: `auto` takes the one of the newest backup in which it was valid,
+ * once a start.
+ */
+export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
+
 const edgeSchema = z.object({
   SLACK_SIGNING_SECRET: optional,
   TELEGRAM_WEBHOOK_SECRET: optional,
@@ -41,6 +47,12 @@ const edgeSchema = z.object({
     context.addIssue({ code: "custom", message: `"${text}" is neither "true" nor "false"` });
     return z.NEVER;
   }),
+  CONFIG_RECOVERY: optional.transform((text, context) => {
+    const known = CONFIG_RECOVERIES.find((one) => one === (text ?? "manual"));
+    if (known !== undefined) return known;
+    context.addIssue({ code: "custom", message: `"${text}" is neither "manual" nor "auto"` });
+    return z.NEVER;
+  }),
 });
 
 /** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */
@@ -53,6 +65,7 @@ export interface EdgeSettings {
   audience?: string;
   sleepAfterMs: number;
   publicWebhooks: boolean;
+  configRecovery: (typeof CONFIG_RECOVERIES)[number];
 }
 
 /** The edge's settings, or every variable that is wrong, named. */
@@ -75,6 +88,7 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
       ...(value.EDGE_ACCESS_AUD && { audience: value.EDGE_ACCESS_AUD }),
       sleepAfterMs: value.SANDBOX_SLEEP_AFTER,
       publicWebhooks: value.PUBLIC_WEBHOOKS,
+      configRecovery: value.CONFIG_RECOVERY,
     },
   };
 }

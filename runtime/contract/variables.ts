@@ -27,6 +27,7 @@ export const VARIABLES = {
   EDGE_ACCESS_AUD: { reader: "edge", secret: false },
   SANDBOX_SLEEP_AFTER: { reader: "edge", secret: false },
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
+  CONFIG_RECOVERY: { reader: "edge", secret: false },
   ADMIN_TOKEN: { reader: "edge", secret: true },
   LOG_LEVEL: { reader: "both", secret: false },
 } as const satisfies Record<string, Variable>;

@@ -38,7 +38,7 @@ export interface EdgeOptions {
   ledger: Ledger;
   sandbox: Sandbox;
   /** The copies of the state. */
-  backups?: Backups;
+  backups: Backups;
   identify: Identify;
   /** Signing in by form, where no identity gateway does it. */
   signIn?: SignIn;
@@ -48,7 +48,7 @@ export interface EdgeOptions {
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, ledger, sandbox, identify, signIn, clock, log } = options;
+  const { settings, bundle, ledger, sandbox, backups, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -60,7 +60,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.use(securityHeaders());
   app.get(ROUTES.ready.path, readiness(sandbox, bundle));
-  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox));
+  app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
   app.get(ROUTES.chat.path, chat());
   app.get(ROUTES.chatSocket.path, chatSocket());
@@ -86,7 +86,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   }
   app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
-  addAdminPages(app, { bundle, ledger, sandbox, clock, log, signsOut: signIn !== undefined });
+  addAdminPages(app, { bundle, ledger, sandbox, backups, clock, log, signsOut: signIn !== undefined });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
 
@@ -96,7 +96,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
-  app.get(ROUTES.cli.path, debugCli(sandbox, log));
+  app.get(ROUTES.cli.path, debugCli(sandbox, backups, log));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox, bundle));
   app.get(ROUTES.ledger.path, debugLedger(ledger));

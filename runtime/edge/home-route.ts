@@ -1,9 +1,11 @@
 import type { Handler } from "hono";
+import type { SandboxStatus } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { wantsHtml } from "./access.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
-import { homePage, WAIT_REFRESH_SECONDS, waitPage } from "./pages/home.ts";
-import type { Sandbox } from "./ports.ts";
+import { homePage } from "./pages/home.ts";
+import { WAIT_REFRESH_SECONDS, waitPage } from "./pages/wait.ts";
+import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
@@ -23,7 +25,7 @@ export function live(): Response {
 }
 
 /** `GET /`: what this is, or 502 with the cause; it wakes a sleeping container within limits. */
-export function home(sandbox: Sandbox): Handler {
+export function home(sandbox: Sandbox, clock: Clock): Handler {
   return async function handleHome(context) {
     const status = await sandbox.status();
     const browser = wantsHtml(context.req.raw);
@@ -33,14 +35,20 @@ export function home(sandbox: Sandbox): Handler {
       return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
     }
     const waking = status.state !== "stopped" || (await sandbox.wake());
-    const shown = status.state === "stopped" && waking ? { ...status, state: "starting" as const } : status;
+    const shown = status.state === "stopped" && waking ? begun(status, clock()) : status;
     const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
     if (browser) {
-      return context.html(waitPage(shown, wait), 502, { "retry-after": String(wait) });
+      return context.html(waitPage(shown, wait, clock()), 502, { "retry-after": String(wait) });
     }
     const { code, detail } = status.reason ?? { code: "gateway_not_ready" as const };
     return sendProblem(code, detail, { status: 502, retryAfterSeconds: wait });
   };
+}
+
+/** A stopped container that this visit starts. */
+function begun(status: SandboxStatus, now: number): SandboxStatus {
+  const at = new Date(now).toISOString();
+  return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
 /** `GET /readyz`: 200 or 503 with the state, and the bundle, which a deployment looks for; wakes nothing. */

@@ -1,5 +1,5 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
-import type { SandboxStatus } from "../contract/control.ts";
+import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
 import type { Reason } from "../contract/errors.ts";
 
@@ -102,6 +102,15 @@ export interface BackupsStatus {
   lastAt?: string;
   /** Why the last attempt to make or to restore one failed; absent once one has succeeded. */
   problem?: Reason;
+  /** A start found a config that was not valid, and took the one of this backup; until the file is another. */
+  recovered?: RecoveredConfig;
+}
+
+/** A config that was taken from a backup by itself. */
+export interface RecoveredConfig {
+  id: string;
+  /** ISO 8601 */
+  at: string;
 }
 
 /** What the edge sees of the copies of the state; see contract/backup.ts. Rejects with StewardError. */
@@ -116,4 +125,6 @@ export interface Backups {
   verify(id: string): Promise<RestoreReport>;
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
+  /** The config file of one, a secret with the mark that it has in the file that is there now, whose sum this is. */
+  configOf(id: string): Promise<ConfigText>;
 }

@@ -34,6 +34,8 @@ export interface ReplaceOptions {
 /** The config file for changing it, with the gateway up, down or not able to start. */
 export interface ConfigEditor {
   read(kind: ConfigTextKind): ConfigText;
+  /** A text from elsewhere, its secrets marked as those of the file. */
+  show(text: string): ConfigText;
   /** Rejects with StewardError `config_changed`, `body_too_large`, `body_invalid`. */
   replace(text: string, options: ReplaceOptions): Promise<ConfigText | ConfigRefusal>;
   /** Removes the file, so that the gateway's next start writes it; throws `config_changed`. */
@@ -69,6 +71,11 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
   };
 
   return {
+    show: (given) => {
+      const text = readText(path);
+      const file = text === null ? undefined : mark(text);
+      return { text: mark(given, file).text, sha256: text === null ? null : digest(text) };
+    },
     read: (kind) => {
       const text = readText(path);
       const file = text === null ? undefined : mark(text);

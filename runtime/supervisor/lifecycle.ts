@@ -133,7 +133,12 @@ function spawning(state: Lifecycle, now: number): Step {
   };
 }
 
-function coldStart({ startedAt }: Lifecycle, { bootMs }: { bootMs: number }, now: number): number {
+/** Milliseconds of a start that ends now. */
+export function coldStart(
+  { startedAt }: Pick<Lifecycle, "startedAt">,
+  { bootMs }: { bootMs: number },
+  now: number,
+): number {
   return Math.round(now - (startedAt ?? now) + bootMs);
 }
 

@@ -1,4 +1,11 @@
-import type { ProcessInfo, ProcessList, SandboxState, SandboxStatus } from "../contract/control.ts";
+import type { ColdStart } from "../contract/cold-starts.ts";
+import type {
+  ProcessInfo,
+  ProcessList,
+  SandboxState,
+  SandboxStatus,
+  StartPhase,
+} from "../contract/control.ts";
 import type { Lifecycle, Phase } from "./lifecycle.ts";
 
 const STATES: Record<Phase, SandboxState> = {
@@ -20,18 +27,38 @@ const PROCESS_STATES: Record<Phase, ProcessInfo["state"]> = {
   "crash-looping": "crash-looping",
 };
 
+const START_PHASES: Partial<Record<Phase, StartPhase>> = {
+  starting: "starting",
+  backoff: "crashed",
+  held: "restoring",
+};
+
+/** What the supervisor knows beside the gateway's life. */
+export interface Beside {
+  version: string | undefined;
+  /** What its programs run from. */
+  bundle: string | undefined;
+  /** Milliseconds that passed before the first start. */
+  bootMs: number;
+  coldStarts: ColdStart[];
+}
+
 /** The sandbox's state as the edge sees it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
-  { version, bundle }: Pick<SandboxStatus, "version" | "bundle">,
+  { version, bundle, bootMs, coldStarts }: Beside,
 ): SandboxStatus {
   const { phase, since, restarts, reason, coldStartMs } = lifecycle;
+  const startPhase = START_PHASES[phase];
+  const at = new Date(since - (phase === "starting" ? bootMs : 0)).toISOString();
   return {
     state: STATES[phase],
     since: new Date(since).toISOString(),
     restarts,
     ...(reason && { reason }),
+    ...(startPhase && { start: { at, phase: startPhase } }),
     ...(coldStartMs !== undefined && { coldStartMs }),
+    ...(coldStarts.length > 0 && { coldStarts }),
     ...(version !== undefined && { version }),
     ...(bundle !== undefined && { bundle }),
   };

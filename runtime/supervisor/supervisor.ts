@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { Reason } from "../contract/errors.ts";
+import type { ErrorCode, Reason } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
@@ -14,6 +14,7 @@ import { readFailure, type Exit } from "./failure.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
+  coldStart,
   DEFAULT_POLICY,
   initialLifecycle,
   type BackoffPolicy,
@@ -24,6 +25,7 @@ import { Output } from "./output.ts";
 import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
 import { processList, sandboxStatus } from "./report.ts";
 import { startRun, type Run } from "./run.ts";
+import { Starts } from "./starts.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** What a supervisor is made from. Times are in milliseconds. */
@@ -113,6 +115,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
+  const starts = new Starts(join(home, "logs", "starts.json"), log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: Run | undefined;
@@ -124,7 +127,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let started = options.child;
 
   const status = (): SandboxStatus =>
-    sandboxStatus(lifecycle, { ...(version && { version }), ...(bundle && { bundle }) });
+    sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list });
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;
@@ -141,8 +144,15 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     for (const listener of listeners) listener(status());
   };
 
+  /** Keeps how a start went; a gateway that was ready has had its own. */
+  const keepStart = (ended: "ready" | ErrorCode): void => {
+    if (lifecycle.phase !== "starting") return;
+    const ms = coldStart(lifecycle, { bootMs }, timers.now());
+    starts.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
+  };
   const ready = (found: string | undefined): void => {
     version = found;
+    keepStart("ready");
     happened({ type: "ready", bootMs });
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
@@ -150,6 +160,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const ended = (exit: Exit): void => {
     run = undefined;
     const failure = readFailure(exit);
+    keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };
@@ -197,11 +208,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await dying;
     },
   };
+  // The schema weighs more than the supervisor itself, and is needed when somebody edits.
+  const editConfig = async (): Promise<ConfigEditor> =>
+    (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<StateBackups> | undefined;
   const openBackups = async (): Promise<StateBackups> => {
     const { StateBackups } = await import("./backups/backups.ts");
     const clock = (): number => timers.now();
-    return new StateBackups({ home, supervisor: holder, environment, redact, clock, log });
+    return new StateBackups({ home, supervisor: holder, editConfig, environment, redact, clock, log });
   };
 
   return {
@@ -220,9 +234,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       ),
     backups: () => (backups ??= openBackups()),
     config: () => showConfig(configPath, environment, redact),
-    // The schema weighs more than the supervisor itself, and is needed when somebody edits.
-    editConfig: async () =>
-      (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now }),
+    editConfig,
     operate: createOperations({ cli: options.cli, environment, home, timers }),
     fetchGateway: async (path, init = {}) => {
       const { phase, reason } = lifecycle;

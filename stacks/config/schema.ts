@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { VariableName } from "../../runtime/contract/environment.ts";
+import { CONFIG_RECOVERIES, type VariableName } from "../../runtime/contract/environment.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
   amount,
@@ -51,6 +51,8 @@ const common = {
   /** Whether webhooks come in without an identity; each is verified by its platform's signature. */
   publicWebhooks: flag().default(true),
   logLevel: oneOf(["debug", "info", "warning", "error"]).default("info"),
+  /** Who mends a config that stops the gateway. Default: `manual`. */
+  configRecovery: oneOf(CONFIG_RECOVERIES).optional(),
   /** A built image. Default: the one that is built from this checkout. */
   image: matching(/^\S+$/, "an image's name without spaces").optional(),
   /** Other servers than the platforms' own, for tests and rehearsals. */

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
@@ -52,4 +53,27 @@ test("the bundle's host puts a backup in place at its start, and leaves its own 
   expect(await backup("list")).toMatch(/^Id .*\n00000002-00000001 .* 4\n00000001-00000001 .* 2\n$/);
   await second.stop();
   expect([count("ledger"), count("messages")]).toEqual([3, 4]);
+});
+
+test("the bundle's host takes the last good config by itself where that is configured", async () => {
+  const { environment, close } = await startSurroundings();
+  onTestFinished(close);
+  const { dir } = (await buildBundle()).container;
+  const home = await temporaryDirectory();
+  const variables = { ...environment, ADMIN_TOKEN: "an-admin-token-0123", CONFIG_RECOVERY: "auto" };
+  const headers = { authorization: `Bearer ${variables.ADMIN_TOKEN}` };
+  const start = () => startService(dir, "platform/node/host.js", home, variables);
+  const config = join(home, "data", "steward.json");
+
+  const first = await start();
+  const created = await fetch(`${first.url}/debug/cli?cmd=backup%20create`, { headers });
+  expect(await created.json()).toMatchObject({ exitCode: 0 });
+  await first.stop();
+  const good = await readFile(config, "utf8");
+  await writeFile(config, '{"unknown": 1}');
+  const second = await start();
+  expect(await readFile(config, "utf8")).toBe(good);
+  const overview = await (await fetch(`${second.url}/_admin/`, { headers })).text();
+  expect(overview).toMatch(/not valid at a start[\s\S]*00000001-00000001/);
+  await second.stop();
 });

@@ -67,6 +67,12 @@ describe("a serverless stack's configuration", () => {
     expect(problems({ ...SERVERLESS, "steward:expectedAwakeHours": "2.5" })).toEqual([]);
   });
 
+  test("hands the config's recovery on where it is given", () => {
+    const { runtime } = loadConfig(source({ ...SERVERLESS, "steward:configRecovery": "auto" }));
+    expect(runtime.variables).toMatchObject({ CONFIG_RECOVERY: "auto" });
+    expect(loadConfig(source(SERVERLESS)).runtime.variables).not.toHaveProperty("CONFIG_RECOVERY");
+  });
+
   test("keeps secrets apart, as Pulumi secrets", async () => {
     const config = loadConfig(source(SERVERLESS));
 
@@ -165,6 +171,11 @@ describe("a serverless stack's configuration", () => {
       "a number where a duration belongs",
       { "steward:sleepAfter": "10" },
       "steward:sleepAfter: must be never or a duration such as 30s, 10m, 1h or 1h30m",
+    ],
+    [
+      "a recovery that is none",
+      { "steward:configRecovery": "yes" },
+      "steward:configRecovery: must be manual or auto",
     ],
     [
       "a flag that is none",

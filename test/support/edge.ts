@@ -5,7 +5,8 @@ import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
-import type { Clock, Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type { GenerationManifest } from "../../runtime/contract/backup.ts";
+import type { Backups, Clock, Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -93,7 +94,28 @@ interface EdgeFixture {
   usage?: Partial<UsageReport>;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
+  /** In place of one backup that can be had. */
+  backups?: Partial<Backups>;
 }
+
+/** A backup's manifest. */
+export function manifestOf(id: string, differs: Partial<GenerationManifest> = {}): GenerationManifest {
+  return {
+    version: 1,
+    id,
+    createdAt: new Date(NOW - 3_600_000).toISOString(),
+    sha256: "b".repeat(64),
+    size: 12_345,
+    configSha256: "c".repeat(64),
+    configValid: true,
+    counts: { files: 9, sessions: 2, messages: 40, schedules: 1, approvals: 3 },
+    agentVersion: "0.1.0",
+    ...differs,
+  };
+}
+
+const BACKUP = manifestOf("00000001-00000001");
+const REPORT = { id: BACKUP.id, counts: BACKUP.counts, configProblems: [] };
 
 const CONTAINER_CONFIG = {
   config: { channels: {} },
@@ -161,6 +183,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     bundle: EDGE_BUNDLE,
     settings: {
       publicWebhooks,
+      configRecovery: "manual",
       sleepAfterMs: 600_000,
       ...(signingSecret && { slackSigningSecret: signingSecret }),
       ...(fixture.discordPublicKey && { discordPublicKey: fixture.discordPublicKey }),
@@ -193,6 +216,15 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         if (request.path === "/usage") return Response.json({ ...USAGE_REPORT, ...fixture.usage });
         return Response.json({ ...GATEWAY_STATUS, ...fixture.gateway });
       },
+    },
+    backups: {
+      status: async () => ({ lastAt: BACKUP.createdAt }),
+      list: async () => [BACKUP],
+      create: async () => BACKUP,
+      verify: async () => REPORT,
+      restore: async () => REPORT,
+      configOf: async () => ({ text: "{}\n", sha256: null }),
+      ...fixture.backups,
     },
     ...access,
     clock,

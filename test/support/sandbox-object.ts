@@ -1,7 +1,13 @@
 import { durableObject } from "./durable-object.ts";
 import type { Step } from "./workerd/sandbox-object.ts";
 
-const SOURCE = `export { Sandbox, default } from "./test/support/workerd/sandbox-object.ts";`;
+const source = (variables: Record<string, string>): string => `
+  import { Sandbox as Plain, default as door } from "./test/support/workerd/sandbox-object.ts";
+  export class Sandbox extends Plain {
+    constructor(ctx, env) { super(ctx, { ...env, ...${JSON.stringify(variables)} }); }
+  }
+  export default door;
+`;
 
 interface Outcome {
   value?: unknown;
@@ -9,8 +15,8 @@ interface Outcome {
 }
 
 /** The real Durable Objects of a deployment in workerd, over stand-in containers and one real bucket; see workerd/. */
-export async function sandboxObjects() {
-  const post = (await durableObject(SOURCE, "Sandbox")) as (step: Step) => Promise<Outcome>;
+export async function sandboxObjects(variables: Record<string, string> = {}) {
+  const post = (await durableObject(source(variables), "Sandbox")) as (step: Step) => Promise<Outcome>;
   const steps = (object: string) => ({
     /** Does a step. Throws what it throws, its code first. */
     do: async <T = unknown>(name: string, ...given: unknown[]): Promise<T> => {

@@ -29,7 +29,7 @@ export const GATEWAY_ERRORS = {
   command_timed_out: {
     status: 504,
     title: "The command takes too long",
-    cause: "The container did not answer the command within 10 seconds.",
+    cause: "The container did not answer the command in time.",
     fix: "Load the page again: the command may have ended meanwhile. Otherwise run it in the container.",
   },
   command_failed: {

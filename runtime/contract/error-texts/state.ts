@@ -68,6 +68,12 @@ export const STATE_ERRORS = {
     cause: "The file is not the one that this change was made from.",
     fix: "Load the page again, look at what changed, and make the change once more.",
   },
+  config_no_good: {
+    status: 404,
+    title: "No good config to go back to",
+    cause: "There is no backup whose config file was valid.",
+    fix: "Correct the config file by hand, or begin with a fresh one.",
+  },
   backup_unknown: {
     status: 404,
     title: "No such backup",

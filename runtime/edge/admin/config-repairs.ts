@@ -14,6 +14,8 @@ import { htmlPage } from "./html-page.ts";
 const LIMIT_MS = 10_000;
 const ABOUT_MENDING =
   "What steward doctor --fix does: deprecated keys are carried over to what is there now, unknown ones are dropped. Blanks and line breaks are not compared.";
+const NOTHING_TO_MEND =
+  "There is no deprecated or unknown key that may be changed without a person's decision.";
 
 /** `GET /_admin/config/mend`: what doctor would change, on the way that every change takes. */
 export function mendConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
@@ -22,7 +24,7 @@ export function mendConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVa
     const { value, problem } = await attempt(LIMIT_MS, readMended(sandbox));
     if (value === undefined) return context.redirect(backWith(problem), 303);
     const { before, edited, problems } = value;
-    if (edited.text === before) return htmlPage(context, nothingToMendPage(visitor));
+    if (edited.text === before) return htmlPage(context, nothingToMendPage(visitor, NOTHING_TO_MEND));
     const shown = { title: "Repair", about: ABOUT_MENDING, before: laidOut(before), edited, problems };
     return htmlPage(context, configReviewPage({ visitor, ...shown }));
   };
@@ -67,8 +69,8 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { before: file.text ?? "", after: repaired.text ?? "", expected: file.sha256 ?? "none" };
 }
 
-/** As a repair writes it, so that only what means something is told as a change. */
-function laidOut(text: string): string {
+/** A config's text as a repair writes it, so that only what means something is told as a change. */
+export function laidOut(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
   } catch {
@@ -76,6 +78,7 @@ function laidOut(text: string): string {
   }
 }
 
-function backWith(problem: Reason | undefined): string {
+/** Back to the config's page with what kept a repair from being shown. */
+export function backWith(problem: Reason | undefined): string {
   return `${ROUTES.configPage.path}${flashQuery("fresh", problem?.code ?? "gateway_unavailable")}`;
 }

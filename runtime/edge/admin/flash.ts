@@ -12,6 +12,9 @@ export const DONE = {
   waking: "The container is being started.",
   saved: "Saved. A running gateway takes it over within a second; one that its config stopped starts anew.",
   fresh: "The file is set aside. The gateway starts anew and writes a fresh one.",
+  backedUp: "A backup was made.",
+  restored: "The backup is restored. The gateway starts anew with it.",
+  goesOn: "It takes longer than a page waits, and goes on in the background. Look again in a while.",
 } as const;
 
 /** See {@link DONE}. */

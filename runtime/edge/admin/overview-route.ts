@@ -3,7 +3,7 @@ import type { AccessVariables } from "../access.ts";
 import { gatewayDetails, listProcesses } from "../debug-routes.ts";
 import { overviewPage } from "../pages/overview.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
-import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
 import { readAccessList } from "./access-list.ts";
 import { attempt } from "./attempt.ts";
 import { readFlash } from "./flash.ts";
@@ -14,6 +14,7 @@ interface OverviewOptions {
   bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
+  backups: Backups;
   clock: Clock;
   signsOut: boolean;
 }
@@ -23,22 +24,22 @@ const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: how everything stands; wakes nothing. */
 export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
-  const { bundle, ledger, sandbox, clock, signsOut } = options;
+  const { bundle, ledger, sandbox, backups, clock, signsOut } = options;
   return async function handleOverview(context) {
     const status = await sandbox.status();
-    const [counts, { value: list }, details, waiting] = await Promise.all([
+    const [counts, { value: list }, details, copies, waiting] = await Promise.all([
       ledger.counts(),
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       gatewayDetails(sandbox),
+      attempt(LIMIT_MS, backups.status()),
       status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
     ]);
     const processes = list?.processes;
     const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(
-      overviewPage({ visitor, flash, status, bundle, counts, processes, details, waiting }),
-    );
+    const told = { status, bundle, counts, processes, details, waiting, backups: copies, now: clock() };
+    return context.html(overviewPage({ visitor, flash, ...told }));
   };
 }
 

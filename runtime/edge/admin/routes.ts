@@ -2,9 +2,12 @@ import type { Hono } from "hono";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import type { Clock, Ledger, Sandbox } from "../ports.ts";
+import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
+import { createBackup, restoreBackup, verifyBackup } from "./backup-actions.ts";
+import { confirmRestore, showBackups } from "./backup-pages.ts";
 import { showChannels } from "./channels-route.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
+import { goBackToLastGood } from "./config-last-good.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
 import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
 import { showDevices } from "./devices-route.ts";
@@ -21,6 +24,7 @@ export interface AdminOptions {
   bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
+  backups: Backups;
   clock: Clock;
   log: Log;
   /** This service holds the session, so its pages offer to end it. */
@@ -52,8 +56,15 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.configReview.path, reviewConfig(options));
   app.post(ROUTES.configSave.path, saveConfig(options));
   app.get(ROUTES.configMend.path, mendConfig(options));
+  app.get(ROUTES.configLastGood.path, goBackToLastGood(options));
   app.get(ROUTES.configFreshPage.path, confirmFresh(options));
   app.post(ROUTES.configFresh.path, freshConfig(options));
+
+  app.get(ROUTES.backupsPage.path, showBackups(options));
+  app.post(ROUTES.backupsCreate.path, createBackup(options));
+  app.post(ROUTES.backupsVerify.path, verifyBackup(options));
+  app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
+  app.post(ROUTES.backupsRestore.path, restoreBackup(options));
 
   app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
   app.post(ROUTES.restart.path, restartGateway(sandbox, log));

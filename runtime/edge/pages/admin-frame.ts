@@ -23,6 +23,7 @@ const PAGES = [
   [ROUTES.ledgerPage.path, "Ledger"],
   [ROUTES.logsPage.path, "Logs"],
   [ROUTES.configPage.path, "Configuration"],
+  [ROUTES.backupsPage.path, "Backups"],
 ] as const;
 
 /** A page's own part within the frame. */

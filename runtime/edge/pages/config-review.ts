@@ -60,11 +60,11 @@ export function configFreshPage({ visitor, before, after, expected }: ConfigFres
   );
 }
 
-/** The page of a repair that finds nothing to do. */
-export function nothingToMendPage(visitor: Visitor): Markup {
+/** The page of a repair that finds nothing to do, and why in a sentence. */
+export function nothingToMendPage(visitor: Visitor, why: string): Markup {
   return adminFrame(
     { title: "Repair", visitor },
-    html`<p>There is no deprecated or unknown key that may be changed without a person's decision.</p>
+    html`<p>${why}</p>
       <p><a href="${ROUTES.configEdit.path}">Correct the file by hand</a></p>
       ${backLink()}`,
   );

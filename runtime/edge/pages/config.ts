@@ -31,6 +31,11 @@ const REPAIRS = [
     about: "every problem is told before anything is saved.",
   },
   {
+    path: ROUTES.configLastGood.path,
+    name: "Go back to the last good one",
+    about: "the config of the newest backup in which it was valid.",
+  },
+  {
     path: ROUTES.configFreshPage.path,
     name: "Begin with a fresh file",
     about: "the file is set aside, and the gateway writes one from its environment.",

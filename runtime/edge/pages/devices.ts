@@ -5,8 +5,9 @@ import type { AccessList, Device, DeviceRequest, SenderRequest } from "../admin/
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age } from "./age.ts";
-import { reasonBox, stateLine, WAIT_REFRESH_SECONDS } from "./home.ts";
+import { reasonBox, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
+import { WAIT_REFRESH_SECONDS } from "./wait.ts";
 
 /** What the page of the devices shows. */
 export interface DevicesView {

@@ -4,9 +4,6 @@ import type { SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { page, type Markup } from "./layout.ts";
 
-/** Seconds after which the wait page looks again. */
-export const WAIT_REFRESH_SECONDS = 2;
-
 const HEADLINES: Record<SandboxStatus["state"], string> = {
   ready: "The gateway is up",
   starting: "The gateway is starting",
@@ -50,16 +47,5 @@ export function homePage(status: SandboxStatus): Markup {
       <p class="soft">An assistant gateway: chat platforms on one side, a model provider on the other.</p>
       ${stateLine(status)}
       <p><a href="/_admin/">Administration</a></p>`,
-  );
-}
-
-/** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
-export function waitPage(status: SandboxStatus, refreshSeconds: number): Markup {
-  return page(
-    "steward is not ready",
-    html`<h1>steward</h1>
-      ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
-      <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
-    { refreshSeconds },
   );
 }

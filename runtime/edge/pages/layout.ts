@@ -44,6 +44,9 @@ rect { fill: light-dark(#1f5fbf, #8ab8ff); } rect + rect { fill: light-dark(#c26
 form.wide { max-width: none; } textarea { width: 100%; resize: vertical; }
 select, input, button { min-height: 2.6rem; } select, input, textarea, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: .5rem .75rem; } textarea { font: .85em/1.45 ui-monospace, monospace; } input { width: 100%; } button { cursor: pointer; }
+input[type=radio] { width: auto; margin: 0; } fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0; padding: .5rem 1rem; }
+fieldset label { display: flex; gap: .5rem; align-items: baseline; margin: .25rem 0; } progress { width: 100%; height: .75rem; accent-color: light-dark(#1f5fbf, #8ab8ff); }
+summary { cursor: pointer; }
 :focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 1px; }
 `;
 

@@ -1,12 +1,14 @@
 import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
-import type { LedgerCounts } from "../ports.ts";
+import type { BackupsStatus, LedgerCounts } from "../ports.ts";
+import type { Attempt } from "../admin/attempt.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
-import { moment } from "./age.ts";
+import { age, moment } from "./age.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
+import { startsPart } from "./starts.ts";
 
 /** What the overview shows. */
 export interface Overview {
@@ -22,6 +24,8 @@ export interface Overview {
   details: GatewayStatus | undefined;
   /** How many wait for approval, where it is known. */
   waiting: number | undefined;
+  backups: Attempt<BackupsStatus>;
+  now: number;
 }
 
 /** The overview of `/_admin/`. */
@@ -34,12 +38,15 @@ export function overviewPage({
   processes,
   details,
   waiting,
+  backups,
+  now,
 }: Overview): Markup {
   const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
   return adminFrame(
     { title: "Overview", visitor, flash },
     html`<h2>Gateway</h2>
       ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
+      ${recoveredPart(backups, now)}
       <dl>
         <dt>Since</dt>
         <dd>${moment(status.since)}</dd>
@@ -52,6 +59,7 @@ export function overviewPage({
         <dt>Last cold start</dt>
         <dd>${coldStart}</dd>
       </dl>
+      ${startsPart(status.coldStarts, now)}
       <h2>Access</h2>
       <p><a href="${ROUTES.devicesPage.path}">Waiting for approval: ${waiting ?? "not known"}</a></p>
       ${details === undefined ? "" : detailsPart(details)}
@@ -67,6 +75,9 @@ export function overviewPage({
         <dt>Given up</dt>
         <dd>${counts.dead}</dd>
       </dl>
+      <h2>Backups</h2>
+      <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
+      ${reasonBox(backups.problem ?? backups.value?.problem)}
       <h2>Processes</h2>
       ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
       ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
@@ -90,6 +101,26 @@ function bundlePart(edge: string, container: string | undefined): Markup {
   if (edge === container) return html`<code>${edge}</code>`;
   return html`<code>${edge}</code>, container
     ${container === undefined ? "unknown while it is stopped" : html`<code>${container}</code>`}`;
+}
+
+/** When the newest one was made. */
+export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
+  if (value === undefined) return "not known";
+  return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);
+}
+
+/** That the config is not the one that somebody wrote last. */
+export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
+  if (value?.recovered === undefined) return "";
+  const { id, at } = value.recovered;
+  return html`<aside>
+    <p>
+      <strong>The config file was not valid at a start</strong>, so the one of the backup
+      <code>${id}</code> was taken by itself, ${age(Date.parse(at), now)}. The file that was not valid is kept
+      beside it.
+    </p>
+    <p><a href="${ROUTES.configEdit.path}">Edit the configuration</a></p>
+  </aside>`;
 }
 
 /** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */

@@ -1,10 +1,10 @@
 import { Option, type Command } from "commander";
-import { CONFIG_SOURCES, type ConfigSource, type RestoreReport } from "../../contract/backup.ts";
+import { CONFIG_SOURCES, type ConfigSource } from "../../contract/backup.ts";
+import { backupsText, madeText, reportText, wholeText } from "../../contract/backup-text.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
 import { drill, stageRestore, type RestoreOptions } from "../../process/backups/restore.ts";
 import { Shelf } from "../../process/backups/shelf.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { table } from "./output.ts";
 
 interface RestoreFlags extends JsonOption {
   config: ConfigSource;
@@ -22,15 +22,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
     .option("--json", "as JSON")
     .action(async ({ json }: JsonOption) => {
       const backups = await shelf.list();
-      const cells = backups.map(({ id, createdAt, size, counts }) => [
-        id,
-        createdAt,
-        String(size),
-        String(counts.sessions),
-        String(counts.messages),
-      ]);
-      const heads = ["Id", "Made", "Bytes", "Sessions", "Messages"];
-      output.answer(json, { backups }, backups.length === 0 ? "No backups." : table(heads, cells));
+      output.answer(json, { backups }, backupsText(backups));
     });
   backup
     .command("create")
@@ -38,7 +30,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
     .option("--json", "as JSON")
     .action(async ({ json }: JsonOption) => {
       const manifest = await create(shelf, context);
-      output.answer(json, manifest, `Backup ${manifest.id} was made, ${manifest.size} bytes.`);
+      output.answer(json, manifest, madeText(manifest));
     });
   backup
     .command("verify <id>")
@@ -46,7 +38,7 @@ export function addBackupCommands(program: Command, context: CommandContext): vo
     .option("--json", "as JSON")
     .action(async (id: string, { json }: JsonOption) => {
       const report = await shelf.alone(async () => drill(await archive(shelf, id, context)));
-      output.answer(json, report, `Backup ${id} is whole.\n${reportText(report)}`);
+      output.answer(json, report, wholeText(report));
     });
   backup
     .command("restore <id>")
@@ -83,10 +75,4 @@ function create(shelf: Shelf, { settings, environment, clock }: CommandContext) 
 async function archive(shelf: Shelf, id: string, context: CommandContext): Promise<RestoreOptions> {
   const { settings, environment, redact } = context;
   return { home: settings.home, environment, redact, ...(await shelf.open(id)) };
-}
-
-function reportText({ counts, configProblems }: RestoreReport): string {
-  const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
-  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
 }

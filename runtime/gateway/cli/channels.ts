@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { ChannelHealth } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { table } from "../../contract/table.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 import { askGateway } from "./gateway.ts";
-import { table } from "./output.ts";
 
 interface ChannelRow extends Pick<ChannelHealth, "platform" | "reason" | "lastEventAt"> {
   state: ChannelHealth["state"] | "unknown";

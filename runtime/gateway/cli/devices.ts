@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
+import { table } from "../../contract/table.ts";
 import { isUsable, type DeviceRequest, type PairedDevice } from "../devices/files.ts";
 import { DeviceStore } from "../devices/store.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { table } from "./output.ts";
 
 /** So much of an id is shown; any unique beginning of it is understood. */
 const SHORT = 12;

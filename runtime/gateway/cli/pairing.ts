@@ -1,9 +1,9 @@
 import { Argument, type Command } from "commander";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { table } from "../../contract/table.ts";
 import type { PairingRequest } from "../pairing/files.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { table } from "./output.ts";
 import { commandStores } from "./stores.ts";
 
 /** `steward pairing list|approve|reject`. They work on the stores, so the gateway may be down. */

@@ -1,10 +1,10 @@
+import { table } from "../../contract/table.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Command } from "commander";
 import { storeFailure } from "../../process/database.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { table } from "./output.ts";
 
 const MOST_ROWS = 1_000;
 const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at FROM messages

@@ -5,12 +5,12 @@ import { Option, type Command } from "commander";
 import * as z from "zod";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { table } from "../../contract/table.ts";
 import { ensureDirectory } from "../../process/files.ts";
 import { addSchedule, removeSchedule } from "../schedules/port.ts";
 import { ScheduleStore, type StoredSchedule } from "../schedules/store.ts";
 import { openStore } from "../store.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { table } from "./output.ts";
 
 interface AddOptions extends JsonOption {
   to: string;

@@ -1,9 +1,10 @@
 import type { Log } from "../../contract/log.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
-import { reason, StewardError } from "../../contract/errors.ts";
+import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
+import { ContainerReport } from "./container-report.ts";
 import { pause } from "./pause.ts";
 
 const STATUS_FRESH_MS = 1_000;
@@ -27,6 +28,8 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
   environment: Record<string, string>;
   /** Gives the container its data, without which its gateway does not start. */
   restorer: Pick<Restorer, "started" | "begin" | "done" | "reason">;
+  /** Mends a config that has stopped the gateway, where that is wanted. @returns whether it was. */
+  recoverConfig(why: Reason): Promise<boolean>;
   /** The last copy before an outdated container ends. False: it failed, and is tried again. */
   leave(): Promise<boolean>;
   clock: Clock;
@@ -37,6 +40,7 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
 export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   readonly #ports: ContainerPorts;
+  readonly #report: ContainerReport;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
   /** The supervisor of the run under way has answered. */
@@ -53,6 +57,7 @@ export class ContainerLife {
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
     this.#ports = new ContainerPorts(options);
+    this.#report = new ContainerReport(options);
     // An object that is made for the first time has been stopped since now.
     if (options.notes.read("stoppedAt") === undefined)
       options.notes.write("stoppedAt", String(options.clock()));
@@ -107,7 +112,7 @@ export class ContainerLife {
     restorer.started();
     const token = crypto.randomUUID();
     notes.write("controlToken", token);
-    notes.write("startedAt", String(clock()));
+    notes.startBegins(clock());
     notes.write("environment", this.#fingerprint);
     this.#cached = undefined;
     container().start({
@@ -134,7 +139,7 @@ export class ContainerLife {
   async status(): Promise<SandboxStatus> {
     await this.#adopted;
     const { clock } = this.#options;
-    if (!this.running) return this.#stopped();
+    if (!this.running) return this.#report.stopped();
     if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
     return this.#ask();
   }
@@ -142,9 +147,10 @@ export class ContainerLife {
   async #ask(): Promise<SandboxStatus> {
     const status = await this.#ports.status();
     if (status !== undefined) this.#answered = true;
-    const begun = this.#options.restorer.done && status !== undefined ? status : this.#booting();
+    const begun =
+      this.#options.restorer.done && status !== undefined ? status : this.#report.booting(this.#answered);
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
-    const known = this.#leaving ? this.#stopped() : begun;
+    const known = this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
     this.#cached = { status: known, at: this.#options.clock() };
     return known;
   }
@@ -161,27 +167,35 @@ export class ContainerLife {
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
-    const { container, clock, notes, restorer } = this.#options;
+    const { container, clock, restorer } = this.#options;
     const deadline = clock() + timeoutMs;
     this.#bootFailures = 0;
     for (;;) {
-      if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#givenUp();
+      if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#ended(this.#report.givenUp());
       this.#start();
       const status = await this.#ask();
       const settled = status.state === "ready" || status.state === "crash-looping";
-      if (status.state === "ready" && notes.read("coldStartOf") !== notes.read("startedAt")) {
-        notes.write("coldStartMs", String(clock() - Number(notes.read("startedAt"))));
-        notes.write("coldStartOf", notes.read("startedAt") ?? "");
-      }
-      if (settled) return status;
+      const { reason: why } = status;
+      if (settled && why?.code === "config_invalid" && (await this.#options.recoverConfig(why))) continue;
+      if (settled) return this.#ended(status);
       if (clock() >= deadline) {
         // Without its state it is of no use: the next start tries again.
         if (restorer.reason !== undefined) await this.stop();
-        return status;
+        return this.#ended(status);
       }
       const failed = !container().running && this.#bootFailures > 0;
       await pause(failed ? BOOT_RETRY_MS * this.#bootFailures : POLL_MS);
     }
+  }
+
+  /** Keeps how the start went. */
+  #ended(status: SandboxStatus): SandboxStatus {
+    const { notes, clock } = this.#options;
+    notes.startEnds(
+      status.state === "ready" ? "ready" : (status.reason?.code ?? "gateway_not_ready"),
+      clock(),
+    );
+    return { ...status, ...notes.coldStart() };
   }
 
   /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
@@ -235,30 +249,6 @@ export class ContainerLife {
         await pause(POLL_MS);
       }
     }
-  }
-
-  #booting(): SandboxStatus {
-    const { notes } = this.#options;
-    return { ...this.#stopped(), state: "starting", since: notes.time("startedAt") };
-  }
-
-  /** The container itself ends before its supervisor answers, again and again: no wait mends that. */
-  #givenUp(): SandboxStatus {
-    const detail = this.#options.notes.read("crash") || "The container ends before it answers.";
-    return { ...this.#stopped(), state: "crash-looping", reason: reason("crash_looping", detail) };
-  }
-
-  #stopped(): SandboxStatus {
-    const { notes, restorer } = this.#options;
-    const crash = notes.read("crash");
-    const cause = restorer.reason ?? (crash ? reason("crash_looping", crash) : undefined);
-    return {
-      state: "stopped",
-      since: notes.time("stoppedAt"),
-      restarts: 0,
-      ...(cause && { reason: cause }),
-      ...notes.coldStart(),
-    };
   }
 
   /**

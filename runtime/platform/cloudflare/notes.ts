@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { addColdStart, readColdStarts, type ColdStart } from "../../contract/cold-starts.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
 import type { Sql } from "../../edge/ledger/sql.ts";
 
 const HOUR_MS = 3_600_000;
@@ -34,10 +36,33 @@ export class Notes {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
 
-  /** The last measured cold start, where there is one. */
-  coldStart(): { coldStartMs?: number } {
-    const measured = this.read("coldStartMs");
-    return measured === undefined ? {} : { coldStartMs: Number(measured) };
+  /** The container's last starts, as far as there are some. */
+  coldStart(): Pick<SandboxStatus, "coldStartMs" | "coldStarts"> {
+    const coldStarts = readColdStarts(this.read("coldStarts"));
+    const measured = coldStarts.find(({ ended }) => ended === "ready");
+    return {
+      ...(measured && { coldStartMs: measured.ms }),
+      ...(coldStarts.length > 0 && { coldStarts }),
+    };
+  }
+
+  /** The container is being started. */
+  startBegins(now: number): void {
+    this.write("startedAt", String(now));
+  }
+
+  /** The start under way, or the last one, has not ended yet. */
+  get startIsOpen(): boolean {
+    return this.read("coldStartOf") !== this.read("startedAt");
+  }
+
+  /** The start under way has ended; only its first end counts. */
+  startEnds(ended: ColdStart["ended"], now: number): void {
+    if (!this.startIsOpen) return;
+    const startedAt = this.read("startedAt") ?? "";
+    const start = { at: this.time("startedAt"), ms: now - Number(startedAt), ended };
+    this.write("coldStarts", JSON.stringify(addColdStart(this.coldStart().coldStarts ?? [], start)));
+    this.write("coldStartOf", startedAt);
   }
 
   /**

@@ -97,6 +97,8 @@ export class Sandbox
       container: () => this.#container(),
       environment: { ...gatewayEnvironment(variables), [AWAIT_RESTORE_VARIABLE]: "true" },
       restorer: this.#backups.restorer,
+      recoverConfig: async (why) =>
+        settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
       leave: () => this.#backups.leave(),
     });
     this.#dispatcher = new Dispatcher({
@@ -193,9 +195,10 @@ export class Sandbox
 
   /** See {@link BackupsDoor}. */
   async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
-    const outcome = await callBackups(this.#backups, method, parameters);
-    this.#schedule();
-    return outcome;
+    const called = callBackups(this.#backups, method, parameters).finally(() => this.#schedule());
+    // A page that waited long enough goes away; the work is done all the same.
+    this.ctx.waitUntil(called);
+    return called;
   }
 
   /** Runs what is due: deliveries, the start for a schedule, a copy of the state, then sleep. */
@@ -287,10 +290,10 @@ export class Sandbox
 
   #schedule(): void {
     if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
-    const dueAt = this.#life.running ? undefined : this.#due.startAt;
-    if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, this.#clock() + SHORTEST_ALARM_MS));
-    if (!this.#life.running) return;
     const soon = this.#clock() + SHORTEST_ALARM_MS;
+    const dueAt = this.#life.running ? undefined : this.#due.startAt;
+    if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, soon));
+    if (!this.#life.running) return;
     this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
     if (Number.isFinite(this.#sleepAfterMs))
       this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));

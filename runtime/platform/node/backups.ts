@@ -6,6 +6,7 @@ import { shrank } from "../../edge/backups/shrink.ts";
 import type { Backups } from "../../edge/ports.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 import type { Timers } from "../../supervisor/timers.ts";
+import { recoveredConfig } from "./config-recovery.ts";
 
 /** A start that goes wrong is looked at first, and what was restored is not copied at once. */
 const FIRST_MS = 10 * 60_000;
@@ -17,6 +18,8 @@ const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknow
 /** What a host's backups work with. */
 export interface HostBackupsOptions {
   supervisor: Pick<Supervisor, "backups">;
+  /** The data directory. */
+  home: string;
   timers: Timers;
   log: Log;
 }
@@ -30,7 +33,7 @@ export interface RunningBackups extends Backups {
 }
 
 /** A host's backups, in the `backups/` of its data directory. */
-export function hostBackups({ supervisor, timers, log }: HostBackupsOptions): RunningBackups {
+export function hostBackups({ supervisor, home, timers, log }: HostBackupsOptions): RunningBackups {
   /** What the state was at the last copy of this process. */
   let copied: string | undefined;
   let problem: Reason | undefined;
@@ -97,11 +100,20 @@ export function hostBackups({ supervisor, timers, log }: HostBackupsOptions): Ru
     },
     status: async () => {
       const [newest] = await (await supervisor.backups()).list();
-      return { ...(newest && { lastAt: newest.createdAt }), ...(problem && { problem }) };
+      const recovered = recoveredConfig(home);
+      return {
+        ...(newest && { lastAt: newest.createdAt }),
+        ...(problem && { problem }),
+        ...(recovered && { recovered }),
+      };
     },
     list: async () => (await supervisor.backups()).list(),
     create: ({ force = false } = {}) => make(force),
     verify: async (id) => (await supervisor.backups()).verify(id),
+    configOf: async (id) => {
+      const backups = await supervisor.backups();
+      return backups.showConfig(await backups.open(id));
+    },
     restore: (id, config) =>
       attempt("a restore", async () => {
         const report = await (await supervisor.backups()).restore(id, config);

@@ -24,6 +24,7 @@ import { createSupervisor } from "../../supervisor/supervisor.ts";
 import { systemTimers } from "../../supervisor/timers.ts";
 import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
+import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -96,12 +97,24 @@ try {
     clock: Date.now,
     log,
   });
-  const backups = hostBackups({ supervisor, timers: systemTimers, log });
+  const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
+  if (edge.configRecovery === "auto") {
+    recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
+  }
   const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
 
   // 4. Edge.
   const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
-  const app = createEdge({ settings: edge, bundle, ledger, sandbox, ...access, clock: Date.now, log });
+  const app = createEdge({
+    settings: edge,
+    bundle,
+    ledger,
+    sandbox,
+    backups,
+    ...access,
+    clock: Date.now,
+    log,
+  });
   const server = await listen({
     fetch: (request, client) => app.fetch(request, client),
     hostname: settings.bind,

@@ -51,6 +51,24 @@ export async function drill(options: RestoreOptions): Promise<RestoreReport> {
 }
 
 /**
+ * Unpacks and checks an archive as {@link drill} does, and reads its config file.
+ *
+ * @throws StewardError as {@link drill}; `config_missing` where the archive holds none.
+ */
+export async function readArchivedConfig(
+  options: RestoreOptions,
+): Promise<{ text: string; report: RestoreReport }> {
+  let text: string | undefined;
+  const report = await inScratch(options, async (scratch) => {
+    const path = join(options.home, scratch, PARTS.unpacked, CONFIG_FILE);
+    text = await unlessGone(readFile(path, "utf8"));
+    return false;
+  });
+  if (text === undefined) throw new StewardError("config_missing", "The backup holds no config file.");
+  return { text, report };
+}
+
+/**
  * Unpacks and checks an archive and marks it as to be put in place: {@link finishRestore} does that, or the
  * supervisor at its next start.
  *

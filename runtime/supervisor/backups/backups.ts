@@ -1,6 +1,7 @@
 import { existsSync, type ReadStream } from "node:fs";
 import { join } from "node:path";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
+import type { ConfigText } from "../../contract/control.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
@@ -8,9 +9,16 @@ import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import { stateRevision } from "../../process/backups/content.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
-import { drill, finishRestore, removeScratch, stageRestore } from "../../process/backups/restore.ts";
+import {
+  drill,
+  finishRestore,
+  readArchivedConfig,
+  removeScratch,
+  stageRestore,
+} from "../../process/backups/restore.ts";
 import { Shelf } from "../../process/backups/shelf.ts";
 import type { Archive } from "../../process/backups/unpack.ts";
+import type { ConfigEditor } from "../config-edit.ts";
 
 /** The gateway's life, as far as a restore takes part in it. */
 interface Holder {
@@ -24,6 +32,7 @@ export interface StateBackupsOptions {
   /** The data directory. */
   home: string;
   supervisor: Holder;
+  editConfig(): Promise<ConfigEditor>;
   /** The gateway's environment: what a config file is checked against. */
   environment: Environment;
   redact: Redactor;
@@ -102,6 +111,33 @@ export class StateBackups {
     return this.#shelf.alone(() => drill({ ...this.#options, ...archive }));
   }
 
+  /** The config file of an archive, its secrets marked as those of the file that is there. */
+  showConfig(archive: Archive): Promise<ConfigText> {
+    return this.#shelf.alone(async () => {
+      const { text } = await readArchivedConfig({ ...this.#options, ...archive });
+      return (await this.#options.editConfig()).show(text);
+    });
+  }
+
+  /**
+   * Puts the config file of an archive in the place of the one that is there, which is kept beside it. The gateway
+   * is left as it is.
+   *
+   * @throws StewardError `config_no_good` where it is not valid for this version.
+   */
+  takeConfig(archive: Archive): Promise<ConfigText> {
+    return this.#shelf.alone(async () => {
+      const { text, report } = await readArchivedConfig({ ...this.#options, ...archive });
+      if (report.configProblems.length > 0) throw noLongerGood(report);
+      const editor = await this.#options.editConfig();
+      const expected = editor.read("file").sha256 ?? "none";
+      // Its plain secrets are no reason to refuse it: they were there before.
+      const taken = await editor.replace(text, { expected, unchecked: true, write: true });
+      if ("problems" in taken) throw noLongerGood(report);
+      return taken;
+    });
+  }
+
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     return this.#shelf.alone(async () => {
@@ -168,4 +204,8 @@ export class StateBackups {
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });
     return manifest;
   }
+}
+
+function noLongerGood({ id }: RestoreReport): StewardError {
+  return new StewardError("config_no_good", `The config of the backup ${id} is not valid for this version.`);
 }

@@ -74,6 +74,8 @@ async function receive(
   }
   const config = readConfigSource(query.get("config"));
   const archive = { content: content ?? empty(), manifest: readManifest(header) };
+  if (query.get("show") === "config") return ok(await backups.showConfig(archive));
+  if (query.get("take") === "config") return ok(await backups.takeConfig(archive));
   if (query.get("drill") === "true") return ok(await backups.tryOut(archive));
   return ok(await backups.receive(archive, { config, start }));
 }

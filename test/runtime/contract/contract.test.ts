@@ -43,18 +43,28 @@ describe("durations", () => {
 
 describe("the edge's environment", () => {
   it("has the documented defaults", () => {
-    const expected = { ok: true, settings: { sleepAfterMs: 600_000, publicWebhooks: true } };
+    const expected = {
+      ok: true,
+      settings: { sleepAfterMs: 600_000, publicWebhooks: true, configRecovery: "manual" },
+    };
     expect(readEdgeSettings({})).toEqual(expected);
-    expect(readEdgeSettings({ EDGE_ACCESS_AUD: "", SANDBOX_SLEEP_AFTER: "", PUBLIC_WEBHOOKS: "" })).toEqual(
-      expected,
-    );
+    const empty = { EDGE_ACCESS_AUD: "", SANDBOX_SLEEP_AFTER: "", PUBLIC_WEBHOOKS: "", CONFIG_RECOVERY: "" };
+    expect(readEdgeSettings(empty)).toEqual(expected);
+    expect(readEdgeSettings({ CONFIG_RECOVERY: "auto" })).toMatchObject({
+      settings: { configRecovery: "auto" },
+    });
   });
 
   it("names every wrong variable at once", () => {
-    const result = readEdgeSettings({ SANDBOX_SLEEP_AFTER: "soon", PUBLIC_WEBHOOKS: "yes" });
+    const result = readEdgeSettings({
+      SANDBOX_SLEEP_AFTER: "soon",
+      PUBLIC_WEBHOOKS: "yes",
+      CONFIG_RECOVERY: "Auto",
+    });
     expect(result).toMatchObject({ ok: false });
     expect(JSON.stringify(result)).toContain("SANDBOX_SLEEP_AFTER");
     expect(JSON.stringify(result)).toContain("PUBLIC_WEBHOOKS");
+    expect(JSON.stringify(result)).toContain("CONFIG_RECOVERY");
   });
 
   it("gives the container only what its gateway reads", () => {

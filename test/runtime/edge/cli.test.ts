@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 
@@ -43,9 +44,6 @@ describe("GET /debug/cli", () => {
     "channels status",
     "sessions list",
     "schedules list",
-    "backup list",
-    "backup create",
-    "backup verify 00000001-00000001",
     "doctor",
   ])("allows: %s", async (line) => {
     const { response, words } = await run(line);
@@ -96,6 +94,29 @@ describe("GET /debug/cli", () => {
     ["cat a`id`", ["cat", "a`id`"]],
   ])("takes words apart with quotes and expands nothing: %s", async (line, expected) => {
     expect((await run(line)).words).toEqual([expected]);
+  });
+
+  it.each([
+    ["backup list", /^Id +Made .*\n00000001-00000001 .* 40\n$/],
+    ["backup create", /^Backup 00000001-00000001 was made, 12345 bytes\.\n$/],
+    ["backup verify 00000001-00000001", /is whole\.\nIt holds 9 files, 2 sessions, /],
+  ])("runs %s on the deployment's own backups, not the container's folder", async (line, printed) => {
+    const { response, words } = await run(line, { state: "stopped" });
+    expect(await response.json()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(printed) });
+    const asJson = (await (await run(`${line} --json`)).response.json()) as { stdout: string };
+    expect(JSON.stringify(JSON.parse(asJson.stdout))).toContain('"id":"00000001-00000001"');
+    expect(words).toEqual([]);
+  });
+
+  it("tells a backup's refusal as the command line does", async () => {
+    const refused = async () => {
+      throw new StewardError("backup_refused", "messages fell from 40 to 5");
+    };
+    const { response } = await run("backup create --json", { backups: { create: refused } });
+    const { exitCode, stdout, stderr } = (await response.json()) as Record<string, string>;
+    expect([response.status, exitCode]).toEqual([200, 1]);
+    expect(JSON.parse(stdout ?? "")).toMatchObject({ error: { code: "backup_refused" } });
+    expect(stderr).toMatch(/^messages fell from 40 to 5\nFix: /);
   });
 
   it("is told apart from a command that failed: that one is 200 with its exit code", async () => {

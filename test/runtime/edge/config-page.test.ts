@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigText } from "../../../runtime/contract/control.ts";
 import { problemResponse, problem } from "../../../runtime/contract/problem.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { edgeFixture, manifestOf, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const SHA = "a".repeat(64);
@@ -176,6 +176,40 @@ describe("repairs", () => {
     const response = await post("fresh", { expected: SHA });
     expect(response.headers.get("location")).toBe("/_admin/config?done=fresh");
     expect(requests.at(-1)?.request).toEqual({ method: "POST", path });
+  });
+
+  it("goes back to the config of the newest backup in which it was valid, by the same review", async () => {
+    const bad = manifestOf("00000003-00000001", { configValid: false });
+    const good = manifestOf("00000002-00000001");
+    const asked: string[] = [];
+    const backups = {
+      list: async () => [bad, good, manifestOf("00000001-00000001")],
+      configOf: async (id: string) => {
+        asked.push(id);
+        return file(CHANGED);
+      },
+    };
+    const { look } = await edge({ backups, answers: { [review]: () => Response.json(file(CHANGED)) } });
+    const page = await look("/_admin/config/last-good");
+    expect(asked).toEqual([good.id]);
+    expect(page).toContain(`The config of the backup ${good.id}`);
+    expect(page).toContain("1 line added, 1 line removed.");
+    expect(page).toContain("config/save");
+
+    const same = await edge({ backups: { ...backups, configOf: async () => file(TEXT) } });
+    expect(await same.look("/_admin/config/last-good")).toContain(`that of the backup ${good.id} already`);
+  });
+
+  it("says where no backup has a good config, and wakes no stopped container for it", async () => {
+    const none = await edge({ backups: { list: async () => [] } });
+    const { app, requests } = none;
+    const { headers } = await operator;
+    const response = await app.request(`${HOST}/_admin/config/last-good`, { headers });
+    expect(response.headers.get("location")).toBe("/_admin/config?problem=config_no_good");
+    expect(requests).toEqual([]);
+    const stopped = await edge({ state: "stopped" });
+    await stopped.look("/_admin/config/last-good");
+    expect(stopped.requests).toEqual([]);
   });
 
   it("are linked where the config stops the gateway, and only there", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
-import { createSigner, EDGE_BUNDLE, edgeFixture } from "../../support/edge.ts";
+import type { ColdStart } from "../../../runtime/contract/cold-starts.ts";
+import type { SandboxStatus } from "../../../runtime/contract/control.ts";
+import { createSigner, EDGE_BUNDLE, edgeFixture, NOW } from "../../support/edge.ts";
 
 const HTML = { headers: { accept: "text/html" } };
 
@@ -61,6 +63,52 @@ describe("GET /", () => {
   });
 });
 
+describe("the wait page while it starts", () => {
+  const at = (msAgo: number) => new Date(NOW - msAgo).toISOString();
+  const EARLIER: ColdStart[] = [500, 90_000, 600, 700, 400].map((ms, index) => ({
+    at: at(3_600_000 * (index + 1)),
+    ms,
+    ended: ms === 90_000 ? "restore_failed" : "ready",
+  }));
+  const wait = async (status: Partial<SandboxStatus>) =>
+    (await edgeFixture({ state: "starting", status }).app.request("/", HTML)).text();
+
+  it("measures it against the median of the earlier ones", async () => {
+    const start = { at: at(330), phase: "starting" } as const;
+    const page = await wait({ start, coldStarts: EARLIER });
+    expect(page).toContain("Starting for 0.3 s; usually ready after 0.6 s.");
+    expect(page).toMatch(/<progress\s+aria-label="Start"\s+max="550"\s+value="330"/);
+    expect(page).not.toContain("longer than usual");
+  });
+
+  it("claims no progress beyond the usual, nor without an earlier start", async () => {
+    const start = { at: at(1_200), phase: "restoring" } as const;
+    const late = await wait({ start, coldStarts: EARLIER });
+    expect(late).toContain("Starting for 1.2 s, its state is being restored; usually ready after 0.6 s.");
+    expect(late).toContain("This one takes longer than usual.");
+    expect(late).toContain('<progress aria-label="Start"></progress>');
+    const first = await wait({ start, coldStarts: [EARLIER[1] as ColdStart] });
+    expect(first).toContain("no earlier start was measured.");
+    expect(first).toContain('<progress aria-label="Start"></progress>');
+  });
+
+  it("tells that it has crashed and why, without a measure", async () => {
+    const start = { at: at(1_200), phase: "crashed" } as const;
+    const page = await wait({ start, coldStarts: EARLIER, reason: reason("crash_looping", "It exited.") });
+    expect(page).toContain("has crashed and is started again");
+    expect(page).toContain("It exited.");
+    expect(page).not.toContain("<progress");
+  });
+
+  it("begins at nothing for a container that this visit wakes", async () => {
+    const edge = edgeFixture({ state: "stopped", status: { coldStarts: EARLIER } });
+    const page = await (await edge.app.request("/", HTML)).text();
+    expect(page).toMatch(/Starting for 0\.0 s[\s\S]*max="550"\s+value="0"/);
+    const refused = edgeFixture({ state: "stopped", grantsWake: false, status: { coldStarts: EARLIER } });
+    expect(await (await refused.app.request("/", HTML)).text()).not.toContain("<progress");
+  });
+});
+
 describe("health", () => {
   it("is constant on /healthz and wakes nothing", async () => {
     const { app, wakes } = edgeFixture({ state: "stopped" });
@@ -105,6 +153,18 @@ describe("with an identity", () => {
     );
     const starting = edgeFixture({ jwk, state: "starting" });
     expect(await (await starting.app.request("/_admin/", init)).text()).not.toContain("<h2>Channels</h2>");
+  });
+
+  it("lists the last starts with how they ended", async () => {
+    const { jwk, init } = await signedIn();
+    const coldStarts: ColdStart[] = [
+      { at: new Date(NOW - 120_000).toISOString(), ms: 612, ended: "ready" },
+      { at: new Date(NOW - 240_000).toISOString(), ms: 99, ended: "config_invalid" },
+    ];
+    const { app } = edgeFixture({ jwk, status: { coldStarts } });
+    const text = await (await app.request("/_admin/", init)).text();
+    expect(text).toContain("Last starts: 2");
+    expect(text).toMatch(/2 minutes ago[\s\S]*612 ms[\s\S]*ready[\s\S]*99 ms[\s\S]*config_invalid/);
   });
 
   it("lists processes, with logs when asked, and wakes no stopped container for it", async () => {

@@ -191,3 +191,13 @@ test("what cannot be copied first is not restored over, and an unknown copy is n
   await expect(one.do("call", "restore", [FIRST, "generation"])).rejects.toThrow(/^backup_failed/);
   expect(await one.do("data")).toMatchObject({ messages: 6 });
 });
+
+test("the config of a copy is read in the container, beside the file that is there", async () => {
+  const { one } = await asleep();
+  await one.do("wake");
+  await one.do("write", { config: BY_HAND });
+  const shown = await one.do<{ text: string; sha256: string }>("call", "configOf", [FIRST]);
+  expect(shown).toEqual({ text: KEPT, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(await one.do("data")).toEqual({ messages: 5, config: BY_HAND });
+  await expect(one.do("call", "configOf", ["00000009-00000009"])).rejects.toThrow(/^backup_unknown/);
+});

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function host(extra: { home?: string } = {}) {
   };
   write("first");
   pair(30);
-  const backups = hostBackups({ supervisor, timers, log });
+  const backups = hostBackups({ supervisor, home: directory, timers, log });
   const ids = async () => (await backups.list()).map(({ id }) => id);
   return { backups, timers, write, pair, ids, log, home: directory };
 }
@@ -102,6 +102,21 @@ test("a copy that lost most of the approvals is refused and told, until it is as
   await backups.create({ force: true });
   expect(await backups.status()).not.toHaveProperty("problem");
   expect((await backups.list()).map(({ counts }) => counts.approvals)).toEqual([3, 30]);
+});
+
+test("the config of one is read for a repair, its secrets marked, with the sum of the file that is there", async () => {
+  const { backups, home } = await host();
+  const path = join(home, "steward.json");
+  const good = JSON.stringify({ gateway: { token: "a-plain-token" } });
+  writeFileSync(path, good);
+  const { id, configValid } = await backups.create();
+  expect(configValid).toBe(true);
+  const bad = good.replace("}}", "},");
+  writeFileSync(path, bad);
+  const { text, sha256 } = await backups.configOf(id);
+  expect(text).toBe(good.replace("a-plain-token", "[kept secret 1]"));
+  expect(sha256).toBe(createHash("sha256").update(bad).digest("hex"));
+  await expect(backups.configOf("00000009-00000009")).rejects.toMatchObject({ code: "backup_unknown" });
 });
 
 /** A file system of 1 MiB; `undefined` where none may be mounted. */

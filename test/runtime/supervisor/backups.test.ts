@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { GenerationManifest, RestoreReport } from "../../../runtime/contract/backup.ts";
+import type { ConfigText } from "../../../runtime/contract/control.ts";
 import { container } from "../support/container.ts";
 import { ask, askJson, deliver, delivery, writeConfig } from "../support/gateway.ts";
 import { listens } from "../../support/ports.ts";
@@ -197,4 +199,42 @@ test("a restore that cannot be finished at a start holds the gateway and says so
   expect(restored.status).toBe(200);
   await state("ready");
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+});
+
+test("the config of an archive is shown with the file's marks, changing nothing, or takes the file's place", async () => {
+  const { make, control, home } = await filled();
+  const slack = (signingSecret: string) => ({
+    channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret } },
+  });
+  const text = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+  const path = join(home, "steward.json");
+  const good = text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-backup" } });
+  await writeFile(path, good);
+  const manifest = await make();
+  const archive = await (await ask(`${control}/generations/${manifest.id}`)).arrayBuffer();
+  const bad = text({ ...slack("plain-and-kept"), gateway: { token: "only-in-the-file" }, unknown: true });
+  await writeFile(path, bad);
+
+  const show = (body: ArrayBuffer, how = "show") =>
+    ask(`${control}/restore?config=generation&${how}=config`, {
+      method: "POST",
+      headers: { "steward-manifest": JSON.stringify(manifest) },
+      body,
+    });
+  const shown = (await (await show(archive)).json()) as ConfigText;
+  expect(JSON.parse(shown.text ?? "")).toEqual({
+    ...slack("[kept secret 1]"),
+    gateway: { token: "[kept secret 3]" },
+  });
+  expect(shown.sha256).toBe(createHash("sha256").update(bad).digest("hex"));
+  expect(await readFile(path, "utf8")).toBe(bad);
+  expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
+  const cut = await show(archive.slice(0, 100));
+  expect(await cut.json()).toMatchObject({ code: "backup_corrupt" });
+
+  const took = await show(archive, "take");
+  expect([took.status, await took.json()]).toMatchObject([200, { sha256: manifest.configSha256 }]);
+  expect(await readFile(path, "utf8")).toBe(good);
+  const copy = (await readdir(home)).find((name) => name.startsWith("steward.json.bak-")) ?? "";
+  expect(await readFile(join(home, copy), "utf8")).toBe(bad);
 });

@@ -68,6 +68,40 @@ test("a crash is followed by a new start", async () => {
   await rm(join(home, "crashed"));
 });
 
+test("how the last starts went is kept beyond the process, whatever the file holds", async () => {
+  const first = await supervised(`
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/crashed";
+    if (!existsSync(mark)) { writeFileSync(mark, ""); throw new Error("only once"); }
+    setTimeout(ready, 50);
+  `);
+  first.supervisor.start();
+  expect(first.supervisor.status().start).toMatchObject({ phase: "starting" });
+  const { coldStarts, coldStartMs } = await first.supervisor.whenSettled(10_000);
+  expect(coldStarts?.map(({ ended }) => ended)).toEqual(["ready", "crash_looping"]);
+  // Read from the clock one after the other.
+  expect(Math.abs((coldStarts?.[0]?.ms ?? 0) - (coldStartMs ?? 0))).toBeLessThan(100);
+  expect(first.supervisor.status()).not.toHaveProperty("start");
+
+  const { home } = first;
+  const file = join(home, "logs", "starts.json");
+  const written = async () => JSON.parse(await readFile(file, "utf8").catch(() => "[]")) as unknown;
+  await expect.poll(written).toEqual(coldStarts);
+  const second = await supervised("ready();", { home });
+  expect(second.supervisor.status().coldStarts).toEqual(coldStarts);
+  const repeated = (length: number) => Array.from({ length }, () => kept);
+  const kept = { at: "2026-11-21T12:00:00.000Z", ms: 1, ended: "ready" };
+  await writeFile(file, JSON.stringify([...repeated(30), { ...kept, ended: "lost" }, null, 7]));
+  const third = await supervised("ready();", { home });
+  expect(third.supervisor.status().coldStarts).toEqual(repeated(20));
+  third.supervisor.start();
+  const after = await third.supervisor.whenSettled(10_000);
+  expect(after.coldStarts).toHaveLength(20);
+  await expect.poll(written).toEqual(after.coldStarts);
+  await writeFile(file, "{");
+  expect((await supervised("ready();", { home })).supervisor.status()).not.toHaveProperty("coldStarts");
+});
+
 test("a gateway that keeps crashing is given up visibly; restart begins anew", async () => {
   const { supervisor, home, log } = await supervised(`
     import { existsSync } from "node:fs";

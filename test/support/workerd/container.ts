@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { GenerationManifest } from "../../../runtime/contract/backup.ts";
 import { MANIFEST_HEADER } from "../../../runtime/contract/control.ts";
-import type { ErrorCode } from "../../../runtime/contract/errors.ts";
+import { reason, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { PORTS } from "../../../runtime/contract/names.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 
@@ -11,6 +11,8 @@ export interface Data {
   config: string | null;
 }
 
+/** The one config that stops a gateway. */
+const BROKEN = '{"broken":true}';
 const FRESH = '{"fresh":true}';
 const LISTEN_AFTER_MS = 20;
 
@@ -88,8 +90,7 @@ export class StandInContainer {
   async #supervisor(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     const call = `${request.method} ${pathname}${search}`;
-    const state = this.gateway === "running" ? "ready" : "starting";
-    if (call === "GET /status") return Response.json({ state, since: "", restarts: 0 });
+    if (call === "GET /status") return Response.json(this.#status());
     if (call !== "GET /revision") this.calls.push(call);
     await this.before(call);
     if (this.failing.some((one) => call.startsWith(one))) return refusal("disk_full");
@@ -107,6 +108,13 @@ export class StandInContainer {
     return new Response(null, { status: 202 });
   }
 
+  #status(): object {
+    const held = { state: "starting", since: "", restarts: 0 };
+    if (this.gateway === "held") return held;
+    if (this.data.config !== BROKEN) return { ...held, state: "ready" };
+    return { ...held, state: "crash-looping", reason: reason("config_invalid") };
+  }
+
   #config(): { text: string | null; sha256: string | null } {
     const { config } = this.data;
     return { text: config, sha256: config === null ? null : sha256(config) };
@@ -122,7 +130,7 @@ export class StandInContainer {
       sha256: sha256(archive),
       size: archive.length,
       configSha256: this.#config().sha256,
-      configValid: true,
+      configValid: this.data.config !== BROKEN,
       counts: { files: 1, sessions: 0, messages: this.data.messages, schedules: 0, approvals: 0 },
       agentVersion: "0.1.0",
     };
@@ -143,6 +151,13 @@ export class StandInContainer {
     const archive = await request.text();
     const manifest = header === null ? undefined : (JSON.parse(header) as GenerationManifest);
     if (manifest !== undefined && manifest.sha256 !== sha256(archive)) return refusal("backup_corrupt");
+    if (searchParams.get("show") === "config") {
+      return Response.json({ ...this.#config(), text: (JSON.parse(archive) as Data).config });
+    }
+    if (searchParams.get("take") === "config") {
+      this.data.config = (JSON.parse(archive) as Data).config;
+      return Response.json(this.#config());
+    }
     const report = { id: manifest?.id ?? "", counts: manifest?.counts, configProblems: [] };
     if (searchParams.get("drill") === "true") return Response.json(report);
     const before = this.data.config;

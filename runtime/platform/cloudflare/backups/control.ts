@@ -91,10 +91,23 @@ export class BackupControl {
 
   /** Puts a generation into the container. */
   async restore({ manifest, archive, config, hold, drill }: Upload): Promise<RestoreReport> {
-    const headers = { [MANIFEST_HEADER]: JSON.stringify(manifest) };
     const query = { config, ...(hold && { start: "false" }), ...(drill && { drill: "true" }) };
-    const init = { method: "POST", headers, body: archive, duplex: "half" } as const;
-    return this.#json(`${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`, init, TRANSFER_TIMEOUT_MS);
+    return this.#upload({ manifest, archive }, query);
+  }
+
+  /** The config file of a generation, with the marks of the container's own. */
+  async archivedConfig({ manifest, archive }: Pick<Upload, "manifest" | "archive">): Promise<ConfigText> {
+    return this.#upload({ manifest, archive }, { config: "generation", show: "config" });
+  }
+
+  /** Puts a generation's config file in the place of the container's own, and starts the gateway with it. */
+  async takeConfig({ manifest, archive }: Pick<Upload, "manifest" | "archive">): Promise<ConfigText> {
+    const taken = await this.#upload<ConfigText>(
+      { manifest, archive },
+      { config: "generation", take: "config" },
+    );
+    await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+    return taken;
   }
 
   /** There is nothing to restore: the container begins with an empty data directory. */
@@ -113,6 +126,15 @@ export class BackupControl {
     const query = new URLSearchParams({ expected: sha256 ?? "none", unchecked: "true" });
     await this.#tell(`${CONTROL_ROUTES.configFile}?${query}`, { method: "PUT", body: config });
     await this.#tell(CONTROL_ROUTES.restart, { method: "POST" });
+  }
+
+  async #upload<T>(
+    { manifest, archive }: Pick<Upload, "manifest" | "archive">,
+    query: Record<string, string>,
+  ): Promise<T> {
+    const headers = { [MANIFEST_HEADER]: JSON.stringify(manifest) };
+    const init = { method: "POST", headers, body: archive, duplex: "half" } as const;
+    return this.#json(`${CONTROL_ROUTES.restore}?${new URLSearchParams(query)}`, init, TRANSFER_TIMEOUT_MS);
   }
 
   async #tell(path: string, init: RequestInit): Promise<void> {

@@ -100,7 +100,8 @@ export class Publisher {
   async #sync({ id }: GenerationManifest): Promise<void> {
     const { cached, control, record, clock, log } = this.#options;
     const config = await control.configText();
-    const { seen } = record.facts;
+    const { seen, recovered } = record.facts;
+    if (recovered !== undefined && recovered.sha256 !== config.sha256) record.note({ recovered: undefined });
     const now = await cached.read();
     cached.checkMarker(now, seen);
     if (cached.isCleared(now, seen)) {

@@ -5,6 +5,7 @@ import {
   type GenerationNumber,
 } from "../../../contract/backup.ts";
 import type { Reason } from "../../../contract/errors.ts";
+import type { RecoveredConfig } from "../../../edge/ports.ts";
 import type { Notes } from "../notes.ts";
 import type { Seen } from "./cached.ts";
 
@@ -23,6 +24,10 @@ interface Facts extends GenerationNumber {
   /** ISO 8601: when the newest copy was made. */
   lastAt?: string | undefined;
   problem?: Reason | undefined;
+  /** A recovery, with the sum of the config that it has put in place. */
+  recovered?: (RecoveredConfig & { sha256: string | null }) | undefined;
+  /** The start, by its time, in which one was tried. */
+  recoveryOf?: string | undefined;
   seen: Seen;
 }
 

@@ -38,5 +38,6 @@ export function remoteBackups(object: () => BackupsDoor): Backups {
     create: (options) => call("create", options),
     verify: (id) => call("verify", id),
     restore: (id, config) => call("restore", id, config),
+    configOf: (id) => call("configOf", id),
   };
 }

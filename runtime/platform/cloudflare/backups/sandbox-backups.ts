@@ -1,7 +1,9 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../../contract/backup.ts";
-import { StewardError } from "../../../contract/errors.ts";
+import type { ConfigText } from "../../../contract/control.ts";
+import { StewardError, type Reason } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
+import { lastGood } from "../../../edge/backups/last-good.ts";
 import type { Backups, BackupsStatus, Clock } from "../../../edge/ports.ts";
 import { AskAgain } from "../ask-again.ts";
 import type { ContainerPorts } from "../container-ports.ts";
@@ -73,8 +75,12 @@ export class SandboxBackups implements Backups {
 
   /** See {@link Backups}. */
   async status(): Promise<BackupsStatus> {
-    const { lastAt, problem = this.restorer.reason } = this.#record.facts;
-    return { ...(lastAt && { lastAt }), ...(problem && { problem }) };
+    const { lastAt, problem = this.restorer.reason, recovered } = this.#record.facts;
+    return {
+      ...(lastAt && { lastAt }),
+      ...(problem && { problem }),
+      ...(recovered && { recovered: { id: recovered.id, at: recovered.at } }),
+    };
   }
 
   /** See {@link Backups}. What is not whole is not among them. */
@@ -106,6 +112,43 @@ export class SandboxBackups implements Backups {
       await this.#tried(() => this.#publisher.publish({ force: true })).catch(() => undefined);
       return report;
     });
+  }
+
+  /** See {@link Backups}. Read in the container, which has the archive's format and the file's secrets. */
+  async configOf(id: string): Promise<ConfigText> {
+    const manifest = await this.#find(id);
+    return this.#started(async () => {
+      const archive = await this.#bucket.archive(id);
+      return this.#control.archivedConfig({ manifest, archive });
+    });
+  }
+
+  /**
+   * Gives a gateway that its config has stopped the last good one, once a start of the container.
+   *
+   * @returns whether it was given one.
+   */
+  async recoverConfig(why: Reason): Promise<boolean> {
+    const { notes, clock, log } = this.#options;
+    const start = notes.read("startedAt");
+    if (this.#record.facts.recoveryOf === start) return false;
+    this.#record.note({ recoveryOf: start });
+    try {
+      const manifest = lastGood(await this.list());
+      const { id } = manifest;
+      const { sha256 } = await this.#inTurn(async () =>
+        this.#control.takeConfig({ manifest, archive: await this.#bucket.archive(id) }),
+      );
+      this.#record.note({ recovered: { id, at: new Date(clock()).toISOString(), sha256 } });
+      log.warn("the config was not valid: that of the last good backup was taken", {
+        id,
+        problem: why.detail,
+      });
+      return true;
+    } catch (error) {
+      log.error("no config could be recovered", { error: inWords(error, "config_no_good").message });
+      return false;
+    }
   }
 
   /** Somebody waits for a copy or a restore: the container stays awake. */

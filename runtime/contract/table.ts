@@ -1,0 +1,13 @@
+/** Rows below their heads, in columns. Control characters are left out: names come from strangers. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [heads, ...rows].map((row) => row.map((cell) => cell.replace(/\p{C}/gu, "")));
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,115 @@
+import { html } from "hono/html";
+import type { ConfigSource, GenerationManifest } from "../../contract/backup.ts";
+import type { GatewayStatus } from "../../contract/control.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { age } from "./age.ts";
+import type { Markup } from "./layout.ts";
+
+/** What the page before a restore shows. */
+export interface BackupRestoreView {
+  visitor: Visitor;
+  backup: GenerationManifest;
+  /** What was copied last of what is there now. */
+  newest: GenerationManifest;
+  /** Told by the gateway itself; `undefined` while it is not ready. */
+  present: GatewayStatus["counts"] | undefined;
+  now: number;
+}
+
+/** What is counted, as people read it. */
+const ROWS = [
+  ["Sessions", "sessions"],
+  ["Messages", "messages"],
+  ["Schedules", "schedules"],
+  ["Approvals", "approvals"],
+  ["Files", "files"],
+] as const;
+
+const SOURCES: Record<ConfigSource, string> = {
+  generation: "The backup's own",
+  current: "The one that is there now",
+  fresh: "A fresh one, written from the environment",
+};
+
+/** The page of `/_admin/backups/restore`: what is replaced, and the button. */
+export function backupRestorePage(view: BackupRestoreView): Markup {
+  const { visitor, backup, now } = view;
+  return adminFrame(
+    { title: "Restore a backup", visitor },
+    html`<p>
+        <code>${backup.id}</code>, made ${age(Date.parse(backup.createdAt), now)} by version
+        ${backup.agentVersion}, takes the place of the state that is there now.
+      </p>
+      ${warning()} ${comparison(view)} ${restoreForm(backup)}
+      <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`,
+  );
+}
+
+function warning(): Markup {
+  return html`<aside>
+    <p><strong>Conversations, approvals, schedules and the workspace are replaced.</strong></p>
+    <p>
+      A backup of what is there now is made first. The gateway is stopped meanwhile and starts anew; messages
+      that come are kept and answered afterwards. The ledger's events are not rolled back: what was answered
+      is not answered again.
+    </p>
+  </aside>`;
+}
+
+function comparison({ backup, newest, present, now }: BackupRestoreView): Markup {
+  const isNewest = newest.id === backup.id;
+  const known: Partial<GenerationManifest["counts"]> = present
+    ? { sessions: present.conversations, messages: present.messages }
+    : {};
+  return html`<div class="table" role="region" aria-label="What is replaced" tabindex="0">
+    <table>
+      <caption>
+        What is there now, as far as the gateway tells,
+        ${isNewest ? "" : html`in the newest backup (${age(Date.parse(newest.createdAt), now)}),`} and in this
+        backup${isNewest ? ", the newest one" : ""}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">What</span></th>
+          <th scope="col" class="number">Now</th>
+          ${isNewest ? "" : html`<th scope="col" class="number">Newest</th>`}
+          <th scope="col" class="number">This one</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${ROWS.map(
+          ([name, key]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              <td class="number">${known[key] ?? html`<span class="soft">not told</span>`}</td>
+              ${isNewest ? "" : html`<td class="number">${newest.counts[key]}</td>`}
+              <td class="number">${backup.counts[key]}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function restoreForm({ id, configValid }: GenerationManifest): Markup {
+  const chosen: ConfigSource = configValid ? "generation" : "current";
+  return html`<form method="post" action="${ROUTES.backupsRestore.path}">
+    <input type="hidden" name="id" value="${id}" />
+    <fieldset>
+      <legend>Config file</legend>
+      ${Object.entries(SOURCES).map(
+        ([source, label]) =>
+          html`<label
+            ><input
+              type="radio"
+              name="config"
+              value="${source}"
+              ${source === chosen ? "checked" : ""}
+            />${label} ${source === "generation" && !configValid ? "(not valid)" : ""}</label
+          >`,
+      )}
+    </fieldset>
+    <button type="submit">Restore this backup</button>
+  </form>`;
+}
