@@ -1,4 +1,4 @@
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { VERSION } from "../runtime/contract/names.ts";
@@ -14,7 +14,8 @@ const ROOT = resolve(import.meta.dirname, "..");
  */
 export async function buildPolicyPack(outdir = join(ROOT, "dist/policies")): Promise<string> {
   await mkdir(outdir, { recursive: true });
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: ROOT,
     entryPoints: ["policies/index.ts"],
     outfile: join(outdir, "index.cjs"),
@@ -25,7 +26,17 @@ export async function buildPolicyPack(outdir = join(ROOT, "dist/policies")): Pro
     logLevel: "silent",
   });
   await copyFile(join(import.meta.dirname, "PulumiPolicy.yaml"), join(outdir, "PulumiPolicy.yaml"));
-  const manifest = { name: "steward", version: VERSION, main: "index.cjs", private: true };
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  const dependencies = await pinned(imported);
+  const manifest = { name: "steward", version: VERSION, main: "index.cjs", private: true, dependencies };
   await writeFile(join(outdir, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return outdir;
+}
+
+/** The versions of the project, by which a published pack installs what it imports. */
+async function pinned(imported: readonly string[]): Promise<Record<string, string>> {
+  const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => imported.includes(name)));
 }

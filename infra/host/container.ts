@@ -35,6 +35,8 @@ export class Container extends pulumi.ComponentResource {
       {
         name: args.containerName,
         image: args.imageId,
+        // The image's own user, said here too so that a policy sees it.
+        user: "steward",
         command: COMMAND,
         envs: environment(args),
         ports: [{ internal: PORTS.edge, external: args.port.external, ip: args.port.address }],

@@ -1,6 +1,6 @@
-import type { ResourceValidationPolicy } from "@pulumi/policy";
 import { ERRORS } from "../../runtime/contract/errors.ts";
-import { handedVariables } from "./variables.ts";
+import { resourceRule } from "../rule.ts";
+import { HANDING, handedVariables } from "../seen/variables.ts";
 
 const VARIABLE = "TELEGRAM_DM_POLICY";
 
@@ -10,12 +10,14 @@ const VARIABLE = "TELEGRAM_DM_POLICY";
  * Severity: high. The gateway exits with code 1 when Telegram starts (specification, section 7).
  * Fix: remove the variable, or give it the empty value where it cannot be removed.
  */
-export const noDmPolicy: ResourceValidationPolicy = {
+export const noDmPolicy = resourceRule({
   name: "no-dm-policy",
   description: `${VARIABLE} is not set.`,
-  enforcementLevel: "mandatory",
-  validateResource: (resource, reportViolation) => {
+  severity: "high",
+  topics: ["secrets"],
+  types: HANDING,
+  check(resource) {
     const set = handedVariables(resource).some(({ name, value }) => name === VARIABLE && value !== "");
-    if (set) reportViolation(`${VARIABLE} is set, which ends the gateway. ${ERRORS.dm_policy_set.fix}`);
+    return set ? [`${VARIABLE} is set, which ends the gateway. ${ERRORS.dm_policy_set.fix}`] : [];
   },
-};
+});

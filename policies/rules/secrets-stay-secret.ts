@@ -1,29 +1,32 @@
-import type { ResourceValidationPolicy } from "@pulumi/policy";
-import { VARIABLES } from "../../runtime/contract/environment.ts";
-import { handedVariables } from "./variables.ts";
+import { createRedactor } from "../../runtime/contract/redact.ts";
+import { resourceRule } from "../rule.ts";
+import { TYPES } from "../seen/types.ts";
+import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../seen/variables.ts";
+
+const redact = createRedactor({});
 
 /**
- * Secrets reach the runtime only as secrets.
+ * Secrets reach the runtime only as secrets: by their name, or by the form of their value.
  *
- * Severity: high. A token in a plain binding shows in the cloud's dashboard and in the stack's state.
+ * Severity: critical. A token in a plain binding shows in the cloud's dashboard and in the stack's state.
  * Fix: a Worker's binding of the type `secret_text`; for a container, `additionalSecretOutputs: ["envs"]`.
  */
-export const secretsStaySecret: ResourceValidationPolicy = {
+export const secretsStaySecret = resourceRule({
   name: "secrets-stay-secret",
   description: "Secrets reach the runtime only as secrets.",
-  enforcementLevel: "mandatory",
-  validateResource: (resource, reportViolation) => {
-    for (const { name, hidden } of handedVariables(resource)) {
-      if (!isSecret(name) || hidden) continue;
-      reportViolation(
-        resource.type.startsWith("cloudflare:")
-          ? `${name} is a secret but bound as plain_text. Bind it as secret_text.`
-          : `${name} is a secret, and the container's envs are stored in plain. Add "envs" to additionalSecretOutputs.`,
-      );
-    }
+  severity: "critical",
+  topics: ["secrets"],
+  types: HANDING,
+  check(resource) {
+    const plain = handedVariables(resource).filter((variable) => !variable.hidden && isSecret(variable));
+    return plain.map(({ name }) =>
+      resource.type === TYPES.container
+        ? `${name} is a secret, and the container's envs are stored in plain. Add "envs" to additionalSecretOutputs.`
+        : `${name} is a secret but bound as plain_text. Bind it as secret_text.`,
+    );
   },
-};
+});
 
-function isSecret(name: string): boolean {
-  return Object.entries(VARIABLES).some(([known, { secret }]) => known === name && secret);
+function isSecret({ name, value }: HandedVariable): boolean {
+  return isSecretName(name) || (value !== undefined && redact(value) !== value);
 }

@@ -1,38 +1,176 @@
-import type { ResourceValidationArgs, ResourceValidationPolicy } from "@pulumi/policy";
-import type { Resource } from "../../policies/rules/variables.ts";
+import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
+import type { Rule } from "../../policies/rule.ts";
+import { TYPES } from "../../policies/seen/types.ts";
 
-/** A Worker's version that every rule passes. */
-export function workerVersion(bindings: { name: string; type: string; text: string }[] = []): Resource {
-  return {
-    type: "cloudflare:index/workerVersion:WorkerVersion",
-    props: {
-      workerId: "a-worker",
-      bindings: [
-        { name: "SLACK_BOT_TOKEN", type: "secret_text", text: "xoxb-1" },
-        { name: "LOG_LEVEL", type: "plain_text", text: "info" },
-        { name: "SANDBOX", type: "durable_object_namespace", className: "Sandbox" },
-        ...bindings,
-      ],
+/** A resource of a stack that every rule passes. */
+export interface Sample {
+  type: string;
+  name: string;
+  props: Record<string, unknown>;
+  opts: { protect: boolean; additionalSecretOutputs: string[] };
+  /** The names of the resources that a property's value comes from. */
+  sources: Record<string, string[]>;
+}
+
+/** A stack's resources by name. */
+export type Samples = Record<string, Sample>;
+
+const HOST = "steward.example.workers.dev";
+const DIGEST = `sha256:${"0".repeat(64)}`;
+
+/** What reading a value does that the preview does not know. */
+export const unknown = (): never => {
+  throw new Error("string value at .text can't be known during preview");
+};
+
+/** A production stack with both targets' resources, as a first preview shows it: every rule passes it. */
+export function passing(): Samples {
+  const destination = (path: string) => ({ type: "public", uri: `${HOST}${path}` });
+  const samples = [
+    sample(TYPES.stack, "stack", { url: `https://${HOST}` }),
+    sample(TYPES.worker, "worker", { name: "steward" }),
+    migration("v1", { newTag: "v1", newSqliteClasses: ["Sandbox"] }),
+    deployment("v1"),
+    sample(
+      TYPES.workerVersion,
+      "current",
+      { bindings: bindings(), containers: [{ className: "Sandbox" }] },
+      { sources: { bindings: ["gate"] } },
+    ),
+    sample(TYPES.accessPolicy, "operators", {
+      name: "operators",
+      decision: "allow",
+      includes: [{ email: { email: "op@example.com" } }],
+    }),
+    sample(TYPES.accessPolicy, "everyone", {
+      name: "public",
+      decision: "bypass",
+      includes: [{ everyone: {} }],
+    }),
+    sample(
+      TYPES.accessApplication,
+      "gate",
+      { destinations: ["/_admin*", "/debug*", "/metrics"].map(destination), policies: [{ precedence: 1 }] },
+      { sources: { policies: ["operators"] } },
+    ),
+    sample(
+      TYPES.accessApplication,
+      "public",
+      {
+        destinations: ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"].map(
+          destination,
+        ),
+        policies: [{ precedence: 1 }],
+      },
+      { sources: { policies: ["everyone"] } },
+    ),
+    sample(TYPES.bucket, "bucket", { name: "prod-steward" }, { protect: true }),
+    sample(TYPES.bucketLifecycle, "lifecycle", { bucketName: "prod-steward", rules: [{ enabled: true }] }),
+    sample(TYPES.bucketManagedDomain, "domain", { bucketName: "prod-steward", enabled: false }),
+    sample(TYPES.containerApplication, "application", { image: `registry.example.com/steward@${DIGEST}` }),
+    sample(TYPES.image, "image", { name: "steward:0123456789abcdef" }),
+    sample(TYPES.volume, "volume", { name: "steward-data" }, { protect: true }),
+    sample(TYPES.container, "container", containerProps(), {
+      secretOutputs: ["envs"],
+      sources: { image: ["image"] },
+    }),
+  ];
+  return Object.fromEntries(samples.map((one) => [one.name, one]));
+}
+
+/** A version that carries a migration, and the class's container. */
+export function migration(name: string, migrations: Record<string, unknown>): Sample {
+  return sample(TYPES.workerVersion, name, { migrations, containers: [{ className: "Sandbox" }] });
+}
+
+/** The deployment that applied a migration's version. */
+export function deployment(version: string, scriptName = "steward"): Sample {
+  return sample(
+    TYPES.workersDeployment,
+    `${version}-deployed`,
+    { scriptName },
+    { sources: { versions: [version] } },
+  );
+}
+
+export function sample(
+  type: string,
+  name: string,
+  props: Record<string, unknown>,
+  rest: { protect?: boolean; secretOutputs?: string[]; sources?: Record<string, string[]> } = {},
+): Sample {
+  const { protect = false, secretOutputs = [], sources = {} } = rest;
+  return { type, name, props, opts: { protect, additionalSecretOutputs: secretOutputs }, sources };
+}
+
+/** The Worker's bindings; the audience is one that the update will bring. */
+export function bindings(): Record<string, unknown>[] {
+  return [
+    {
+      name: "EDGE_ACCESS_AUD",
+      type: "plain_text",
+      get text() {
+        return unknown();
+      },
     },
-    opts: { additionalSecretOutputs: [] },
-  };
+    { name: "EDGE_ACCESS_TEAM_DOMAIN", type: "plain_text", text: "example.cloudflareaccess.com" },
+    { name: "PUBLIC_WEBHOOKS", type: "plain_text", text: "true" },
+    { name: "SANDBOX", type: "durable_object_namespace", className: "Sandbox" },
+    { name: "SANDBOX_SLEEP_AFTER", type: "plain_text", text: "1h" },
+    { name: "SLACK_BOT_TOKEN", type: "secret_text", text: "xoxb-the-bot-token" },
+  ];
 }
 
-/** A container that every rule passes. */
-export function container(envs: string[] = []): Resource {
+function containerProps(): Record<string, unknown> {
   return {
-    type: "docker:index/container:Container",
-    props: { name: "steward", envs: ["LOG_LEVEL=info", "SLACK_BOT_TOKEN=xoxb-1", ...envs] },
-    opts: { additionalSecretOutputs: ["envs"] },
+    name: "steward",
+    image: DIGEST,
+    user: "steward",
+    envs: ["LOG_LEVEL=info", "ADMIN_TOKEN=the-admin-token-of-the-host"],
+    ports: [{ internal: 8080, external: 8080, ip: "127.0.0.1" }],
+    volumes: [{ volumeName: "steward-data", containerPath: "/root/.steward" }],
+    capabilities: { drops: ["ALL"] },
+    memory: 512,
+    memorySwap: 512,
   };
 }
 
-/** What a rule says of a resource. */
-export async function violations(policy: ResourceValidationPolicy, resource: Resource): Promise<string[]> {
+/** What a rule says of these resources, in a stack of this name and with this configuration. */
+export async function violations(
+  rule: Rule,
+  samples: Samples,
+  { stack = "prod", config = {} }: { stack?: string | undefined; config?: object | undefined } = {},
+): Promise<string[]> {
   const messages: string[] = [];
-  const rules = [policy.validateResource ?? []].flat();
-  // The rules take no more of the arguments than a `Resource` has.
-  const args = resource as ResourceValidationArgs;
-  for (const rule of rules) await rule(args, (message) => messages.push(message));
+  const report = (message: string) => void messages.push(message);
+  const resources = asSeen(samples, stack);
+  const getConfig = () => config;
+  // The rules take no more of the arguments than this.
+  if ("validateStack" in rule) {
+    await rule.validateStack({ resources, getConfig } as Parameters<typeof rule.validateStack>[0], report);
+    return messages;
+  }
+  for (const resource of resources) {
+    const args = { ...resource, getConfig } as unknown as ResourceValidationArgs;
+    for (const validate of [rule.validateResource ?? []].flat()) await validate(args, report);
+  }
   return messages;
+}
+
+function asSeen(samples: Samples, stack: string): PolicyResource[] {
+  const seen = Object.values(samples).map(({ type, name, props, opts }) => ({
+    type,
+    name,
+    props,
+    opts,
+    urn: `urn:pulumi:${stack}::steward::${type}::${name}`,
+    propertyDependencies: {} as Record<string, unknown[]>,
+  }));
+  for (const resource of seen) {
+    const { sources = {} } = samples[resource.name] ?? {};
+    for (const [key, names] of Object.entries(sources)) {
+      resource.propertyDependencies[key] = seen.filter(({ name }) => names.includes(name));
+    }
+  }
+  return seen as unknown as PolicyResource[];
 }

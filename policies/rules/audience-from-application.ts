@@ -1,0 +1,42 @@
+import { stackRule, type Violation } from "../rule.ts";
+import { seenApplications } from "../seen/access.ts";
+import { ofType, type StackResource } from "../seen/resource.ts";
+import { TYPES } from "../seen/types.ts";
+import { text } from "../seen/values.ts";
+import { valuesOf } from "../seen/variables.ts";
+
+/**
+ * The audience that the Worker checks tokens for comes from the Access application of the stack.
+ *
+ * Severity: critical. With another audience nobody gets in, or whom another application lets in.
+ * Fix: bind the application's `aud`, never a text.
+ */
+export const audienceFromApplication = stackRule({
+  name: "audience-from-application",
+  description: "The audience comes from the stack's Access application.",
+  severity: "critical",
+  topics: ["access"],
+  check(resources) {
+    return ofType(resources, TYPES.workerVersion).flatMap((version) => problem(version, resources));
+  },
+});
+
+function problem(version: StackResource, resources: readonly StackResource[]): Violation[] {
+  const { urn, sources } = version;
+  const audiences = valuesOf("EDGE_ACCESS_AUD", [version]);
+  if (audiences.length === 0) {
+    const gated = valuesOf("EDGE_ACCESS_TEAM_DOMAIN", [version]).length > 0;
+    const message =
+      "EDGE_ACCESS_AUD is not configured beside EDGE_ACCESS_TEAM_DOMAIN. Bind the aud of the Access application.";
+    return gated ? [{ urn, message }] : [];
+  }
+  // Only the applications that ask for an identity give one to check.
+  const applications = seenApplications(resources).filter(({ bypassed }) => !bypassed);
+  const known = applications.map(({ resource }) => text(resource.props["aud"]));
+  const from = (sources["bindings"] ?? []).map((source) => source.urn);
+  const derived = applications.some(({ resource }) => from.includes(resource.urn));
+  const right = audiences.every((value) => (value === undefined ? derived : known.includes(value)));
+  const message =
+    "EDGE_ACCESS_AUD is not the audience of this stack's Access application. Bind the application's aud.";
+  return right ? [] : [{ urn, message }];
+}

@@ -1,0 +1,29 @@
+import { stackRule } from "../rule.ts";
+import { ofType } from "../seen/resource.ts";
+import { TYPES } from "../seen/types.ts";
+import { fields, list } from "../seen/values.ts";
+
+/**
+ * The bucket has a lifecycle: what an upload left unfinished does not stay for ever.
+ *
+ * Severity: low, and advisory: R2 itself gives a new bucket a rule that ends multipart uploads after a week,
+ * and the runtime removes the snapshots that are too many. A lifecycle of the stack's own says so in the stack.
+ * Fix: an `R2BucketLifecycle` with an enabled rule for the bucket.
+ */
+export const bucketLifecycle = stackRule({
+  name: "bucket-lifecycle",
+  description: "The state bucket has a lifecycle.",
+  severity: "low",
+  topics: ["state"],
+  level: "advisory",
+  check(resources) {
+    const lifecycles = ofType(resources, TYPES.bucketLifecycle).filter(({ props }) =>
+      list(props["rules"]).some((rule) => fields(rule)["enabled"] === true),
+    );
+    return ofType(resources, TYPES.bucket).flatMap(({ urn, props: { name } }) => {
+      if (lifecycles.some(({ props }) => props["bucketName"] === name)) return [];
+      const message = `The bucket ${String(name)} has no lifecycle. Add an R2BucketLifecycle with an enabled rule for it.`;
+      return [{ urn, message }];
+    });
+  },
+});

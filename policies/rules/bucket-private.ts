@@ -1,0 +1,24 @@
+import { resourceRule } from "../rule.ts";
+import { TYPES } from "../seen/types.ts";
+
+/**
+ * The bucket has no address of its own.
+ *
+ * Severity: critical. It holds the config file and the container's snapshots, conversations included.
+ * Fix: take the domain away; the Worker reaches the bucket by its binding.
+ */
+export const bucketPrivate = resourceRule({
+  name: "bucket-private",
+  description: "The state bucket is not reachable from the internet.",
+  severity: "critical",
+  topics: ["state"],
+  types: [TYPES.bucketDomain, TYPES.bucketManagedDomain],
+  check({ props }) {
+    const { bucketName, domain, enabled } = props;
+    if (enabled === false) return [];
+    const where = typeof domain === "string" ? domain : "its r2.dev address";
+    return [
+      `The bucket ${String(bucketName)} is public at ${where}. Remove the domain or set enabled to false.`,
+    ];
+  },
+});

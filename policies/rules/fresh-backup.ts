@@ -1,0 +1,54 @@
+import { stackRule } from "../rule.ts";
+import type { StackResource } from "../seen/resource.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
+import { TYPES } from "../seen/types.ts";
+import { list } from "../seen/values.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
+
+/**
+ * Before production's bucket or volume is replaced or goes, there is a backup younger than a day. A rule
+ * sees what is to come and not what is there: `deployed` names that, and `npm run policies` fills it in
+ * from the stack's outputs.
+ *
+ * Severity: critical. What is in the old bucket or volume does not come along.
+ * Fix: a backup, and its time as this rule's `backup` in the policy configuration.
+ */
+export const freshBackup = stackRule({
+  name: "fresh-backup",
+  description: "In production a backup younger than a day precedes a replacement of state.",
+  severity: "critical",
+  topics: ["production", "state"],
+  configSchema: {
+    properties: {
+      ...PRODUCTION_SCHEMA,
+      deployed: {
+        type: "array",
+        items: { type: "string" },
+        description: "Names of the bucket or volume that the stack has now.",
+        default: [],
+      },
+      backup: { type: "string", description: "When the last backup was taken, as ISO 8601.", default: "" },
+    },
+  },
+  check(resources, { deployed, backup, ...config }) {
+    const [first] = resources;
+    if (first === undefined || !inProduction(first, config) || isFresh(backup)) return [];
+    const kept = stateNames(resources);
+    const lost = list(deployed).filter((name) => !kept.includes(name));
+    return lost.map((name) => ({
+      message: `${String(name)} is replaced or deleted without a backup younger than a day. Take a backup, then give its time: npm run policies -- <stack> --backup <time>.`,
+    }));
+  },
+});
+
+function stateNames(resources: readonly StackResource[]): unknown[] {
+  return resources.filter(({ type }) => STATE.includes(type)).map(({ props }) => props["name"]);
+}
+
+/** A time to come is none: it is a mistake, or another time zone's. */
+function isFresh(backup: unknown): boolean {
+  const age = Date.now() - (typeof backup === "string" ? Date.parse(backup) : Number.NaN);
+  return age >= 0 && age < DAY_MS;
+}

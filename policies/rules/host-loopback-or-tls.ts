@@ -1,0 +1,37 @@
+import { resourceRule } from "../rule.ts";
+import { TYPES } from "../seen/types.ts";
+import { fields, list, text } from "../seen/values.ts";
+import { handedVariables } from "../seen/variables.ts";
+
+/**
+ * Where ADMIN_TOKEN signs in, the port is on a loopback address, or something in front of it ends TLS.
+ *
+ * Severity: high. The token and the session's cookie would cross the network in plain.
+ * Fix: `steward:hostAddress: 127.0.0.1` behind a reverse proxy, or this rule's `tls` in the policy configuration.
+ */
+export const hostLoopbackOrTls = resourceRule({
+  name: "host-loopback-or-tls",
+  description: "The admin pages are reached by loopback or TLS alone.",
+  severity: "high",
+  topics: ["access", "host"],
+  configSchema: {
+    properties: { tls: { type: "string", description: "What ends TLS in front of the port.", default: "" } },
+  },
+  types: [TYPES.container],
+  check(resource, { tls }) {
+    const admin = handedVariables(resource).some(({ name, value }) => name === "ADMIN_TOKEN" && value !== "");
+    if (!admin || (typeof tls === "string" && tls.trim() !== "")) return [];
+    return list(resource.props["ports"]).flatMap((port) => {
+      const { external, ip } = fields(port);
+      const address = text(ip) ?? "0.0.0.0";
+      if (isLoopback(address)) return [];
+      return [
+        `ADMIN_TOKEN would cross the network in plain: port ${String(external)} is open on ${address}. Set steward:hostAddress to 127.0.0.1 behind a proxy with TLS, or name what ends TLS in the policy configuration: {"host-loopback-or-tls": {"tls": "…"}}.`,
+      ];
+    });
+  },
+});
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);
+}

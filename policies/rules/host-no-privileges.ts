@@ -1,0 +1,24 @@
+import { resourceRule } from "../rule.ts";
+import { TYPES } from "../seen/types.ts";
+import { fields, list } from "../seen/values.ts";
+
+/**
+ * The container is not privileged, and is given no capability.
+ *
+ * Severity: critical. A privileged container has the host's devices and may do what root may.
+ * Fix: neither `privileged` nor `capabilities.adds`; the runtime needs none of them.
+ */
+export const hostNoPrivileges = resourceRule({
+  name: "host-no-privileges",
+  description: "The container has no privileges.",
+  severity: "critical",
+  topics: ["host"],
+  types: [TYPES.container],
+  check({ props }) {
+    const added = list(fields(props["capabilities"])["adds"]).map(String);
+    return [
+      ...(props["privileged"] === true ? ["The container is privileged. Remove privileged."] : []),
+      ...(added.length > 0 ? [`The container is given ${added.join(", ")}. Remove capabilities.adds.`] : []),
+    ];
+  },
+});

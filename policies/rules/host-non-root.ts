@@ -1,0 +1,26 @@
+import { resourceRule } from "../rule.ts";
+import { TYPES } from "../seen/types.ts";
+import { text } from "../seen/values.ts";
+
+/**
+ * The container's user is named, and not root.
+ *
+ * Severity: high. Root in the container is root on the host, one mistake of the kernel's away.
+ * Fix: the image's own user, `steward`, on the container.
+ */
+export const hostNonRoot = resourceRule({
+  name: "host-non-root",
+  description: "The container does not run as root.",
+  severity: "high",
+  topics: ["host"],
+  types: [TYPES.container],
+  check({ props }) {
+    const user = text(props["user"]) ?? "";
+    if (!/^(root|0*)(:.*)?$/.test(user)) return [];
+    return [
+      user === ""
+        ? "The container's user is left to its image. Set user to steward."
+        : `The container runs as ${user}. Set user to steward.`,
+    ];
+  },
+});

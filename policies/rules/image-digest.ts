@@ -1,0 +1,27 @@
+import { resourceRule } from "../rule.ts";
+import { hasDigest } from "../seen/image.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
+import { TYPES } from "../seen/types.ts";
+import { text } from "../seen/values.ts";
+
+/**
+ * Production's container application runs an image by its digest.
+ *
+ * Severity: high. A tag can be pushed again: what runs would then not be what was reviewed.
+ * Fix: `steward:image` with the digest that the push printed.
+ */
+export const imageDigest = resourceRule({
+  name: "image-digest",
+  description: "In production the container application's image is pinned by its digest.",
+  severity: "high",
+  topics: ["production", "supply"],
+  configSchema: { properties: PRODUCTION_SCHEMA },
+  types: [TYPES.containerApplication],
+  check(resource, config) {
+    const image = text(resource.props["image"]);
+    if (!inProduction(resource, config) || image === undefined || hasDigest(image)) return [];
+    return [
+      `The image ${image} is named by a tag. Set steward:image to <repository>@sha256:<digest>, as the push printed it.`,
+    ];
+  },
+});

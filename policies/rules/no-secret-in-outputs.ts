@@ -1,0 +1,32 @@
+import { createRedactor } from "../../runtime/contract/redact.ts";
+import { stackRule } from "../rule.ts";
+import { ofType } from "../seen/resource.ts";
+import { TYPES } from "../seen/types.ts";
+import { texts } from "../seen/values.ts";
+import { handedVariables, isSecretName } from "../seen/variables.ts";
+
+/**
+ * No output of the stack holds what was handed to the runtime as a secret, or what looks like a secret.
+ *
+ * Severity: critical. Outputs are printed by every update, and other stacks may read them.
+ * Fix: take the output away; who needs the value has it where it was issued.
+ */
+export const noSecretInOutputs = stackRule({
+  name: "no-secret-in-outputs",
+  description: "No output of the stack holds a secret.",
+  severity: "critical",
+  topics: ["secrets"],
+  check(resources) {
+    const secrets = resources.flatMap(handedVariables).filter(({ name }) => isSecretName(name));
+    const values = secrets.flatMap(({ value }) => value ?? []);
+    const redact = createRedactor({}, values);
+    return ofType(resources, TYPES.stack).flatMap(({ urn, props }) =>
+      Object.entries(props)
+        .filter(([, value]) => texts(value).some((text) => redact(text) !== text))
+        .map(([output]) => ({
+          urn,
+          message: `The output ${output} holds a secret. Remove it from the stack's outputs, and replace the secret where it was issued.`,
+        })),
+    );
+  },
+});

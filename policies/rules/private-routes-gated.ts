@@ -1,0 +1,36 @@
+import { ROUTES } from "../../runtime/contract/routes.ts";
+import { stackRule } from "../rule.ts";
+import { ownHosts, seenApplications, takesIn } from "../seen/access.ts";
+import { valuesOf } from "../seen/variables.ts";
+
+const PRIVATE = [
+  ...new Set(Object.values(ROUTES).flatMap(({ access, path }) => (access === "identity" ? [path] : []))),
+];
+
+/**
+ * Every route that asks for an identity is behind an Access application. A stack without a team domain
+ * opens none of them to anyone, and is not looked at.
+ *
+ * Severity: critical. Whoever reaches such a route meets the Worker's own check alone.
+ * Fix: a destination of the application that takes the path in.
+ */
+export const privateRoutesGated = stackRule({
+  name: "private-routes-gated",
+  description: "Every route that asks for an identity is behind an Access application.",
+  severity: "critical",
+  topics: ["access"],
+  check(resources) {
+    if (valuesOf("EDGE_ACCESS_TEAM_DOMAIN", resources).length === 0) return [];
+    const gates = seenApplications(resources)
+      .filter(({ bypassed }) => !bypassed)
+      .flatMap(({ destinations }) => destinations);
+    const hosts = ownHosts(resources);
+    return (hosts.length === 0 ? ["the Worker"] : hosts).flatMap((host) => {
+      const here = gates.filter((gate) => gate.host === host);
+      const open = PRIVATE.filter((path) => !here.some((gate) => takesIn(gate, path)));
+      if (open.length === 0) return [];
+      const message = `${open.join(", ")} of ${host} is behind no Access application. Add destinations that take in these paths.`;
+      return [{ message }];
+    });
+  },
+});

@@ -1,0 +1,26 @@
+import { resourceRule } from "../rule.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
+import { TYPES } from "../seen/types.ts";
+
+/**
+ * Production's state cannot be deleted by an update or a destroy.
+ *
+ * Severity: critical. Bucket and volume hold the conversations, the devices and the config file.
+ * Fix: `steward:protectState: true`.
+ */
+export const stateProtected = resourceRule({
+  name: "state-protected",
+  description: "In production the bucket and the volume are protected.",
+  severity: "critical",
+  topics: ["production", "state"],
+  configSchema: { properties: PRODUCTION_SCHEMA },
+  types: [TYPES.bucket, TYPES.volume],
+  check(resource, config) {
+    if (!inProduction(resource, config) || resource.opts.protect) return [];
+    const what = resource.type === TYPES.bucket ? "bucket" : "volume";
+    const { name } = resource.props;
+    return [
+      `The ${what} ${String(name)} is not protected. Set it: pulumi config set steward:protectState true.`,
+    ];
+  },
+});

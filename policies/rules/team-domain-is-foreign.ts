@@ -1,0 +1,38 @@
+import { stackRule } from "../rule.ts";
+import { ofType } from "../seen/resource.ts";
+import { ownHosts } from "../seen/access.ts";
+import { TYPES } from "../seen/types.ts";
+import { text } from "../seen/values.ts";
+import { valuesOf } from "../seen/variables.ts";
+
+/**
+ * The team domain is the identity gateway's, not the Worker's.
+ *
+ * Severity: critical. The Worker would ask itself for the keys that prove an identity.
+ * Fix: `steward:teamDomain` is `<team>.cloudflareaccess.com`.
+ */
+export const teamDomainIsForeign = stackRule({
+  name: "team-domain-is-foreign",
+  description: "The team domain is the identity gateway's, not the Worker's.",
+  severity: "critical",
+  topics: ["access"],
+  check(resources) {
+    const hosts = ownHosts(resources);
+    const workers = ofType(resources, TYPES.worker).flatMap(({ props }) => text(props["name"]) ?? []);
+    const own = (domain: string) =>
+      hosts.includes(domain) ||
+      workers.some((name) => domain.startsWith(`${name}.`) && domain.endsWith(".workers.dev"));
+    const domains = valuesOf("EDGE_ACCESS_TEAM_DOMAIN", resources).flatMap((value) => value ?? []);
+    return domains
+      .map(hostOf)
+      .filter(own)
+      .map((domain) => ({
+        message: `EDGE_ACCESS_TEAM_DOMAIN is the Worker's own host ${domain}. Set steward:teamDomain to <team>.cloudflareaccess.com.`,
+      }));
+  },
+});
+
+/** A team domain is a bare host name, or an origin in rehearsals. */
+function hostOf(domain: string): string {
+  return domain.replace(/^https?:\/\//, "").toLowerCase();
+}

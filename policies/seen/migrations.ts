@@ -1,0 +1,35 @@
+import { nameOf, ofType, type StackResource } from "./resource.ts";
+import { TYPES } from "./types.ts";
+import { fields, list, text } from "./values.ts";
+
+/** A version of the Worker that carries a migration. */
+export interface SeenMigration {
+  version: StackResource;
+  tag: string;
+  /** The tag that has to be applied before; `undefined` for the first one. */
+  after: string | undefined;
+  newClasses: readonly unknown[];
+}
+
+/** The stack's migrations in the order of their tags' numbers. */
+export function seenMigrations(resources: readonly StackResource[]): SeenMigration[] {
+  const found = ofType(resources, TYPES.workerVersion).flatMap((version): SeenMigration[] => {
+    const { newTag, oldTag, newSqliteClasses } = fields(version.props["migrations"]);
+    const tag = text(newTag);
+    return tag === undefined
+      ? []
+      : [{ version, tag, after: text(oldTag), newClasses: list(newSqliteClasses) }];
+  });
+  return found.sort((a, b) => numberOf(a.tag) - numberOf(b.tag));
+}
+
+/** The deployments that applied a version, which stay as they were when they did. */
+export function deploymentsOf(version: StackResource, resources: readonly StackResource[]): StackResource[] {
+  return ofType(resources, TYPES.workersDeployment).filter(({ sources }) =>
+    (sources["versions"] ?? []).some((source) => nameOf(source) === nameOf(version)),
+  );
+}
+
+function numberOf(tag: string): number {
+  return Number(/^v(\d+)$/.exec(tag)?.[1] ?? 0);
+}

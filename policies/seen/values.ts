@@ -1,0 +1,47 @@
+/** Stands for a value that only the update will know. */
+export const UNKNOWN = Symbol("known after the update");
+
+/** Named values. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A copy in which {@link UNKNOWN} stands for what a preview does not know. Reading such a value from what
+ * the engine hands over throws, which ends the whole rule: it would pass over everything else too.
+ */
+export function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from({ length: value.length }, (_, index) => read(value, index));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.keys(value).map((key) => [key, read(value, key)]));
+}
+
+function read(from: object, key: string | number): unknown {
+  let value: unknown;
+  try {
+    value = Reflect.get(from, key);
+  } catch {
+    return UNKNOWN;
+  }
+  return copy(value);
+}
+
+/** An object's fields; of anything else none. */
+export function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+/** A list's items; of anything else none. */
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The text, `undefined` where the value is none or not known. */
+export function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** All texts in a value, however deep. */
+export function texts(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(texts);
+}

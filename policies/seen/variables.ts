@@ -1,0 +1,50 @@
+import { VARIABLES, type VariableName } from "../../runtime/contract/environment.ts";
+import { namesSecret } from "../../runtime/contract/redact.ts";
+import { TYPES } from "./types.ts";
+import { fields, list, text } from "./values.ts";
+import type { Resource } from "./resource.ts";
+
+/** A variable that a resource hands to the runtime. */
+export interface HandedVariable {
+  name: string;
+  /** `undefined` where the preview does not know it. */
+  value: string | undefined;
+  /** Whether nobody can read it: not in the cloud's own pages, and not in the stack's state. */
+  hidden: boolean;
+}
+
+/** What hands variables to the runtime: a Worker's version, and a Docker container. */
+export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
+
+/** The variables that one of the {@link HANDING} types hands over. */
+export function handedVariables({ type, props, opts }: Resource): HandedVariable[] {
+  if (type === TYPES.workerVersion) return list(props["bindings"]).flatMap(binding);
+  if (type !== TYPES.container) return [];
+  const hidden = opts.additionalSecretOutputs.includes("envs");
+  return list(props["envs"]).flatMap((entry) => environmentEntry(entry, hidden));
+}
+
+/** The values of a variable in all resources; `undefined` for one that the preview does not know. */
+export function valuesOf(name: string, resources: readonly Resource[]): (string | undefined)[] {
+  return resources.flatMap(handedVariables).flatMap((variable) => {
+    return variable.name === name && variable.value !== "" ? [variable.value] : [];
+  });
+}
+
+/** Whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
+export function isSecretName(name: string): boolean {
+  return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : namesSecret(name);
+}
+
+function binding(value: unknown): HandedVariable[] {
+  const { name, type, text: content } = fields(value);
+  if (typeof name !== "string" || (type !== "plain_text" && type !== "secret_text")) return [];
+  // Absent is empty, unknown is not.
+  return [{ name, value: content === undefined ? "" : text(content), hidden: type === "secret_text" }];
+}
+
+function environmentEntry(entry: unknown, hidden: boolean): HandedVariable[] {
+  if (typeof entry !== "string") return [];
+  const [name = "", ...rest] = entry.split("=");
+  return [{ name, value: rest.join("="), hidden }];
+}

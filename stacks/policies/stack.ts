@@ -1,0 +1,29 @@
+import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
+import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
+import program from "../index.ts";
+import type { OpenStack } from "../rehearsal/stack.ts";
+
+const OWN_PROVIDERS: readonly ProviderName[] = ["cloudflare", "command"];
+
+/** A stack of the backend that pulumi is logged in to, of the project in the working folder. */
+export async function openDeployed(stackName: string, log: (line: string) => void): Promise<OpenStack> {
+  const engine = await ensureEngine({ docker: true, log });
+  const needed = OWN_PROVIDERS.filter((provider) => !engine.official[provider]);
+  const attached = needed.length > 0 ? await attachProviders({ needed, log }) : undefined;
+  const close = async (): Promise<void> => attached?.close();
+  try {
+    const stack = await LocalWorkspace.selectStack(
+      { stackName, projectName: "steward", program },
+      {
+        workDir: process.cwd(),
+        pulumiCommand: await engineCommand(engine),
+        envVars: { ...engine.env, ...attached?.env },
+      },
+    );
+    return { stack, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

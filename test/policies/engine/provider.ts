@@ -1,0 +1,24 @@
+import { runProvider } from "../../../infra/rehearsal/providers/serve.ts";
+
+/** What the platforms add to the inputs that a program then hands on. */
+const LIVE = { aud: "the-audience-of-the-application", imageId: `sha256:${"a".repeat(64)}` };
+
+/**
+ * A provider that takes every resource and keeps none: what the rules look at also has types that neither the
+ * project's own providers know nor an engine of this machine.
+ */
+await runProvider({
+  name: "any",
+  version: "99.0.0",
+  configure: () => undefined,
+  check: (_type, inputs) => Promise.resolve({ inputs, failures: [] }),
+  diff(_type, before, after) {
+    const keys = Object.keys({ ...before, ...after });
+    const changed = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+    return { changed, replaces: [] };
+  },
+  create: (_type, inputs) => Promise.resolve({ id: "one", outputs: { ...inputs, ...LIVE } }),
+  read: (_type, state) => Promise.resolve(state),
+  update: (_type, _id, inputs) => Promise.resolve({ ...inputs, ...LIVE }),
+  delete: () => Promise.resolve(),
+});

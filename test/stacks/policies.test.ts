@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ACCOUNT, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
+
+const COMMAND = resolve("stacks/policies.ts");
+const NEVER = "SANDBOX_SLEEP_AFTER is never, at the container's full price.";
+
+describe("npm run policies", () => {
+  let subject: TestStack;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    subject = await createTestStack({
+      name: "prod",
+      program: () => Promise.resolve({}),
+      config: {
+        ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+        "steward:target": { value: "serverless" },
+        "steward:accountId": { value: ACCOUNT },
+        "steward:subdomain": { value: "example" },
+        "steward:image": { value: `registry.example.com/steward@sha256:${"0".repeat(64)}` },
+        "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+        "steward:sleepAfter": { value: "never" },
+        "steward:protectState": { value: "true" },
+      },
+    });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await subject?.close();
+    await stage?.close();
+  });
+
+  /** The command in the stack's own project folder, as `npm run policies` has it. */
+  async function policies(...words: string[]) {
+    const env = {
+      ...process.env,
+      PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
+      PULUMI_BACKEND_URL: `file://${join(subject.folder, "state")}`,
+    };
+    const child = spawn(process.execPath, [COMMAND, ...words], { cwd: subject.folder, env });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    }
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, said };
+  }
+
+  test(
+    "ends with 1 where a rule stops the preview of a stack",
+    async () => {
+      const { code, said } = await policies("prod");
+
+      expect(said).toContain(NEVER);
+      expect(said).toContain("The preview was stopped: ");
+      expect(code).toBe(1);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "takes a policy configuration, and ends with 0",
+    async () => {
+      const file = join(subject.folder, "policies.json");
+      await writeFile(file, '{"never-with-reason": {"reason": "answers within seconds"}}');
+      const { code, said } = await policies("prod", "--config", file);
+
+      expect(said).not.toContain(NEVER);
+      expect(said).toContain("[advisory] [severity: low]  bucket-lifecycle ");
+      expect(said).toContain("No mandatory rule is broken.");
+      expect(code).toBe(0);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "looks at the rehearsal's stack without an account",
+    async () => {
+      const { code, said } = await policies("--rehearse", "serverless");
+
+      expect(said).toContain("No mandatory rule is broken.");
+      expect(code).toBe(0);
+    },
+    UPDATE_MS,
+  );
+
+  test.each([
+    { words: [], cause: "which stack? Fix: give a stack's name, or --rehearse serverless or host" },
+    { words: ["prod", "--backup", "yesterday"], cause: "--backup is not a time." },
+    { words: ["prod", "--config", "none.json"], cause: "none.json cannot be read as JSON" },
+    { words: ["nowhere"], cause: "nowhere" },
+  ])("says what is wrong with $words", async ({ words, cause }) => {
+    const { code, said } = await policies(...words);
+
+    expect(said).toContain("The preview was stopped: ");
+    expect(said).toContain(cause);
+    expect(code).toBe(1);
+  });
+});
