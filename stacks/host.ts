@@ -1,5 +1,6 @@
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
+import { buildArguments } from "../infra/build/arguments.ts";
 import { ensureBaseImage } from "../infra/build/base/index.ts";
 import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/build/image.ts";
@@ -7,27 +8,29 @@ import { Container } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
 import { Volume } from "../infra/host/volume.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
-import { HOST_NAMES } from "../runtime/contract/names.ts";
+import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** The stack on one Docker host: image, volume, container with its port, and the probe. */
-export async function host(config: HostConfig): Promise<StackOutputs> {
+export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const bundle = await buildBundle();
   const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
   const options = { providers: { docker: engine } };
   const url = `http://${engineHost(config)}:${config.hostPort}`;
 
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
-  const volume = new Volume("data", { volumeName: HOST_NAMES.volume, protect: config.protectState }, options);
+  const volume = new Volume("data", { volumeName: names.volume, protect: config.protectState }, options);
   const container = new Container(
     "service",
     {
-      containerName: HOST_NAMES.container,
+      containerName: names.container,
       imageId: image.imageId,
       volumeName: volume.volumeName,
       port: { external: config.hostPort, address: config.hostAddress },
       memoryMiB: config.memoryMiB,
+      maxProcesses: config.maxProcesses,
+      logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
       variables: config.runtime.variables,
       secrets: config.runtime.secrets,
     },
@@ -55,7 +58,8 @@ async function imageSource(config: HostConfig, { container }: Bundle): Promise<s
   if (config.image !== undefined) return config.image;
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { image: base } = await ensureBaseImage({ log, env: engineEnvironment(config) });
-  return { context: container.dir, dockerfile: APP_DOCKERFILE, base, hash: container.hash };
+  const { context, hash } = container;
+  return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs: buildArguments({ hash, base }) };
 }
 
 /** The engine that runs the container is the one that has to have the base image. */

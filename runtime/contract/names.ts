@@ -18,6 +18,9 @@ export const CONFIG_FILE = `${AGENT}.json`;
 /** The database's name inside the data directory. */
 export const STATE_FILE = "state.db";
 
+/** The schema of the gateway's tables in it, counted up by each change. Equal to the store's, which a test holds. */
+export const STATE_SCHEMA = 6;
+
 /** Where a host's backups lie inside the data directory. */
 export const BACKUPS_DIRECTORY = "backups";
 
@@ -31,4 +34,10 @@ export const SANDBOX_CLASS = "Sandbox";
 export const BINDINGS = { sandbox: "SANDBOX", state: "STATE" } as const;
 
 /** What the host deployment is known by on its Docker engine. */
-export const HOST_NAMES = { container: AGENT, volume: `${AGENT}-data` } as const;
+export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
+
+/** Names on a Docker engine. */
+export interface HostNames {
+  container: string;
+  volume: string;
+}

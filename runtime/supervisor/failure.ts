@@ -18,7 +18,12 @@ export interface Failure {
   permanent: boolean;
 }
 
-const PERMANENT: ReadonlySet<ErrorCode> = new Set(["config_invalid", "dm_policy_set", "environment_invalid"]);
+const PERMANENT: ReadonlySet<ErrorCode> = new Set([
+  "config_invalid",
+  "data_newer",
+  "dm_policy_set",
+  "environment_invalid",
+]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
 /** What Node prints around an uncaught error: the frames, and its own version at the end. */

@@ -2,8 +2,12 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { buildBundle } from "../../../infra/build/bundle.ts";
+import { docker } from "../../../infra/build/docker.ts";
+import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
+import { engine } from "../../support/docker.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
 
 test("the container bundle holds the command line, ready to be run by its name", async () => {
@@ -18,3 +22,32 @@ test("the container bundle holds the command line, ready to be run by its name",
   expect(version.stdout).toBe(`${VERSION}\n`);
   expect(list.stdout).toBe("No pending slack pairing requests.\n");
 });
+
+test.skipIf(!engine.ok)(
+  "the same sources give the same layer of the application, built twice from nothing",
+  { timeout: 600_000 },
+  async () => {
+    const { image: base } = await ensureBaseImage({ log: () => {} });
+    const layer = async (): Promise<string> => {
+      const { container } = await buildBundle({ outdir: await temporaryDirectory() });
+      const build = [
+        "build",
+        "--quiet",
+        "--no-cache",
+        `--build-arg=BASE=${base}`,
+        `--file=${APP_DOCKERFILE}`,
+      ];
+      const { stdout } = await docker([...build, container.context]);
+      const id = stdout.trim();
+      try {
+        const layers = (name: string) => docker(["inspect", "--format", "{{json .RootFS.Layers}}", name]);
+        const [below, all] = await Promise.all([layers(base), layers(id)]);
+        return JSON.parse(all.stdout)[JSON.parse(below.stdout).length];
+      } finally {
+        await docker(["rmi", id]);
+      }
+    };
+
+    expect(await layer()).toBe(await layer());
+  },
+);
