@@ -4,10 +4,12 @@ import { buildArguments } from "../infra/build/arguments.ts";
 import { ensureBaseImage } from "../infra/build/base/index.ts";
 import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/build/image.ts";
-import { Container } from "../infra/host/container.ts";
+import { Container, type ContainerArgs } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
+import { preflight } from "../infra/host/preflight.ts";
 import { Volume } from "../infra/host/volume.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
+import { StewardError } from "../runtime/contract/errors.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
@@ -19,14 +21,15 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const options = { providers: { docker: engine } };
   const url = `http://${engineHost(config)}:${config.hostPort}`;
 
+  await checked(config, names);
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
-  const volume = new Volume("data", { volumeName: names.volume, protect: config.protectState }, options);
+  const data = createData(config, names, options);
   const container = new Container(
     "service",
     {
       containerName: names.container,
       imageId: image.imageId,
-      volumeName: volume.volumeName,
+      data,
       port: { external: config.hostPort, address: config.hostAddress },
       memoryMiB: config.memoryMiB,
       maxProcesses: config.maxProcesses,
@@ -48,9 +51,32 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
     image: image.imageId,
     bundleHash: bundle.hash,
     containerId: container.containerId,
-    volumeName: volume.volumeName,
+    ...("directory" in data ? { dataDirectory: data.directory } : data),
     readiness: readiness.report,
   };
+}
+
+/** A directory of the host is its owner's: only a volume is the stack's to make and to remove. */
+function createData(
+  { hostDataDirectory: directory, protectState: protect }: HostConfig,
+  { volume: volumeName }: HostNames,
+  options: pulumi.ComponentResourceOptions,
+): ContainerArgs["data"] {
+  if (directory !== undefined) return { directory };
+  return { volumeName: new Volume("data", { volumeName, protect }, options).volumeName };
+}
+
+/** A RunError is shown without a stack trace: its text tells what to type. */
+async function checked(config: HostConfig, names: HostNames): Promise<void> {
+  const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
+  const port = { external: config.hostPort, address: config.hostAddress };
+  const environment = engineEnvironment(config);
+  try {
+    await preflight({ names, environment, port, directory, memoryMiB, diskMiB, image });
+  } catch (error) {
+    if (error instanceof StewardError) throw new pulumi.RunError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

@@ -6,7 +6,8 @@ import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 export interface ContainerArgs {
   containerName: string;
   imageId: pulumi.Input<string>;
-  volumeName: pulumi.Input<string>;
+  /** What keeps the data: a volume, or a directory of the host. */
+  data: { volumeName: pulumi.Input<string> } | { directory: string };
   /** The host's port and address that lead to the edge in the container. */
   port: { external: number; address: string };
   memoryMiB: number;
@@ -26,7 +27,7 @@ const STOP_SECONDS = 10;
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}/healthz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
 /**
- * The service's container. It writes to its volume and to /tmp alone, gains no privileges, and
+ * The service's container. It writes to its data and to /tmp alone, gains no privileges, and
  * comes up again by itself unless someone stopped it.
  */
 export class Container extends pulumi.ComponentResource {
@@ -43,7 +44,7 @@ export class Container extends pulumi.ComponentResource {
         command: COMMAND,
         envs: environment(args),
         ports: [{ internal: PORTS.edge, external: args.port.external, ip: args.port.address }],
-        volumes: [{ volumeName: args.volumeName, containerPath: DATA_DIRECTORY }],
+        volumes: [{ ...dataSource(args.data), containerPath: DATA_DIRECTORY }],
         tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },
         readOnly: true,
         securityOpts: ["no-new-privileges"],
@@ -74,6 +75,12 @@ export class Container extends pulumi.ComponentResource {
     this.containerId = container.id;
     this.registerOutputs({ containerId: this.containerId });
   }
+}
+
+function dataSource(
+  data: ContainerArgs["data"],
+): { volumeName: pulumi.Input<string> } | { hostPath: string } {
+  return "directory" in data ? { hostPath: data.directory } : data;
 }
 
 /** Sorted, so that the order in which keys were set means no change. */

@@ -12,6 +12,9 @@ export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 /** The data directory inside the container; elsewhere `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
+/** The user that everything in the container runs as, and its group. Equal to the base image's, which a test holds. */
+export const CONTAINER_USER = 10_001;
+
 /** The config file's name inside the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;
 
