@@ -41,7 +41,12 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   );
   const readiness = new Readiness(
     "readiness",
-    { url, publicWebhooks: config.publicWebhooks, triggers: [container.containerId] },
+    {
+      url,
+      publicWebhooks: config.publicWebhooks,
+      container: { name: names.container, dockerHost: config.docker },
+      triggers: [container.containerId],
+    },
     { dependsOn: container },
   );
 

@@ -10,6 +10,8 @@ export interface ReadinessArgs {
   triggers: pulumi.Input<string>[];
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
+  /** The container that never sleeps, on a host: its gateway has to be ready, and a failure tells of it. */
+  container?: { name: string; dockerHost?: string | undefined };
 }
 
 const PROBE = fileURLToPath(new URL("probe.ts", import.meta.url));
@@ -30,7 +32,7 @@ export class Readiness extends pulumi.ComponentResource {
       {
         interpreter: [process.execPath],
         create: PROBE,
-        environment: { PROBE_URL: args.url, PROBE_PUBLIC_WEBHOOKS: String(args.publicWebhooks) },
+        environment: probeEnvironment(args),
         triggers: args.triggers,
       },
       { parent: this },
@@ -39,4 +41,17 @@ export class Readiness extends pulumi.ComponentResource {
     this.report = probe.stdout;
     this.registerOutputs({ report: this.report });
   }
+}
+
+function probeEnvironment({
+  url,
+  publicWebhooks,
+  container,
+}: ReadinessArgs): Record<string, pulumi.Input<string>> {
+  return {
+    PROBE_URL: url,
+    PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
+    ...(container && { PROBE_CONTAINER: container.name }),
+    ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
+  };
 }

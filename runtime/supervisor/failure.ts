@@ -8,6 +8,8 @@ export interface Exit {
   stderr: readonly string[];
   /** It was killed because its port did not answer in time; milliseconds that it had. */
   silentForMs?: number;
+  /** The kernel killed for the container's memory during the run. */
+  outOfMemory?: boolean;
   /** It could not be started at all. */
   spawnError?: string;
 }
@@ -36,12 +38,13 @@ export function readFailure(exit: Exit): Failure {
   return { reason: found, permanent: PERMANENT.has(found.code) };
 }
 
-function causeOf({ code, signal, stderr, silentForMs, spawnError }: Exit): Reason {
+function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }: Exit): Reason {
   if (spawnError !== undefined) return reason("crash_looping", `It cannot be started: ${spawnError}.`);
   if (silentForMs !== undefined) {
     const seconds = Math.round(silentForMs / 1_000);
     return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was ended.`);
   }
+  if (signal === "SIGKILL" && outOfMemory) return reason("out_of_memory");
   const config = stderr.findIndex((line) => line.startsWith("Invalid config at "));
   if (config !== -1) {
     const lines = stderr.slice(config).filter((line, index) => index === 0 || line.startsWith("- "));
