@@ -21,7 +21,7 @@ const TABLE = [
   {
     from: "infra/(serverless|host|channels|readiness|build)",
     may: ["infra/(serverless|host|channels|readiness|build)", "runtime/contract"],
-    packages: ["@pulumi/\\w+", "cloudflare", "esbuild", "zod"],
+    packages: ["@pulumi/\\w+", "cloudflare", "esbuild", "tar-stream", "zod"],
     // The pinned Node's version is part of an image's name.
     files: ["package.json"],
     node: true,

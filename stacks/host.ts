@@ -1,34 +1,40 @@
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
+import { buildArguments } from "../infra/build/arguments.ts";
 import { DiscordCommands } from "../infra/channels/discord-commands.ts";
 import { ensureBaseImage } from "../infra/build/base/index.ts";
 import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/build/image.ts";
-import { Container } from "../infra/host/container.ts";
+import { Container, type ContainerArgs } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
+import { preflight } from "../infra/host/preflight.ts";
 import { Volume } from "../infra/host/volume.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
-import { HOST_NAMES } from "../runtime/contract/names.ts";
+import { StewardError } from "../runtime/contract/errors.ts";
+import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** The stack on one Docker host: image, volume, container with its port, and the probe. */
-export async function host(config: HostConfig): Promise<StackOutputs> {
+export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const bundle = await buildBundle();
   const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
   const options = { providers: { docker: engine } };
   const url = `http://${engineHost(config)}:${config.hostPort}`;
 
+  await checked(config, names);
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
-  const volume = new Volume("data", { volumeName: HOST_NAMES.volume, protect: config.protectState }, options);
+  const data = createData(config, names, options);
   const container = new Container(
     "service",
     {
-      containerName: HOST_NAMES.container,
+      containerName: names.container,
       imageId: image.imageId,
-      volumeName: volume.volumeName,
+      data,
       port: { external: config.hostPort, address: config.hostAddress },
       memoryMiB: config.memoryMiB,
+      maxProcesses: config.maxProcesses,
+      logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
       variables: config.runtime.variables,
       secrets: config.runtime.secrets,
     },
@@ -41,6 +47,7 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
       publicWebhooks: config.publicWebhooks,
+      container: { name: names.container, dockerHost: config.docker },
       triggers: [container.containerId],
     },
     { dependsOn: container },
@@ -53,7 +60,7 @@ export async function host(config: HostConfig): Promise<StackOutputs> {
     image: image.imageId,
     bundleHash: bundle.hash,
     containerId: container.containerId,
-    volumeName: volume.volumeName,
+    ...("directory" in data ? { dataDirectory: data.directory } : data),
     readiness: readiness.report,
     ...(commands && { discordCommands: commands.id }),
   };
@@ -67,12 +74,36 @@ function offerCommands(config: HostConfig, readiness: Readiness): DiscordCommand
   return new DiscordCommands("discord-commands", { botToken, applicationId }, { dependsOn: readiness });
 }
 
+/** A directory of the host is its owner's: only a volume is the stack's to make and to remove. */
+function createData(
+  { hostDataDirectory: directory, protectState: protect }: HostConfig,
+  { volume: volumeName }: HostNames,
+  options: pulumi.ComponentResourceOptions,
+): ContainerArgs["data"] {
+  if (directory !== undefined) return { directory };
+  return { volumeName: new Volume("data", { volumeName, protect }, options).volumeName };
+}
+
+/** A RunError is shown without a stack trace: its text tells what to type. */
+async function checked(config: HostConfig, names: HostNames): Promise<void> {
+  const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
+  const port = { external: config.hostPort, address: config.hostAddress };
+  const environment = engineEnvironment(config);
+  try {
+    await preflight({ names, environment, port, directory, memoryMiB, diskMiB, image });
+  } catch (error) {
+    if (error instanceof StewardError) throw new pulumi.RunError(error.message, { cause: error });
+    throw error;
+  }
+}
+
 /** The image is built on the engine that runs it, which first needs the base image. */
 async function imageSource(config: HostConfig, { container }: Bundle): Promise<string | ImageBuild> {
   if (config.image !== undefined) return config.image;
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
   const { image: base } = await ensureBaseImage({ log, env: engineEnvironment(config) });
-  return { context: container.dir, dockerfile: APP_DOCKERFILE, base, hash: container.hash };
+  const { context, hash } = container;
+  return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs: buildArguments({ hash, base }) };
 }
 
 /** The engine that runs the container is the one that has to have the base image. */

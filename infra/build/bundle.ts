@@ -8,6 +8,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "./cache.ts";
+import { modeOf, writeContext, type Files } from "./context.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const HASH_LENGTH = 16;
@@ -27,9 +28,9 @@ export interface Bundle {
   /**
    * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`,
    * and the command line `gateway/cli/main.js`, which `bin/steward` calls.
-   * Its hash is over the image's recipe too, so it can name an image.
+   * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
    */
-  container: { dir: string; hash: string };
+  container: { dir: string; context: string; hash: string };
 }
 
 /**
@@ -117,7 +118,7 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
     bundled(WORKER, "dist/worker"),
     ...PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
   ]);
-  const container: Files = new Map(programs.flatMap((files) => Array.from(files)));
+  const container = new Map(programs.flatMap((files) => Array.from(files)));
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
@@ -127,8 +128,16 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
   // Behind the hash, which it names.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
-  const workerDir = await store(path.join(outdir, `worker-${workerHash}`), worker);
-  const containerDir = await store(path.join(outdir, `container-${containerHash}`), container);
+  const workerDir = await store(path.join(outdir, `worker-${workerHash}`), (draft) =>
+    writeFiles(worker, draft),
+  );
+  const containerDir = await store(path.join(outdir, `container-${containerHash}`), (draft) =>
+    writeFiles(container, draft),
+  );
+  const sorted = new Map([...container].sort(byName));
+  const context = await store(path.join(outdir, `image-${containerHash}`), (draft) =>
+    writeContext(sorted, draft),
+  );
   const files = [...worker.keys()].map((name) => ({
     name,
     path: path.join(workerDir, name),
@@ -137,13 +146,13 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   return {
     hash: createHash("sha256").update(workerHash).update(containerHash).digest("hex").slice(0, HASH_LENGTH),
     worker: { mainModule: "index.js", files, hash: workerHash },
-    container: { dir: containerDir, hash: containerHash },
+    container: { dir: containerDir, context, hash: containerHash },
   };
 }
 
 // What else decides what an image holds, beside the bundle.
 async function imageRecipe(): Promise<Files> {
-  const names = ["Dockerfile", "base/Dockerfile", "base/debian.ts"];
+  const names = ["Dockerfile", "context.ts", "base/Dockerfile", "base/debian.ts"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [
     `recipe/${name}`,
     await readFile(path.join(import.meta.dirname, name)),
@@ -152,15 +161,17 @@ async function imageRecipe(): Promise<Files> {
   return new Map([...(await Promise.all(names.map(read))), ["recipe/node", node]]);
 }
 
-type Files = Map<string, Uint8Array>;
-
 async function bundled(options: BuildOptions, outdir: string): Promise<Files> {
   const { outputFiles = [] } = await build(options);
   const named = outputFiles.map((file: OutputFile): [string, Uint8Array] => [
     path.relative(path.join(ROOT, outdir), file.path).split(path.sep).join("/"),
     file.contents,
   ]);
-  return new Map(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(named.sort(byName));
+}
+
+function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
+  return a < b ? -1 : 1;
 }
 
 function contentHash(files: Files): string {
@@ -169,15 +180,16 @@ function contentHash(files: Files): string {
   return hash.digest("hex").slice(0, HASH_LENGTH);
 }
 
-function store(dir: string, files: Files): Promise<string> {
+function store(dir: string, fill: (draft: string) => Promise<void>): Promise<string> {
   return exclusively(path.join(path.dirname(dir), ".lock"), async () => {
-    if (existsSync(dir)) return dir;
-    await publish(dir, async (draft) => {
-      for (const [name, content] of files) {
-        await mkdir(path.dirname(path.join(draft, name)), { recursive: true });
-        await writeFile(path.join(draft, name), content, { mode: name.startsWith("bin/") ? 0o755 : 0o644 });
-      }
-    });
+    if (!existsSync(dir)) await publish(dir, fill);
     return dir;
   });
+}
+
+async function writeFiles(files: Files, folder: string): Promise<void> {
+  for (const [name, content] of files) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    await writeFile(path.join(folder, name), content, { mode: modeOf(name) });
+  }
 }

@@ -1,25 +1,21 @@
-import { cp, lutimes, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AGENT } from "../../runtime/contract/names.ts";
+import { buildArguments } from "./arguments.ts";
 import { ensureBaseImage, type BaseImage } from "./base/index.ts";
 import type { Bundle } from "./bundle.ts";
 import { docker, imageId } from "./docker.ts";
 
-/** Dockerfile of the application image. It takes one build argument, BASE, and the bundle as its context. */
+/** Dockerfile of the application image. Its arguments are those of `buildArguments`. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 
 export interface AppImageOptions {
-  /** The container bundle: `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js` and their chunks. */
+  /** A folder that `writeContext` has written. */
   contextDir: string;
   /** Name and tag of the image. The tag has to follow from the bundle's content and the base image. */
   tag: string;
   baseImage: string;
   log: (line: string) => void;
 }
-
-/** Every file of the image has this time, so that the same bundle gives the same layer. Unix seconds. */
-const FIXED_TIME = 1_700_000_000;
 
 /**
  * Builds the application image, unless the Docker engine has one of that name.
@@ -30,17 +26,9 @@ export async function buildAppImage(options: AppImageOptions): Promise<{ image: 
   const present = await imageId(image);
   if (present !== undefined) return { image, id: present };
 
-  const context = await mkdtemp(join(tmpdir(), "steward-image-"));
-  try {
-    await cp(options.contextDir, context, { recursive: true });
-    await fixTimes(context);
-    log(`building ${image}`);
-    const built = await docker(buildArguments(options, context));
-    const id = (await imageId(image)) ?? built.stdout.trim();
-    return { image, id };
-  } finally {
-    await rm(context, { recursive: true, force: true });
-  }
+  log(`building ${image}`);
+  const built = await docker(buildCommand(options));
+  return { image, id: (await imageId(image)) ?? built.stdout.trim() };
 }
 
 /** An image of this checkout. */
@@ -61,33 +49,18 @@ export async function stewardImage(
 ): Promise<StewardImage> {
   const { image: baseImage, source: base } = await ensureBaseImage({ log });
   const tag = `${AGENT}:${container.hash}`;
-  const { image } = await buildAppImage({ contextDir: container.dir, tag, baseImage, log });
+  const { image } = await buildAppImage({ contextDir: container.context, tag, baseImage, log });
   return { image, base };
 }
 
-/** Labels: https://specs.opencontainers.org/image-spec/annotations/ */
-function buildArguments(options: AppImageOptions, context: string): string[] {
-  const labels = {
-    "org.opencontainers.image.title": "steward",
-    "org.opencontainers.image.description": "An assistant gateway for Telegram, Slack and Discord",
-    "org.opencontainers.image.licenses": "MIT",
-    "org.opencontainers.image.version": options.tag.split(":").at(-1) ?? options.tag,
-    "org.opencontainers.image.base.name": options.baseImage,
-  };
+function buildCommand({ contextDir, tag, baseImage }: AppImageOptions): string[] {
+  const given = buildArguments({ hash: tag.split(":").at(-1) ?? tag, base: baseImage });
   return [
     "build",
     "--quiet",
     `--file=${APP_DOCKERFILE}`,
-    `--tag=${options.tag}`,
-    `--build-arg=BASE=${options.baseImage}`,
-    ...Object.entries(labels).map(([name, value]) => `--label=${name}=${value}`),
-    context,
+    `--tag=${tag}`,
+    ...Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`),
+    contextDir,
   ];
-}
-
-async function fixTimes(folder: string): Promise<void> {
-  for (const name of await readdir(folder, { recursive: true })) {
-    await lutimes(join(folder, name), FIXED_TIME, FIXED_TIME);
-  }
-  await lutimes(folder, FIXED_TIME, FIXED_TIME);
 }

@@ -7,10 +7,10 @@ export interface ImageBuild {
   /** The folder whose content goes in. */
   context: string;
   dockerfile: string;
-  /** The image that it starts from, which the engine has. */
-  base: string;
   /** Hash of the folder's content: the image is named by it. */
   hash: string;
+  /** The Dockerfile's arguments: the image that it starts from, which the engine has, and what it says of itself. */
+  buildArgs: Readonly<Record<string, string>>;
 }
 
 /** Arguments of {@link Image}. */
@@ -37,13 +37,13 @@ export class Image extends pulumi.ComponentResource {
 function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
   // An image that someone else put there stays when the stack goes.
   if (typeof source === "string") return { name: source, keepLocally: true };
-  const { context, dockerfile, base, hash } = source;
+  const { context, dockerfile, hash, buildArgs } = source;
   return {
     name: `${AGENT}:${hash}`,
     // A replacement of the same name, such as from another checkout's path, must not take the image from
     // under the container that runs it.
     keepLocally: true,
-    build: { context, dockerfile, buildArgs: { BASE: base } },
-    triggers: { content: hash, base },
+    build: { context, dockerfile, buildArgs },
+    triggers: { content: hash, ...buildArgs },
   };
 }

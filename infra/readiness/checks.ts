@@ -9,23 +9,29 @@ export interface Check {
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
 }
 
+/** It answers, and will not come to answer otherwise: there is nothing to wait for. */
+export class GivenUp extends Error {}
+
 /** Time for one answer: it may have to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** What was deployed. */
-interface Deployed {
+/** What was deployed, and can be asked. */
+export interface CheckOptions {
   publicWebhooks: boolean;
   /** The hash of the bundle that has to answer, where it is known. */
   bundle: string | undefined;
+  /** The gateway never sleeps, so it has to be there. */
+  alwaysOn: boolean;
 }
 
 /** What every deployment has to answer before it counts. */
-export function readinessChecks({ publicWebhooks, bundle }: Deployed): Check[] {
+export function readinessChecks({ publicWebhooks, bundle, alwaysOn }: CheckOptions): Check[] {
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
   const webhooks = routes("webhook").map(({ path }) => path);
   return [
     healthz,
     ...(bundle === undefined ? [] : [runs(bundle)]),
+    ...(alwaysOn ? [gatewayReady] : []),
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
@@ -52,6 +58,20 @@ function runs(bundle: string): Check {
     },
   };
 }
+
+const gatewayReady: Check = {
+  name: "GET /readyz",
+  async run(fetch, url) {
+    const response = await ask(fetch, `${url}/readyz`);
+    if (response.status === 200) return undefined;
+    const [state] = await membersOf(response, ["state"]);
+    const home = await ask(fetch, `${url}/`);
+    const [code, detail] = await membersOf(home, ["code", "detail"]);
+    const text = `the gateway is ${String(state)} (${String(code)}): ${String(detail)}`;
+    if (state === "crash-looping") throw new GivenUp(text);
+    return text;
+  },
+};
 
 const challenge: Check = {
   name: "POST /slack/events with a url_verification",
@@ -112,8 +132,15 @@ function closed(path: string): Check {
 
 /** The code of a problem document, if it is one. */
 async function codeOf(response: Response): Promise<unknown> {
+  const [code] = await membersOf(response, ["code"]);
+  return code;
+}
+
+/** Members of an answer's JSON, as far as it has them. */
+async function membersOf(response: Response, names: readonly string[]): Promise<unknown[]> {
   const body: unknown = await response.json().catch(() => undefined);
-  return typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
+  const members = new Map(typeof body === "object" && body !== null ? Object.entries(body) : []);
+  return names.map((name) => members.get(name));
 }
 
 /** Refused by the service, or sent to sign in by the identity gateway. */

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readinessChecks, type Check } from "./checks.ts";
+import { GivenUp, readinessChecks, type Check } from "./checks.ts";
+import { containerReport } from "./container.ts";
 
 /**
  * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
  * minutes: DNS, certificates and a cold start take their time). Exits 0 with one line a check, or 1
- * with the last reason of every check that did not pass.
+ * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
  */
 const RETRY_AFTER_MS = 1_000;
 
 const url = (process.env["PROBE_URL"] ?? "").replace(/\/$/, "");
-const end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
+const container = process.env["PROBE_CONTAINER"];
+let end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
 let waiting = readinessChecks({
   publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
+  alwaysOn: container !== undefined,
   bundle: process.env["PROBE_BUNDLE"],
 });
 
@@ -24,7 +27,8 @@ for (;;) {
   if (failed.length === 0) break;
   if (Date.now() + RETRY_AFTER_MS > end) {
     const lines = failed.map(({ check, failure }) => `  ${check.name}: ${failure}`);
-    process.stderr.write(`${url} does not answer as it should:\n${lines.join("\n")}\n`);
+    const report = container === undefined ? [] : await containerReport(container);
+    process.stderr.write(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
   waiting = failed.map(({ check }) => check);
@@ -35,6 +39,10 @@ async function run(check: Check): Promise<string | undefined> {
   try {
     return await check.run(fetch, url);
   } catch (error) {
+    if (error instanceof GivenUp) {
+      end = 0;
+      return error.message;
+    }
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return `no answer (${cause instanceof Error ? cause.message : String(cause)})`;
   }

@@ -12,6 +12,8 @@ export interface ReadinessArgs {
   bundle?: string | undefined;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
+  /** The container that never sleeps, on a host: its gateway has to be ready, and a failure tells of it. */
+  container?: { name: string; dockerHost?: string | undefined };
 }
 
 const PROBE = fileURLToPath(new URL("probe.ts", import.meta.url));
@@ -32,11 +34,7 @@ export class Readiness extends pulumi.ComponentResource {
       {
         interpreter: [process.execPath],
         create: PROBE,
-        environment: {
-          PROBE_URL: args.url,
-          PROBE_PUBLIC_WEBHOOKS: String(args.publicWebhooks),
-          ...(args.bundle !== undefined && { PROBE_BUNDLE: args.bundle }),
-        },
+        environment: probeEnvironment(args),
         triggers: args.triggers,
       },
       { parent: this },
@@ -45,4 +43,19 @@ export class Readiness extends pulumi.ComponentResource {
     this.report = probe.stdout;
     this.registerOutputs({ report: this.report });
   }
+}
+
+function probeEnvironment({
+  url,
+  publicWebhooks,
+  bundle,
+  container,
+}: ReadinessArgs): Record<string, pulumi.Input<string>> {
+  return {
+    PROBE_URL: url,
+    PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
+    ...(bundle !== undefined && { PROBE_BUNDLE: bundle }),
+    ...(container && { PROBE_CONTAINER: container.name }),
+    ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
+  };
 }

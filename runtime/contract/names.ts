@@ -12,11 +12,17 @@ export const PORTS = { edge: 8080, gateway: 18789, supervisor: 18790 } as const;
 /** The data directory inside the container; elsewhere `STEWARD_HOME` names it. */
 export const DATA_DIRECTORY = `/root/.${AGENT}`;
 
+/** The user that everything in the container runs as, and its group. Equal to the base image's, which a test holds. */
+export const CONTAINER_USER = 10_001;
+
 /** The config file's name inside the data directory. */
 export const CONFIG_FILE = `${AGENT}.json`;
 
 /** The database's name inside the data directory. */
 export const STATE_FILE = "state.db";
+
+/** The schema of the gateway's tables in it, counted up by each change. Equal to the store's, which a test holds. */
+export const STATE_SCHEMA = 7;
 
 /** Lies at the top of a container's bundle and holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";
@@ -37,4 +43,10 @@ export const SANDBOX_CLASS = "Sandbox";
 export const BINDINGS = { sandbox: "SANDBOX", state: "STATE" } as const;
 
 /** What the host deployment is known by on its Docker engine. */
-export const HOST_NAMES = { container: AGENT, volume: `${AGENT}-data` } as const;
+export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
+
+/** Names on a Docker engine. */
+export interface HostNames {
+  container: string;
+  volume: string;
+}

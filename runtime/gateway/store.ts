@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { StewardError } from "../contract/errors.ts";
 import { openDatabase, type DatabaseSetAside } from "../process/database.ts";
 
 /** One entry a schema version; an entry that was released is never edited, only followed by another. */
@@ -160,14 +161,17 @@ const MIGRATIONS = [
  * Opens the gateway's database and brings its schema up to date. What was committed survives a crash
  * and a power cut, which the record of answered deliveries needs; see {@link openDatabase}.
  *
- * @throws Error where the file was written by a later version.
+ * @throws StewardError `data_newer` where the file was written by a later version.
  */
 export function openStore(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
   const database = openDatabase(path, onSetAside);
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
   if (version > MIGRATIONS.length) {
     database.close();
-    throw new Error(`${path} has schema ${version}, this version knows up to ${MIGRATIONS.length}`);
+    throw new StewardError(
+      "data_newer",
+      `${path} has schema ${version}, this version knows up to ${MIGRATIONS.length}.`,
+    );
   }
   const missing = MIGRATIONS.slice(version);
   if (missing.length > 0) {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
+import { goesFirst } from "./memory.ts";
 
 /** What the process wrote before its end may still be on its way for this long. */
 const LAST_WORDS_MS = 1_000;
@@ -48,6 +49,7 @@ function spawnChild({ command, environment }: ChildOptions): Child {
   const [file, ...args] = command;
   const child = spawn(file, args, { env: environment, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const { pid } = child;
+  if (pid !== undefined) goesFirst(pid);
   const kill = (signal: NodeJS.Signals): void => {
     if (pid === undefined) return;
     try {

@@ -8,6 +8,8 @@ export interface Exit {
   stderr: readonly string[];
   /** It was killed because its port did not answer in time; milliseconds that it had. */
   silentForMs?: number;
+  /** The kernel killed for the container's memory during the run. */
+  outOfMemory?: boolean;
   /** It could not be started at all. */
   spawnError?: string;
 }
@@ -18,7 +20,12 @@ export interface Failure {
   permanent: boolean;
 }
 
-const PERMANENT: ReadonlySet<ErrorCode> = new Set(["config_invalid", "dm_policy_set", "environment_invalid"]);
+const PERMANENT: ReadonlySet<ErrorCode> = new Set([
+  "config_invalid",
+  "data_newer",
+  "dm_policy_set",
+  "environment_invalid",
+]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
 /** What Node prints around an uncaught error: the frames, and its own version at the end. */
@@ -31,12 +38,13 @@ export function readFailure(exit: Exit): Failure {
   return { reason: found, permanent: PERMANENT.has(found.code) };
 }
 
-function causeOf({ code, signal, stderr, silentForMs, spawnError }: Exit): Reason {
+function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }: Exit): Reason {
   if (spawnError !== undefined) return reason("crash_looping", `It cannot be started: ${spawnError}.`);
   if (silentForMs !== undefined) {
     const seconds = Math.round(silentForMs / 1_000);
     return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was ended.`);
   }
+  if (signal === "SIGKILL" && outOfMemory) return reason("out_of_memory");
   const config = stderr.findIndex((line) => line.startsWith("Invalid config at "));
   if (config !== -1) {
     const lines = stderr.slice(config).filter((line, index) => index === 0 || line.startsWith("- "));

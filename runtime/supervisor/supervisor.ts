@@ -20,6 +20,7 @@ import {
   type BackoffPolicy,
   type LifecycleEvent,
 } from "./lifecycle.ts";
+import { oomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
 import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
@@ -125,6 +126,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
+  /** Kills for memory before the run. */
+  let killsBefore = 0;
 
   const status = (): SandboxStatus =>
     sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list });
@@ -159,7 +162,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
-    const failure = readFailure(exit);
+    const failure = readFailure({ ...exit, outOfMemory: oomKills() > killsBefore });
     keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
     happened({ type: "crashed", exitCode: exit.code, ...failure });
@@ -169,6 +172,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment });
     started = undefined;
+    killsBefore = oomKills();
     run = startRun({
       child,
       host: HOST,

@@ -118,7 +118,19 @@ export const hostSchema = z.strictObject({
   hostAddress: z
     .union([z.ipv4(), z.ipv6()], { error: "must be an IP address of the host" })
     .default("0.0.0.0"),
+  /** A directory of the host that keeps the data. Default: a named volume. */
+  hostDataDirectory: matching(
+    /^\/[^\s:,]+$/,
+    "an absolute path without spaces, colons and commas",
+  ).optional(),
+  /** Free space that the preflight asks for, on the engine's disk and the data's. */
+  diskMiB: integer(0, 1_048_576).default(1024),
   memoryMiB: integer(128, 1_048_576).default(512),
+  /** Processes and threads; the kernel counts them for the container's user on the whole host. */
+  maxProcesses: integer(64, 32_768).default(512),
+  /** What the engine keeps of the container's output: `logFiles` files of `logMaxMiB` each. */
+  logMaxMiB: integer(1, 10_240).default(10),
+  logFiles: integer(1, 100).default(3),
 });
 
 /** The schema of each target. */

@@ -2,58 +2,39 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildBundle } from "../../infra/build/bundle.ts";
 import { docker } from "../../infra/build/docker.ts";
-import { refuseForeignHostStack } from "../../stacks/rehearsal/host-guard.ts";
+import { STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import { engine } from "../support/docker.ts";
 import { rehearse } from "../support/rehearse.ts";
-import { stackProgram } from "../support/program.ts";
-import { createTestStack, ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
-import { freePort } from "../support/ports.ts";
-
-const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
+import { ADMIN_TOKEN, createHostStack, type HostStack } from "../support/host-stack.ts";
+import { ENGINE_MS, stateText, UPDATE_MS } from "../support/stack.ts";
 
 describe.skipIf(!engine.ok)(
   `the host stack on Docker ${engine.ok ? engine.version : `(${engine.reason})`}`,
   () => {
-    let subject: TestStack;
-    let port: number;
+    let subject: HostStack;
 
     beforeAll(async () => {
-      await refuseForeignHostStack();
-      port = await freePort();
-      subject = await createTestStack({
-        program: stackProgram(),
-        docker: true,
-        providers: ["command"],
-        config: {
-          "steward:target": { value: "host" },
-          "steward:hostPort": { value: String(port) },
-          "steward:hostAddress": { value: "127.0.0.1" },
-          "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
-          "steward:adminToken": { value: ADMIN_TOKEN, secret: true },
-        },
-      });
+      subject = await createHostStack({ "steward:logFiles": { value: "2" } });
     }, ENGINE_MS);
 
-    afterAll(async () => {
-      await subject?.stack.destroy();
-      await subject?.close();
-    }, UPDATE_MS);
+    afterAll(() => subject?.close(), UPDATE_MS);
 
     test(
       "comes up, and ends only after the service has answered on its port",
       async () => {
         const update = await subject.stack.up();
 
-        expect(update.outputs["url"]?.value).toBe(`http://127.0.0.1:${port}`);
+        expect(update.outputs["url"]?.value).toBe(subject.url);
         expect(update.outputs["readiness"]?.value).toContain("ok   POST /slack/events");
-        expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+        expect((await fetch(`${subject.url}/healthz`)).status).toBe(200);
       },
       ENGINE_MS,
     );
 
     test("runs the container with no more rights than it needs", async () => {
-      const { stdout } = await docker(["inspect", "steward"]);
+      const { stdout } = await docker(["inspect", subject.names.container]);
       const [container] = JSON.parse(stdout);
 
       expect(container.Config.User).not.toMatch(/^(root|0)?$/);
@@ -63,17 +44,38 @@ describe.skipIf(!engine.ok)(
         SecurityOpt: ["no-new-privileges"],
         Privileged: false,
         Memory: 512 * 1024 * 1024,
+        Ulimits: [{ Name: "nproc", Soft: 512, Hard: 512 }],
         RestartPolicy: { Name: "unless-stopped" },
-        PortBindings: { "8080/tcp": [{ HostIp: "127.0.0.1", HostPort: String(port) }] },
+        LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "2" } },
+        PortBindings: { "8080/tcp": [{ HostIp: "127.0.0.1", HostPort: new URL(subject.url).port }] },
       });
-      expect(container.Mounts).toMatchObject([{ Type: "volume", Name: "steward-data", RW: true }]);
+      expect(container.Config.StopTimeout).toBe(10);
+      expect(container.Mounts).toMatchObject([{ Type: "volume", Name: subject.names.volume, RW: true }]);
+    });
+
+    test("says in its labels what it is, and which data it writes", async () => {
+      const { stdout } = await docker(["inspect", subject.names.container]);
+      const [{ Config }] = JSON.parse(stdout);
+      const { container } = await buildBundle();
+
+      expect(Config.Labels).toMatchObject({
+        "org.opencontainers.image.title": "steward",
+        "org.opencontainers.image.version": VERSION,
+        "org.opencontainers.image.revision": container.hash,
+        "steward.state-schema": String(STATE_SCHEMA),
+      });
     });
 
     test(
       "becomes healthy by its own check",
       async () => {
         const health = async () => {
-          const { stdout } = await docker(["inspect", "--format", "{{.State.Health.Status}}", "steward"]);
+          const { stdout } = await docker([
+            "inspect",
+            "--format",
+            "{{.State.Health.Status}}",
+            subject.names.container,
+          ]);
           return stdout.trim();
         };
 
@@ -99,12 +101,12 @@ describe.skipIf(!engine.ok)(
     test(
       "replaces the container alone when a variable changes, and keeps the data",
       async () => {
-        await docker(["exec", "steward", "touch", "/root/.steward/kept"]);
+        await docker(["exec", subject.names.container, "touch", "/root/.steward/kept"]);
         await subject.stack.setConfig("steward:logLevel", { value: "debug" });
         const update = await subject.stack.up();
 
         expect(update.summary.resourceChanges).toMatchObject({ replace: 2 });
-        const { stdout } = await docker(["exec", "steward", "ls", "/root/.steward"]);
+        const { stdout } = await docker(["exec", subject.names.container, "ls", "/root/.steward"]);
         expect(stdout.split("\n")).toContain("kept");
       },
       UPDATE_MS,
@@ -117,15 +119,14 @@ describe.skipIf(!engine.ok)(
 
         const { stdout: containers } = await docker(["ps", "--all", "--format", "{{.Names}}"]);
         const { stdout: volumes } = await docker(["volume", "ls", "--format", "{{.Name}}"]);
-        expect(containers.split("\n")).not.toContain("steward");
-        expect(volumes.split("\n")).not.toContain("steward-data");
+        expect(containers.split("\n")).not.toContain(subject.names.container);
+        expect(volumes.split("\n")).not.toContain(subject.names.volume);
       },
       UPDATE_MS,
     );
   },
 );
 
-// In this file too, since both use the one name on the one engine.
 describe.skipIf(!engine.ok)("npm start -- host", () => {
   test("deploys to this machine's Docker engine, brings a message back, and leaves nothing running", async () => {
     const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));

@@ -50,6 +50,36 @@ export const DEPLOYMENT_ERRORS = {
     cause: "A registration got no answer from the platform, or a server error.",
     fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
   },
+  host_not_ready: {
+    status: 500,
+    title: "The host cannot take this deployment",
+    cause: "The host lacks what the deployment needs.",
+    fix: "Do what each problem's fix says, then deploy again.",
+  },
+  docker_unavailable: {
+    status: 500,
+    title: "The Docker engine cannot be reached",
+    cause: "No Docker engine answers at the configured address.",
+    fix: "Start it, or set steward:docker to the engine's address.",
+  },
+  host_memory_short: {
+    status: 500,
+    title: "Too little memory",
+    cause: "The host has less memory than the container may use.",
+    fix: "Lower steward:memoryMiB, or give the machine more memory.",
+  },
+  host_disk_short: {
+    status: 500,
+    title: "Too little disk space",
+    cause: "The host's disk has less free space than the deployment asks for.",
+    fix: "Free space on the host, or lower steward:diskMiB.",
+  },
+  data_left_behind: {
+    status: 409,
+    title: "The data lies elsewhere",
+    cause: "The deployment would begin with an empty data directory beside the one in use.",
+    fix: "Copy the data first, or leave steward:hostDataDirectory as it was.",
+  },
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",

@@ -20,6 +20,12 @@ export const GATEWAY_ERRORS = {
     cause: "Usually an invalid model provider key, a corrupt config or too little memory.",
     fix: "Read /debug/processes?logs=true, mend the cause, then restart.",
   },
+  out_of_memory: {
+    status: 502,
+    title: "The container has too little memory",
+    cause: "The kernel killed the gateway because the container's memory was full.",
+    fix: "Give the container more (steward:memoryMiB on a host, steward:instanceType on Cloudflare) and deploy again.",
+  },
   commands_busy: {
     status: 429,
     title: "Too many commands run already",

@@ -26,6 +26,12 @@ export const STATE_ERRORS = {
     cause: "The value is a secret and would stand in the config file in plain text.",
     fix: 'Put it into a variable and refer to it: `steward config set <path> --env NAME`, {"env": "NAME"} in the file.',
   },
+  data_newer: {
+    status: 502,
+    title: "The data is of a newer version",
+    cause: "A newer version of steward has written the data, which this one does not understand.",
+    fix: "Deploy the newer version again, or restore a backup from before it: its data is left as it is until then.",
+  },
   credentials_unused: {
     status: 500,
     title: "Credentials that nothing uses",

@@ -31,6 +31,9 @@ import { openSqlite } from "./sqlite.ts";
 import { TelegramIntake } from "./telegram/intake.ts";
 
 const CLOSE_MS = 1_000;
+/** The gateway takes 7 s for its answers. */
+const GATEWAY_STOP_MS = 8_000;
+const RECORD_MS = 250;
 
 function edgeSettings(environment: Environment): EdgeSettings {
   const result = readEdgeSettings(environment);
@@ -84,6 +87,7 @@ try {
     bundle,
     log,
     onOutput: write,
+    stopGraceMs: GATEWAY_STOP_MS,
     bootMs: performance.now(),
   });
   const sandbox = supervisedSandbox(supervisor, controlToken, log);
@@ -128,12 +132,14 @@ try {
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
 
-  // 5. Stop: no new events, deliveries under way end, then the gateway. A restore is finished at the next start.
+  // 5. Stop, within the 10 s after which a container engine kills: no new events, then the gateway, which ends the
+  // answers under way, and their records. What is cut off comes again; a restore is finished at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
-    await Promise.race([ledger.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS * 3))]);
+    const recorded = ledger.close();
     await supervisor.stop();
+    await Promise.race([recorded, new Promise((resolve) => setTimeout(resolve, RECORD_MS))]);
     sql.close();
     process.exit(0);
   });

@@ -4,8 +4,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { buildBundle } from "../../../infra/build/bundle.ts";
+import { docker } from "../../../infra/build/docker.ts";
+import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
+import { engine } from "../../support/docker.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
 import { freePort } from "../../support/ports.ts";
 
@@ -42,3 +46,32 @@ test("the container's main process starts from the bundle, also while no control
   await gone;
   expect(output).toContain("control API ready");
 });
+
+test.skipIf(!engine.ok)(
+  "the same sources give the same layer of the application, built twice from nothing",
+  { timeout: 600_000 },
+  async () => {
+    const { image: base } = await ensureBaseImage({ log: () => {} });
+    const layer = async (): Promise<string> => {
+      const { container } = await buildBundle({ outdir: await temporaryDirectory() });
+      const build = [
+        "build",
+        "--quiet",
+        "--no-cache",
+        `--build-arg=BASE=${base}`,
+        `--file=${APP_DOCKERFILE}`,
+      ];
+      const { stdout } = await docker([...build, container.context]);
+      const id = stdout.trim();
+      try {
+        const layers = (name: string) => docker(["inspect", "--format", "{{json .RootFS.Layers}}", name]);
+        const [below, all] = await Promise.all([layers(base), layers(id)]);
+        return JSON.parse(all.stdout)[JSON.parse(below.stdout).length];
+      } finally {
+        await docker(["rmi", id]);
+      }
+    };
+
+    expect(await layer()).toBe(await layer());
+  },
+);

@@ -1,6 +1,6 @@
 import { engine } from "../../support/docker.ts";
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { Log, LogLevel, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { COMPATIBILITY } from "../../../infra/build/compatibility.ts";
+import { writeContext } from "../../../infra/build/context.ts";
 import { docker } from "../../../infra/build/docker.ts";
 import { buildAppImage } from "../../../infra/build/image.ts";
 import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
@@ -73,10 +74,12 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "steward-container-"));
-    await mkdir(join(folder, "app", "supervisor"), { recursive: true });
-    await writeFile(join(folder, "app", "package.json"), '{"type":"module"}');
-    await writeFile(join(folder, "app", "supervisor", "main.js"), APP);
-    await writeFile(join(folder, "app", "warm.mjs"), "");
+    const files = { "package.json": '{"type":"module"}', "supervisor/main.js": APP, "warm.mjs": "" };
+    await mkdir(join(folder, "app"));
+    await writeContext(
+      new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])),
+      join(folder, "app"),
+    );
     const base = await ensureBaseImage({ log });
     const sidecar = await ensureSidecarImage({ log });
     await buildAppImage({ contextDir: join(folder, "app"), tag: image, baseImage: base.image, log });

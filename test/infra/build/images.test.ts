@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { dockerAvailable } from "../../../infra/build/docker.ts";
 import { ensureSidecarImage } from "../../../infra/rehearsal/sidecar/index.ts";
+import { CONTAINER_USER } from "../../../runtime/contract/names.ts";
 import { MODEST_MALLOC, MODEST_V8 } from "../../../runtime/supervisor/gateway-command.ts";
 
 /** A `docker` that keeps a note of what it was asked, has no image, and pulls only where the test lets it. */
@@ -108,4 +109,9 @@ describe("the images of the container rehearsal", () => {
       message: expect.stringContaining("cannot reach the archive"),
     });
   });
+});
+
+test("the base image's user is the one that data directories are checked for", async () => {
+  const dockerfile = await readFile(new URL("../../../infra/build/base/Dockerfile", import.meta.url), "utf8");
+  expect(dockerfile).toContain(`steward:x:${CONTAINER_USER}:${CONTAINER_USER}:`);
 });

@@ -93,9 +93,11 @@ function createHost(protect: boolean): Container {
   return new Container("service", {
     containerName: "steward",
     imageId: image.imageId,
-    volumeName: volume.volumeName,
+    data: { volumeName: volume.volumeName },
     port: { external: 8080, address: "127.0.0.1" },
     memoryMiB: 512,
+    maxProcesses: 256,
+    logs: { maxMiB: 10, files: 3 },
     variables: { LOG_LEVEL: "info" },
     secrets: { ADMIN_TOKEN: pulumi.secret("the-admin-token-of-the-host") },
   });

@@ -48,6 +48,13 @@ test("too little memory is named", () => {
   expect(readFailure({ code: null, signal: "SIGABRT", stderr }).reason.detail).toContain("too little memory");
 });
 
+test("what the kernel killed for memory is told from what was killed by hand or for its silence", () => {
+  const killed = { code: null, signal: "SIGKILL", stderr: [], outOfMemory: true } as const;
+  expect(readFailure(killed)).toMatchObject({ reason: { code: "out_of_memory" }, permanent: false });
+  expect(readFailure({ ...killed, outOfMemory: false }).reason.code).toBe("crash_looping");
+  expect(readFailure({ ...killed, silentForMs: 1_000 }).reason.code).toBe("gateway_not_ready");
+});
+
 test("a silent start, a failed spawn and a silent end are told apart", () => {
   expect(readFailure({ ...exit, silentForMs: 120_000 }).reason).toMatchObject({
     code: "gateway_not_ready",

@@ -16,8 +16,6 @@ const CONFINED = [
   "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
   "--cap-drop=ALL",
   "--security-opt=no-new-privileges",
-  "--memory=512m",
-  "--memory-swap=512m",
 ];
 
 /** The host's container on this machine's Docker engine, with a config that it cannot start with. */
@@ -36,14 +34,23 @@ export async function containerTarget(): Promise<Target> {
   };
 }
 
-/** Starts the host's container, with a name and a volume of its own. `config` is there before its first start. */
-export async function startContainer({ config }: { config?: object } = {}) {
+/** What differs from the host stack's container. */
+interface ContainerOptions {
+  /** The config file, there before the first start. */
+  config?: object;
+  /** Added to the environment. */
+  environment?: Record<string, string>;
+  memoryMiB?: number;
+}
+
+/** Starts the host's container, with a name and a volume of its own. */
+export async function startContainer({ config, environment: added, memoryMiB = 512 }: ContainerOptions = {}) {
   const { image } = await stewardImage(await buildBundle(), () => {});
   const { settings, platforms, environment } = await startStandIns(await bridgeAddress());
   const name = `steward-suite-${randomUUID().slice(0, 8)}`;
   const volume = `--volume=${name}:${DATA_DIRECTORY}`;
   const port = await freePort();
-  const variables = { ...environment, ADMIN_TOKEN: settings.secrets.adminToken };
+  const variables = { ...environment, ADMIN_TOKEN: settings.secrets.adminToken, ...added };
   const stop = async (): Promise<void> => {
     await docker(["rm", "--force", name]);
     await docker(["volume", "rm", "--force", name]);
@@ -62,6 +69,8 @@ export async function startContainer({ config }: { config?: object } = {}) {
         volume,
         `--publish=127.0.0.1:${port}:${PORTS.edge}`,
         ...CONFINED,
+        `--memory=${memoryMiB}m`,
+        `--memory-swap=${memoryMiB}m`,
         // By name alone: the values are in this process's environment, not in a command line.
         ...Object.keys(variables).map((variable) => `--env=${variable}`),
         image,

@@ -1,0 +1,119 @@
+import { open, readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import type { Reason } from "../../../runtime/contract/errors.ts";
+import { AGENT, CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
+import { SCHEMA_LABEL } from "../../build/arguments.ts";
+import type { Host, HostPlan } from "./engine.ts";
+import { problemOf } from "./problem.ts";
+
+/** Of a SQLite file: where its user_version stands (https://sqlite.org/fileformat.html#the_database_header). */
+const USER_VERSION_AT = 60;
+const OWNER_MAY = 0o700;
+const GROUP_MAY = 0o070;
+const OTHERS_MAY = 0o007;
+
+/** The data cannot be written, is of a newer version, or would be left behind. */
+export async function dataProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
+  return [
+    ...(await rightsProblems(plan, host)),
+    ...(await newerData(plan, host)),
+    ...(await leftBehind(plan, host)),
+  ];
+}
+
+async function rightsProblems({ directory }: HostPlan, host: Host): Promise<Reason[]> {
+  if (!host.local) return [];
+  if (directory !== undefined) return directoryProblems(directory, host);
+  // Docker gives an empty volume the image's own rights.
+  const { volumeDirectory } = host;
+  const empty = volumeDirectory === undefined || (await isEmpty(volumeDirectory));
+  return empty ? [] : directoryProblems(volumeDirectory, host);
+}
+
+async function directoryProblems(directory: string, { mapsUsers }: Host): Promise<Reason[]> {
+  const owner = `${CONTAINER_USER}:${CONTAINER_USER}`;
+  const fix = `sudo install -d -m 700 -o ${CONTAINER_USER} -g ${CONTAINER_USER} ${directory}`;
+  const found = await stat(directory).catch((error: unknown) => error);
+  if (isError(found, "ENOENT")) return [unwritable(`${directory} does not exist.`, fix)];
+  // What this user may not look at, the start will tell.
+  if (found instanceof Error) return [];
+  const { uid, gid, mode, isDirectory } = found as Awaited<ReturnType<typeof stat>>;
+  if (!isDirectory.call(found)) return [unwritable(`${directory} is no directory.`, fix)];
+  const needed = uid === CONTAINER_USER ? OWNER_MAY : gid === CONTAINER_USER ? GROUP_MAY : OTHERS_MAY;
+  if (mapsUsers || (Number(mode) & needed) === needed) return [];
+  const rights = (Number(mode) & 0o777).toString(8);
+  const detail = `${directory} belongs to ${uid}:${gid} with rights ${rights}; the container writes as ${owner}.`;
+  return [unwritable(detail, `sudo chown -R ${owner} ${directory} && sudo chmod 700 ${directory}`)];
+}
+
+function unwritable(detail: string, fix: string): Reason {
+  return problemOf("data_directory_unwritable", detail, `${fix}.`);
+}
+
+/** What the container that is there writes, and what its files say, as far as they can be read. */
+async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]> {
+  const { schema } = host;
+  if (schema === undefined) return [];
+  const labels = host.container?.labels ?? {};
+  const place = directory ?? host.volumeDirectory;
+  const written = host.local && place !== undefined ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
+  const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
+  if (found <= schema) return [];
+  const revision = labels["org.opencontainers.image.revision"];
+  const again = revision === undefined ? "the version that wrote it" : `${AGENT}:${revision}`;
+  return [
+    problemOf(
+      "data_newer",
+      `The data has schema ${found}, and the image to deploy reads up to ${schema}.`,
+      `Deploy ${again} again (steward:image), or begin with other data and restore a backup from before the upgrade.`,
+    ),
+  ];
+}
+
+async function writtenSchema(file: string): Promise<number> {
+  try {
+    const handle = await open(file);
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, USER_VERSION_AT);
+      return bytesRead === 4 ? buffer.readUInt32BE() : 0;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Not there yet, or not this user's to read: the gateway refuses it then.
+    return 0;
+  }
+}
+
+/** A container whose data lies elsewhere would come up with none, and a volume be deleted with it. */
+async function leftBehind({ directory, names }: HostPlan, host: Host): Promise<Reason[]> {
+  const data = host.container?.data;
+  if (data === undefined || !host.local) return [];
+  const now = data.Type === "volume" ? (data.Name ?? "") : data.Source;
+  const next = directory ?? names.volume;
+  if (now === next) return [];
+  const place = directory ?? host.volumeDirectory;
+  if (place !== undefined && !(await isEmpty(place))) return [];
+  const mounts = `-v ${now}:/from:ro -v ${next}:${DATA_DIRECTORY}`;
+  const copy = `docker stop ${names.container}; docker run --rm --user 0 --entrypoint cp ${mounts} <its image> -a /from/. ${DATA_DIRECTORY}/`;
+  return [
+    problemOf(
+      "data_left_behind",
+      `The data lies in ${now}, and the deployment begins with ${next}, which is empty.`,
+      `Copy it first (${copy}), or set steward:hostDataDirectory to what it was.`,
+    ),
+  ];
+}
+
+async function isEmpty(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).length === 0;
+  } catch (error) {
+    // What this user may not look into counts as filled: nothing is claimed about it.
+    return isError(error, "ENOENT");
+  }
+}
+
+function isError(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,92 @@
+import { DATA_DIRECTORY, STATE_SCHEMA, type HostNames } from "../../../runtime/contract/names.ts";
+import { SCHEMA_LABEL } from "../../build/arguments.ts";
+import { docker } from "../../build/docker.ts";
+import { run } from "../../build/process.ts";
+
+/** What is about to be deployed. */
+export interface HostPlan {
+  names: HostNames;
+  /** Of the docker command: its DOCKER_HOST says which engine is meant. */
+  environment: NodeJS.ProcessEnv;
+  port: { external: number; address: string };
+  /** The data's directory on the host; without it a named volume is used. */
+  directory?: string | undefined;
+  memoryMiB: number;
+  /** Free space that the engine's disk and the data's have to have. */
+  diskMiB: number;
+  /** The image's name, where it is not built from this checkout. */
+  image?: string | undefined;
+}
+
+/** What the engine says. */
+export interface Host {
+  /** The engine runs on this machine: its files and ports can be looked at. */
+  local: boolean;
+  /** Users in a container are others outside of it. */
+  mapsUsers: boolean;
+  memoryBytes: number;
+  rootDirectory: string;
+  /** The container that is there now, running or not. */
+  container: { labels: Record<string, string>; data: DataMount | undefined } | undefined;
+  /** Where the named volume lies, if there is one. */
+  volumeDirectory: string | undefined;
+  /** Schema up to which the image to deploy reads data; `undefined` where nobody knows. */
+  schema: number | undefined;
+}
+
+/** What a container has as its data directory. */
+interface DataMount {
+  Type: string;
+  Name?: string;
+  Source: string;
+  Destination: string;
+}
+
+interface Info {
+  MemTotal: number;
+  DockerRootDir: string;
+  SecurityOptions: string[] | null;
+}
+
+interface Inspected {
+  Config: { Labels: Record<string, string> | null };
+  Mounts: DataMount[];
+}
+
+/** Asks the engine all that the preflight needs. */
+export async function lookAt({ names, image, environment: env }: HostPlan): Promise<Host> {
+  const address = env["DOCKER_HOST"];
+  const { stdout } = await docker(["info", "--format", "{{json .}}"], { env });
+  const info = JSON.parse(stdout) as Info;
+  const [container] = await inspected<Inspected>("container", names.container, env);
+  const [volume] = await inspected<{ Mountpoint: string }>("volume", names.volume, env);
+  return {
+    local: !address || address.startsWith("unix://"),
+    mapsUsers: (info.SecurityOptions ?? []).some((option) => /name=(userns|rootless)/.test(option)),
+    memoryBytes: info.MemTotal,
+    rootDirectory: info.DockerRootDir,
+    container: container && {
+      labels: container.Config.Labels ?? {},
+      data: container.Mounts.find(({ Destination }) => Destination === DATA_DIRECTORY),
+    },
+    volumeDirectory: volume?.Mountpoint,
+    schema: image === undefined ? STATE_SCHEMA : await schemaOf(image, env),
+  };
+}
+
+/** What the image's label says, where the engine has the image and it has the label. */
+async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
+  const [found] = await inspected<Pick<Inspected, "Config">>("image", image, env);
+  const label = found?.Config.Labels?.[SCHEMA_LABEL];
+  return label === undefined ? undefined : Number(label);
+}
+
+/** One entry, or none where the engine has nothing of that name. */
+async function inspected<Entry>(
+  kind: "container" | "image" | "volume",
+  name: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Entry[]> {
+  const { code, stdout } = await run("docker", [kind, "inspect", name], { env });
+  return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
+}

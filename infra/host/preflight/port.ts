@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Reason } from "../../../runtime/contract/errors.ts";
+import { docker } from "../../build/docker.ts";
+import { run } from "../../build/process.ts";
+import type { Host, HostPlan } from "./engine.ts";
+import { problemOf } from "./problem.ts";
+
+const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
+
+/** The host's port is taken by somebody else. */
+export async function portProblems(plan: HostPlan, { local }: Host): Promise<Reason[]> {
+  const { names, port } = plan;
+  const containers = await publishers(plan);
+  // Its own container hands the port over.
+  if (containers.includes(names.container)) return [];
+  const [container] = containers;
+  if (container !== undefined) return [taken(plan, `the container ${container}`, `docker stop ${container}`)];
+  // What else listens can be seen on this machine alone.
+  if (!local || (await isFree(port))) return [];
+  const holder = await processAt(port.external);
+  const known = holder && { by: `${holder.name} (process ${holder.pid})`, stop: `kill ${holder.pid}` };
+  const by = known?.by ?? "another process";
+  return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
+}
+
+function taken({ port }: HostPlan, by: string, stop: string): Reason {
+  return problemOf(
+    "port_in_use",
+    `Port ${port.external} on ${port.address} is taken by ${by}.`,
+    `Stop it (${stop}), or choose another one: pulumi config set steward:hostPort <port>.`,
+  );
+}
+
+/** Names of the running containers that have the port on this address. */
+async function publishers({ port, environment }: HostPlan): Promise<string[]> {
+  const format = ["--format", "{{.Names}}\t{{.Ports}}"];
+  const filter = `publish=${port.external}/tcp`;
+  const { stdout } = await docker(["ps", "--filter", filter, ...format], { env: environment });
+  const rows = stdout.split("\n").filter((line) => line !== "");
+  return rows.flatMap((row) => {
+    const [name = "", ports = ""] = row.split("\t");
+    const holds = ports.split(", ").some((text) => {
+      const [, address = "", external] = /^(.*):(\d+)->/.exec(text) ?? [];
+      return external === String(port.external) && overlap(address, port.address);
+    });
+    return holds ? [name] : [];
+  });
+}
+
+function overlap(one: string, other: string): boolean {
+  return one === other || ANY.has(one) || ANY.has(other);
+}
+
+async function isFree({ external, address }: HostPlan["port"]): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(external, address);
+    await once(server, "listening");
+    return true;
+  } catch (error) {
+    // A port below 1024 is the engine's to take, not this user's.
+    return !(error instanceof Error && "code" in error && error.code === "EADDRINUSE");
+  } finally {
+    server.close();
+  }
+}
+
+/** Who listens, where this user may see it. */
+async function processAt(port: number): Promise<{ name: string; pid: string } | undefined> {
+  const { code, stdout } = await run("ss", ["-Hltnp", `sport = :${port}`]);
+  const [, name, pid] = (code === 0 && /users:\(\("([^"]+)",pid=(\d+)/.exec(stdout)) || [];
+  return name !== undefined && pid !== undefined ? { name, pid } : undefined;
+}

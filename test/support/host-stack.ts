@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import type { ConfigValue } from "@pulumi/pulumi/automation/index.js";
+import { docker } from "../../infra/build/docker.ts";
+import type { HostNames } from "../../runtime/contract/names.ts";
+import type { HostConfig } from "../../stacks/config.ts";
+import { freePort } from "./ports.ts";
+import { createTestStack, type TestStack } from "./stack.ts";
+
+/** Signs in to a {@link HostStack}. */
+export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
+
+/** A host stack under the real engine, with names of its own on the Docker engine. */
+export interface HostStack extends TestStack {
+  names: HostNames;
+  url: string;
+}
+
+/** The host stack on a free port of this machine; `config` is added. Its end removes its container and volume. */
+export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
+  const name = `steward-test-${randomUUID().slice(0, 8)}`;
+  const names = { container: name, volume: `${name}-data` };
+  const port = await freePort();
+  // As Node itself loads it; see program.ts.
+  const require = createRequire(import.meta.url);
+  const { host } = require("../../stacks/host.ts") as typeof import("../../stacks/host.ts");
+  const { loadConfig } = require("../../stacks/config.ts") as typeof import("../../stacks/config.ts");
+  const subject = await createTestStack({
+    program: () => host(loadConfig() as HostConfig, names),
+    docker: true,
+    providers: ["command"],
+    config: {
+      "steward:target": { value: "host" },
+      "steward:hostPort": { value: String(port) },
+      "steward:hostAddress": { value: "127.0.0.1" },
+      "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+      "steward:adminToken": { value: ADMIN_TOKEN, secret: true },
+      ...config,
+    },
+  });
+  const close = async (): Promise<void> => {
+    // Also what a failed update left outside the state.
+    await docker(["rm", "--force", names.container]);
+    await docker(["volume", "rm", "--force", names.volume]);
+    await subject.close();
+  };
+  return { ...subject, names, url: `http://127.0.0.1:${port}`, close };
+}
