@@ -62,7 +62,10 @@ async function largestPage({ bundleDir, surroundings, folder }: RunOptions): Pro
   try {
     const pages = Object.values<Route>(ROUTES).filter(
       ({ method, path }) =>
-        method === "GET" && path.startsWith("/_admin/") && !path.startsWith("/_admin/api/"),
+        method === "GET" &&
+        path.startsWith("/_admin/") &&
+        !path.startsWith("/_admin/api/") &&
+        path !== ROUTES.backupsRestorePage.path,
     );
     const sizes = pages.map(async ({ path }) => {
       const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, accept: "text/html" };
