@@ -1,8 +1,9 @@
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Somebody's wish that this process ends. From its making on nobody else listens to these signals: a
- * library that ends the process at once would leave behind what the rehearsal has started.
+ * Somebody's wish that this process ends: a signal, or output that nobody reads any more. From its making
+ * on nobody else listens to these signals: a library that ends the process at once would leave behind what
+ * the rehearsal has started.
  */
 export class Interruption {
   /** Resolves when the process is asked to end. */
@@ -15,6 +16,8 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
+      // Unheard, the error would reach Pulumi's handler while a program runs, which prints it, for ever.
+      for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
         process.on(signal, listener);

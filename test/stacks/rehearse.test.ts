@@ -111,6 +111,18 @@ it("ends what it started when it is asked to stop", async () => {
   await rm(dir, { recursive: true });
 }, 300_000);
 
+it("ends what it started when nobody reads its output any more", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+  const running = startRehearsal("--sandbox", "process", "--dir", dir);
+  await running.says("creating");
+  running.child.stdout.destroy();
+  running.child.stderr.destroy();
+  const { code } = await running.ended;
+  expect(code).toBe(1);
+  expect(await leftRunning(dir)).toEqual([]);
+  await rm(dir, { recursive: true });
+}, 120_000);
+
 describe("npm start, asked wrongly", () => {
   it("ends with code 1 and the cause where another rehearsal runs in the same directory", async () => {
     const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));

@@ -63,17 +63,20 @@ export function whileDown(client: () => Client): void {
     async ({ method, path }) => {
       const { ask, target } = client();
       const { signInOrigin = null } = target;
-      const wrong = {
-        ...JSON_TYPE,
-        authorization: "Bearer wrong",
-        cookie: "CF_Authorization=wrong; steward_session=wrong",
-      };
+      const wrong = { ...JSON_TYPE, cookie: "CF_Authorization=wrong; steward_session=wrong" };
       for (const headers of [JSON_TYPE, wrong]) {
         const answer = await ask(path.replaceAll(/:\w+/g, "1"), { method, headers });
         expect([answer.status, sentTo(answer)]).toEqual([signInOrigin === null ? 403 : 302, signInOrigin]);
       }
     },
   );
+
+  it("keeps out who brings a wrong Bearer", async () => {
+    const { ask, target } = client();
+    const { signInOrigin = null } = target;
+    const answer = await ask("/debug/processes", { headers: { authorization: "Bearer wrong" } });
+    expect([answer.status, sentTo(answer)]).toEqual([signInOrigin === null ? 403 : 302, signInOrigin]);
+  });
 
   it("tells an operator why, and wakes nothing for that", async () => {
     const { ask, operate, target } = client();

@@ -1,12 +1,13 @@
 import { engine as running } from "../../support/docker.ts";
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as docker from "@pulumi/docker";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/build/base/index.ts";
+import { writeContext } from "../../../infra/build/context.ts";
 import { docker as dockerCommand } from "../../../infra/build/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
@@ -34,17 +35,21 @@ describe.skipIf(!running.ok)("the docker provider", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "steward-docker-"));
-    await mkdir(join(folder, "app", "supervisor"), { recursive: true });
-    await writeFile(join(folder, "app", "package.json"), '{"type":"module"}');
-    await writeFile(join(folder, "app", "supervisor", "main.js"), APP);
-    await writeFile(join(folder, "app", "warm.mjs"), "");
+    await writeContext(
+      new Map([
+        ["package.json", Buffer.from('{"type":"module"}')],
+        ["supervisor/main.js", Buffer.from(APP)],
+        ["warm.mjs", Buffer.from("")],
+      ]),
+      folder,
+    );
     port = await freePort();
     const base = await ensureBaseImage({ log });
 
     const program = () => {
       const image = new docker.RemoteImage("image", {
         name: `steward:${NAME}`,
-        build: { context: join(folder, "app"), dockerfile: APP_DOCKERFILE, buildArgs: { BASE: base.image } },
+        build: { context: folder, dockerfile: APP_DOCKERFILE, buildArgs: { BASE: base.image } },
         forceRemove: true,
       });
       const volume = new docker.Volume("data", { name: NAME });
