@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
 
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
@@ -33,7 +33,7 @@ export const GENERATION_CONTENT = [
 const LARGEST_PART = 99_999_999;
 
 /** `<epoch>-<sequence>`, each of eight digits, so that names sort by age. */
-export const generationId = z.string().regex(/^\d{8}-\d{8}$/);
+export const generationId = z.string().check(z.regex(/^\d{8}-\d{8}$/));
 
 /** The name of a generation. The epoch moves at every container start, the sequence at every copy within it. */
 export function nameGeneration({ epoch, sequence }: GenerationNumber): string {
@@ -56,15 +56,17 @@ export function readGenerationId(id: string): GenerationNumber {
   return { epoch: Number(epoch), sequence: Number(sequence) };
 }
 
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+
 /** How much a generation holds; a copy that holds far less than the one before is not published. */
 const counts = z.strictObject({
   /** Regular files in the archive. */
-  files: z.int().min(0),
-  sessions: z.int().min(0),
-  messages: z.int().min(0),
-  schedules: z.int().min(0),
+  files: z.int().check(z.minimum(0)),
+  sessions: z.int().check(z.minimum(0)),
+  messages: z.int().check(z.minimum(0)),
+  schedules: z.int().check(z.minimum(0)),
   /** Paired devices and approved senders. */
-  approvals: z.int().min(0),
+  approvals: z.int().check(z.minimum(0)),
 });
 
 /** A generation's manifest. */
@@ -74,21 +76,18 @@ export const generationManifest = z.strictObject({
   /** ISO 8601 */
   createdAt: z.iso.datetime(),
   /** Of the archive, 64 hexadecimal digits. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256,
   /** Of the archive, in bytes. */
-  size: z.int().min(0),
+  size: z.int().check(z.minimum(0)),
   /** Of the config file, 64 hexadecimal digits; `null` where there is none. */
-  configSha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .nullable(),
+  configSha256: z.nullable(sha256),
   /** The config file satisfied its schema when the copy was made. */
   configValid: z.boolean(),
   counts,
   /** The steward that made it. */
-  agentVersion: z.string().max(64),
+  agentVersion: z.string().check(z.maxLength(64)),
   /** Digest of the image that it ran in, where that is known. */
-  image: z.string().max(256).optional(),
+  image: z.optional(z.string().check(z.maxLength(256))),
 });
 
 /** See {@link generationManifest}. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /**
  * The web chat's protocol: JSON text messages on a WebSocket at `/chat/socket` of the page's own host.
@@ -48,17 +48,17 @@ export const fromPageSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hello"),
     /** SHA-256 of the raw public key, in hex. */
-    deviceId: z.string().regex(/^[0-9a-f]{64}$/),
+    deviceId: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
     /** The raw Ed25519 key, 32 bytes. */
-    publicKey: z.string().regex(/^[\w-]{43}$/),
-    displayName: z.string().max(80),
-    signature: z.string().regex(/^[\w-]{86}$/),
+    publicKey: z.string().check(z.regex(/^[\w-]{43}$/)),
+    displayName: z.string().check(z.maxLength(80)),
+    signature: z.string().check(z.regex(/^[\w-]{86}$/)),
   }),
   z.strictObject({
     type: z.literal("say"),
     /** The page's own name for this message. */
-    id: z.string().regex(/^[\w-]{8,64}$/),
-    text: z.string().min(1).max(CHAT_MESSAGE_BYTES),
+    id: z.string().check(z.regex(/^[\w-]{8,64}$/)),
+    text: z.string().check(z.minLength(1), z.maxLength(CHAT_MESSAGE_BYTES)),
   }),
 ]);
 

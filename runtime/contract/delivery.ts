@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** The platforms that send events. */
 export const platformSchema = z.enum(["slack", "telegram", "discord"]);
@@ -12,9 +12,9 @@ export type Platform = z.infer<typeof platformSchema>;
  * `payload` is the platform's body as it came.
  */
 export const deliverySchema = z.strictObject({
-  id: z.string().min(1).max(256),
+  id: z.string().check(z.minLength(1), z.maxLength(256)),
   platform: platformSchema,
-  conversation: z.string().min(1).max(256),
+  conversation: z.string().check(z.minLength(1), z.maxLength(256)),
   /** Milliseconds since the epoch. */
   receivedAt: z.number(),
   payload: z.record(z.string(), z.unknown()),
@@ -22,7 +22,7 @@ export const deliverySchema = z.strictObject({
    * The id of the event before it in its conversation, while that one is under way too: the gateway takes
    * them up in this order, although they are requests of their own.
    */
-  after: z.string().min(1).max(256).optional(),
+  after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
 });
 
 /** See {@link deliverySchema}. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
 import { VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
@@ -17,10 +17,21 @@ export function gatewayEnvironment(environment: Environment): Record<string, str
   );
 }
 
-const optional = z
-  .string()
-  .optional()
-  .transform((value) => (value === "" ? undefined : value));
+const optional = z.pipe(
+  z.optional(z.string()),
+  z.transform((text) => (text === "" ? undefined : text)),
+);
+
+/** A variable that is read as something else; what `read` makes `undefined` of is not as `form` says. */
+function readAs<T>(read: (text: string | undefined) => T | undefined, form: string) {
+  const transform = z.transform((text: string | undefined, { issues }) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    issues.push({ code: "custom", message: `"${text}" is ${form}`, input: text });
+    return z.NEVER;
+  });
+  return z.pipe(optional, transform);
+}
 
 /**
  * Who mends a config that stops the gateway: `auto` takes the one of the newest backup in which it was valid,
@@ -31,28 +42,22 @@ export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 const edgeSchema = z.object({
   SLACK_SIGNING_SECRET: optional,
   TELEGRAM_WEBHOOK_SECRET: optional,
-  DISCORD_PUBLIC_KEY: optional.refine((text) => text === undefined || /^[0-9a-f]{64}$/i.test(text), {
-    message: "the value is not 64 hexadecimal digits",
-  }),
+  DISCORD_PUBLIC_KEY: optional.check(
+    z.refine((text) => text === undefined || /^[0-9a-f]{64}$/i.test(text), {
+      message: "the value is not 64 hexadecimal digits",
+    }),
+  ),
   EDGE_ACCESS_TEAM_DOMAIN: optional,
   EDGE_ACCESS_AUD: optional,
-  SANDBOX_SLEEP_AFTER: optional.transform((text, context) => {
-    const milliseconds = parseDuration(text ?? "10m");
-    if (milliseconds !== undefined) return milliseconds;
-    context.addIssue({ code: "custom", message: `"${text}" is not ${DURATION_HELP}` });
-    return z.NEVER;
-  }),
-  PUBLIC_WEBHOOKS: optional.transform((text, context) => {
-    if (text === undefined || text === "true" || text === "false") return text !== "false";
-    context.addIssue({ code: "custom", message: `"${text}" is neither "true" nor "false"` });
-    return z.NEVER;
-  }),
-  CONFIG_RECOVERY: optional.transform((text, context) => {
-    const known = CONFIG_RECOVERIES.find((one) => one === (text ?? "manual"));
-    if (known !== undefined) return known;
-    context.addIssue({ code: "custom", message: `"${text}" is neither "manual" nor "auto"` });
-    return z.NEVER;
-  }),
+  SANDBOX_SLEEP_AFTER: readAs((text) => parseDuration(text ?? "10m"), `not ${DURATION_HELP}`),
+  PUBLIC_WEBHOOKS: readAs(
+    (text) => (text === undefined || text === "true" || text === "false" ? text !== "false" : undefined),
+    'neither "true" nor "false"',
+  ),
+  CONFIG_RECOVERY: readAs(
+    (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
+    'neither "manual" nor "auto"',
+  ),
 });
 
 /** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */

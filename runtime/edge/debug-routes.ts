@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   CONTROL_ROUTES,
   GATEWAY_ROUTES,
@@ -17,8 +17,8 @@ import { readQuery, wholeNumber } from "./query.ts";
 /** What the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
 const logsQuery = z.strictObject({
-  lines: wholeNumber(1, MOST_LINES).default(200),
-  after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional(),
+  lines: z._default(wholeNumber(1, MOST_LINES), 200),
+  after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
 });
 
 /** The end of the gateway's output. */

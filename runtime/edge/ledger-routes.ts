@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
@@ -11,12 +11,12 @@ import { readQuery, wholeNumber } from "./query.ts";
 const MOST_ENTRIES = 200;
 /** Which entries may be asked for. */
 export const listQuery = z.strictObject({
-  state: z.enum(ENTRY_STATES).optional(),
-  platform: platformSchema.optional(),
-  limit: wholeNumber(1, MOST_ENTRIES).default(50),
-  before: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+  state: z.optional(z.enum(ENTRY_STATES)),
+  platform: z.optional(platformSchema),
+  limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
+  before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
 });
-const replayBody = z.strictObject({ key: z.string().min(1).max(300) });
+const replayBody = z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /** `GET /debug/ledger?state=&platform=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
 export function debugLedger(ledger: Ledger): Handler {

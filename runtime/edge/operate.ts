@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CONTROL_ROUTES, type CliRequest, type CliResult } from "../contract/control.ts";
 import { ERRORS, StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
@@ -50,7 +50,11 @@ export async function operate(sandbox: Sandbox, words: string[]): Promise<CliRes
  * @throws StewardError what {@link operate} throws, the command's own error, or `command_failed` for an
  * answer of another form.
  */
-export async function operateJson<T>(sandbox: Sandbox, words: string[], schema: z.ZodType<T>): Promise<T> {
+export async function operateJson<T>(
+  sandbox: Sandbox,
+  words: string[],
+  schema: z.ZodMiniType<T>,
+): Promise<T> {
   const { exitCode, stdout } = await operate(sandbox, [...words, "--json"]);
   const value = parseJson(stdout);
   const failure = failureSchema.safeParse(value);

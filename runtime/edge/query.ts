@@ -1,13 +1,17 @@
 import type { Context } from "hono";
-import * as z from "zod";
+import en from "zod/v4/locales/en.js";
+import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
+
+// People read what is wrong with a query; of itself the small zod says "Invalid input" to everything.
+z.config(en());
 
 /**
  * The query of a request as its schema has it. Empty values count as not given.
  *
  * @throws StewardError `query_invalid` with every problem at once, each with its parameter.
  */
-export function readQuery<T>(context: Context, schema: z.ZodType<T>): T {
+export function readQuery<T>(context: Context, schema: z.ZodMiniType<T>): T {
   const given = Object.entries(context.req.query()).filter(([, value]) => value !== "");
   const parsed = schema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;
@@ -17,10 +21,8 @@ export function readQuery<T>(context: Context, schema: z.ZodType<T>): T {
 
 /** A parameter that is a whole number within bounds. */
 export function wholeNumber(least: number, most: number) {
-  return z
-    .string()
-    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most, {
-      message: `not a whole number from ${least} to ${most}`,
-    })
-    .transform(Number);
+  const inRange = (text: string): boolean =>
+    /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  const message = `not a whole number from ${least} to ${most}`;
+  return z.pipe(z.string().check(z.refine(inRange, { message })), z.transform(Number));
 }

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { operate, operateJson, within } from "../operate.ts";
@@ -51,12 +51,12 @@ const sendersSchema = z.object({
       id: z.string(),
       code: z.string(),
       createdAt: z.iso.datetime(),
-      meta: z.record(z.string(), z.string()).optional(),
+      meta: z.optional(z.record(z.string(), z.string())),
     }),
   ),
 });
 const pairingSchema = z.object({
-  channels: z.array(sendersSchema.extend({ channel: platformSchema })),
+  channels: z.array(z.extend(sendersSchema, { channel: platformSchema })),
 });
 const devicesSchema = z.object({
   pending: z.array(
@@ -67,7 +67,7 @@ const devicesSchema = z.object({
       deviceId: z.string(),
       displayName: z.string(),
       approvedAtMs: z.number(),
-      tokens: z.record(z.string(), z.object({ revokedAtMs: z.number().optional() })),
+      tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { AccessVariables } from "../access.ts";
 import { containerConfig, lastLines } from "../debug-routes.ts";
 import { configPage } from "../pages/config.ts";
@@ -13,7 +13,7 @@ import { readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
 const LINES = 200;
-const logsQuery = z.strictObject({ follow: z.literal("1").optional() });
+const logsQuery = z.strictObject({ follow: z.optional(z.literal("1")) });
 
 /** `GET /_admin/logs?follow=1`: the end of the gateway's output, redacted; wakes nothing. */
 export function showLogs(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {

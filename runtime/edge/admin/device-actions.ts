@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CONTROL_ROUTES } from "../../contract/control.ts";
 import { platformSchema } from "../../contract/delivery.ts";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
 /** What a button did, in the words of the page that follows. */
@@ -28,8 +28,8 @@ export interface Flash {
 
 /** The query's part for {@link Flash}. */
 export const flashSchema = z.strictObject({
-  done: z.enum(Object.keys(DONE) as Done[]).optional(),
-  problem: z.enum(Object.keys(ERRORS) as ErrorCode[]).optional(),
+  done: z.optional(z.enum(Object.keys(DONE) as Done[])),
+  problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
 });
 
 /** What the query tells of the button before; what is none of its codes is left out. */

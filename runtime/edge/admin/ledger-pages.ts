@@ -1,4 +1,5 @@
 import type { Handler } from "hono";
+import * as z from "zod/mini";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
@@ -14,7 +15,7 @@ import { flashQuery, flashSchema } from "./flash.ts";
 const ENTRIES = 50;
 /** `<platform>:<the platform's event id>` */
 const KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
-const pageQuery = listQuery.omit({ limit: true }).extend(flashSchema.shape);
+const pageQuery = z.extend(z.omit(listQuery, { limit: true }), flashSchema.shape);
 
 /** `GET /_admin/ledger?state=&platform=&before=`: counts and a page of entries; wakes nothing. */
 export function showLedger(ledger: Ledger, clock: Clock, signsOut: boolean): Handler<AccessVariables> {

@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { AccessVariables } from "../access.ts";
 import { operateJson } from "../operate.ts";
 import { sessionsPage } from "../pages/sessions.ts";

@@ -19,9 +19,6 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   if (!isJson(request.headers.get("content-type"))) {
     throw new StewardError("media_type_unsupported");
   }
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) {
-    throw new StewardError("body_too_large");
-  }
   const text = await readText(request);
   const value = parseJson(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -29,8 +26,14 @@ export async function readJsonBody(request: Request): Promise<JsonBody> {
   return { text, value: value as Record<string, unknown> };
 }
 
-/** A body as text. A chunked one names no length, so the limit of 1 MiB is held while it is read. */
+/**
+ * A body as text of at most 1 MiB. A server reads no more than the length that a request names; a chunked one
+ * names none, so the limit is held while it is read.
+ */
 export async function readText(request: Request): Promise<string> {
+  const length = request.headers.get("content-length");
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw new StewardError("body_too_large");
+  if (length !== null && !request.headers.has("transfer-encoding")) return request.text();
   if (request.body === null) return "";
   const decoder = new TextDecoder();
   let size = 0;

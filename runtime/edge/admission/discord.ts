@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 
 /** Discord signs a time and sets no limit to it; a request that is older is a replay. */
@@ -14,7 +14,7 @@ export const PING = 1;
 export const APPLICATION_COMMAND = 2;
 export const AUTOCOMPLETE = 4;
 
-const snowflake = z.string().regex(/^\d{1,20}$/);
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
 /** What every interaction has, PING included. */
 export const interaction = z.looseObject({ id: snowflake, type: z.int() });
@@ -24,9 +24,9 @@ export const commandInteraction = z.looseObject({
   id: snowflake,
   application_id: snowflake,
   type: z.literal(APPLICATION_COMMAND),
-  token: z.string().min(1).max(1_024),
+  token: z.string().check(z.minLength(1), z.maxLength(1_024)),
   channel_id: snowflake,
-  guild_id: snowflake.optional(),
+  guild_id: z.optional(snowflake),
   data: z.looseObject({ name: z.string(), type: z.int() }),
 });
 

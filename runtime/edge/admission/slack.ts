@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 
 /** Slack's own limit against replays, https://docs.slack.dev/authentication/verifying-requests-from-slack */
@@ -12,20 +12,20 @@ type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 /** The request that Slack sends to prove who owns the address: https://docs.slack.dev/reference/events/url_verification */
 export const urlVerification = z.object({
   type: z.literal("url_verification"),
-  challenge: z.string().max(4_096),
+  challenge: z.string().check(z.maxLength(4_096)),
 });
 
 /** The envelope of an event: https://docs.slack.dev/apis/events-api/#event-type-structure */
 const eventCallback = z.looseObject({
   type: z.literal("event_callback"),
-  event_id: z.string().min(1).max(200),
-  team_id: z.string().max(64).optional(),
+  event_id: z.string().check(z.minLength(1), z.maxLength(200)),
+  team_id: z.optional(z.string().check(z.maxLength(64))),
   event: z.looseObject({
     type: z.string(),
-    channel: z.string().max(64).optional(),
-    ts: z.string().max(64).optional(),
-    thread_ts: z.string().max(64).optional(),
-    channel_type: z.string().max(32).optional(),
+    channel: z.optional(z.string().check(z.maxLength(64))),
+    ts: z.optional(z.string().check(z.maxLength(64))),
+    thread_ts: z.optional(z.string().check(z.maxLength(64))),
+    channel_type: z.optional(z.string().check(z.maxLength(32))),
   }),
 });
 

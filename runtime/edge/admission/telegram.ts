@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 
 /** The kinds of updates that carry a message: https://core.telegram.org/bots/api#update */
@@ -6,8 +6,8 @@ const MESSAGE_KINDS = ["message", "edited_message", "channel_post", "edited_chan
 
 const message = z.looseObject({
   chat: z.looseObject({ id: z.number() }),
-  message_thread_id: z.number().optional(),
-  is_topic_message: z.boolean().optional(),
+  message_thread_id: z.optional(z.number()),
+  is_topic_message: z.optional(z.boolean()),
 });
 
 const update = z.looseObject({ update_id: z.int() });

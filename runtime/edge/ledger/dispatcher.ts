@@ -105,7 +105,7 @@ export class Dispatcher {
     if (this.#orphans) store.release([...this.#active.keys()]);
     this.#orphans = false;
     const { size } = this.#active;
-    const entries = size < concurrency ? store.take(now, concurrency - size, concurrency / 2 - size) : [];
+    const entries = this.full ? [] : store.take(now, concurrency - size, concurrency / 2 - size);
     for (const entry of entries) this.#active.set(entry.key, this.#attempt(entry));
     // One clock for both questions: what is due now and was not taken waits for a delivery under way.
     const next = store.nextDue(now);
@@ -120,6 +120,11 @@ export class Dispatcher {
   /** Deliveries under way. */
   get active(): number {
     return this.#active.size;
+  }
+
+  /** Nothing can be begun until a delivery ends, which looks for the next one by itself. */
+  get full(): boolean {
+    return this.#active.size >= this.#options.concurrency;
   }
 
   async #attempt({ key, attempt, delivery }: DueEntry): Promise<void> {

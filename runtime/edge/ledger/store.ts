@@ -60,20 +60,16 @@ export class LedgerStore {
 
   /** Stores an event. Returns false where its id is known: the platform sent it again. */
   record(delivery: Delivery): boolean {
-    const conversation = `${delivery.platform}:${delivery.conversation}`;
-    return this.#sql.transaction(() => {
-      const inserted = this.#sql.all(
-        `INSERT INTO ledger (key, conversation, delivery, received_at, next_at) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (key) DO NOTHING RETURNING seq`,
-        `${delivery.platform}:${delivery.id}`,
-        conversation,
-        JSON.stringify(delivery),
-        delivery.receivedAt,
-        delivery.receivedAt,
-      );
-      if (inserted.length > 0) this.#turns.update(conversation);
-      return inserted.length > 0;
-    });
+    const inserted = this.#sql.all(
+      `INSERT INTO ledger (key, conversation, delivery, received_at, next_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO NOTHING RETURNING seq`,
+      `${delivery.platform}:${delivery.id}`,
+      `${delivery.platform}:${delivery.conversation}`,
+      JSON.stringify(delivery),
+      delivery.receivedAt,
+      delivery.receivedAt,
+    );
+    return inserted.length > 0;
   }
 
   /**

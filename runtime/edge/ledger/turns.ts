@@ -11,6 +11,16 @@ const SCHEMA = [
      follows INTEGER NOT NULL
    ) WITHOUT ROWID`,
   `CREATE INDEX IF NOT EXISTS ledger_turns_due ON ledger_turns (follows, next_at, seq)`,
+  // The database's own, so that an event and its turn are one statement. Behind a turn there is none to give.
+  `CREATE TRIGGER IF NOT EXISTS ledger_appended AFTER INSERT ON ledger
+   WHEN new.settled_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM ledger_turns WHERE conversation = new.conversation) BEGIN
+     INSERT INTO ledger_turns SELECT new.conversation, new.seq, new.next_at, before > 0 FROM (
+       SELECT count(*) AS before FROM (
+         SELECT 1 FROM ledger
+         WHERE conversation = new.conversation AND settled_at IS NULL AND seq < new.seq LIMIT ${WINDOW}))
+     WHERE before < ${WINDOW};
+   END`,
 ];
 
 /** Of a conversation, the entry whose turn it is. */
@@ -27,7 +37,7 @@ export interface Turn {
 export class Turns {
   readonly #sql: Sql;
 
-  /** Creates the table where it is missing. */
+  /** Creates the table where it is missing, behind the entries' own. */
   constructor(sql: Sql) {
     this.#sql = sql;
     for (const statement of SCHEMA) sql.all(statement);
@@ -43,7 +53,10 @@ export class Turns {
     );
   }
 
-  /** Works one conversation's turn out anew, within the transaction that changed an entry of it. */
+  /**
+   * Works one conversation's turn out anew, within the transaction that changed an entry of it. What is
+   * appended finds its turn by itself.
+   */
   update(conversation: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", conversation);
     this.#sql.all(

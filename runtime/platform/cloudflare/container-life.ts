@@ -5,6 +5,7 @@ import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { ContainerReport } from "./container-report.ts";
+import { Fresh } from "./fresh.ts";
 import { pause } from "./pause.ts";
 
 const STATUS_FRESH_MS = 1_000;
@@ -41,6 +42,7 @@ export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   readonly #ports: ContainerPorts;
   readonly #report: ContainerReport;
+  readonly #status: Fresh<SandboxStatus>;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
   /** The supervisor of the run under way has answered. */
@@ -52,12 +54,12 @@ export class ContainerLife {
   #starting: Promise<SandboxStatus> | undefined;
   /** The last copy of an outdated container is being made. */
   #leaving = false;
-  #cached: { status: SandboxStatus; at: number } | undefined;
 
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
     this.#ports = new ContainerPorts(options);
     this.#report = new ContainerReport(options);
+    this.#status = new Fresh({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock: options.clock });
     // An object that is made for the first time has been stopped since now.
     if (options.notes.read("stoppedAt") === undefined)
       options.notes.write("stoppedAt", String(options.clock()));
@@ -114,7 +116,7 @@ export class ContainerLife {
     notes.write("controlToken", token);
     notes.startBegins(clock());
     notes.write("environment", this.#fingerprint);
-    this.#cached = undefined;
+    this.#status.forget();
     container().start({
       enableInternet: true,
       env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token },
@@ -138,10 +140,8 @@ export class ContainerLife {
   /** The state, from the supervisor where it answers. At most a second old; starts nothing. */
   async status(): Promise<SandboxStatus> {
     await this.#adopted;
-    const { clock } = this.#options;
     if (!this.running) return this.#report.stopped();
-    if (this.#cached && clock() - this.#cached.at < STATUS_FRESH_MS) return this.#cached.status;
-    return this.#ask();
+    return this.#status.get();
   }
 
   async #ask(): Promise<SandboxStatus> {
@@ -150,9 +150,7 @@ export class ContainerLife {
     const begun =
       this.#options.restorer.done && status !== undefined ? status : this.#report.booting(this.#answered);
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
-    const known = this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
-    this.#cached = { status: known, at: this.#options.clock() };
-    return known;
+    return this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
   }
 
   /** Starts the container and waits until the gateway is ready, cannot start, or `timeoutMs` is over. */
@@ -173,7 +171,7 @@ export class ContainerLife {
     for (;;) {
       if (this.#bootFailures >= MAX_BOOT_FAILURES) return this.#ended(this.#report.givenUp());
       this.#start();
-      const status = await this.#ask();
+      const status = await this.#status.ask();
       const settled = status.state === "ready" || status.state === "crash-looping";
       const { reason: why } = status;
       if (settled && why?.code === "config_invalid" && (await this.#options.recoverConfig(why))) continue;
@@ -270,7 +268,7 @@ export class ContainerLife {
     const ended = (crash: string): void => {
       this.#end = undefined;
       this.#leaving = false;
-      this.#cached = undefined;
+      this.#status.forget();
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { addColdStart, readColdStarts, type ColdStart } from "../../contract/cold-starts.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { Sql } from "../../edge/ledger/sql.ts";

@@ -8,7 +8,7 @@ import { gatewayEnvironment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { REFUSED_WAKE_SECONDS } from "../../edge/home-route.ts";
-import { Dispatcher, type AttemptResult } from "../../edge/ledger/dispatcher.ts";
+import type { AttemptResult } from "../../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../../edge/ledger/deliver.ts";
 import { LedgerStore } from "../../edge/ledger/store.ts";
 import type {
@@ -24,12 +24,12 @@ import type {
   SandboxPort,
 } from "../../edge/ports.ts";
 import { Alarm } from "./alarm.ts";
-import { AskAgain } from "./ask-again.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
 import { SandboxBackups } from "./backups/sandbox-backups.ts";
 import { ChatRelay } from "./chat-relay.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
+import { Deliveries } from "./deliveries.ts";
 import { DueSchedule } from "./due-schedule.ts";
 import { durableSql } from "./durable-sql.ts";
 import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
@@ -37,11 +37,7 @@ import { consoleLog } from "./log.ts";
 import { LastUse } from "./last-use.ts";
 import { Notes } from "./notes.ts";
 
-/** Deliveries under way at the same time: above the chats that are answered side by side. */
-const CONCURRENCY = 32;
 const READY_TIMEOUT_MS = 120_000;
-/** A gateway that cannot start is asked again after that, while events wait for it; then twice as long each time. */
-const ASK_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 /** While events are open the object looks after them at least this often, even if it was evicted. */
 const GUARD_MS = 15_000;
 /** After a refused chat socket, as on a host. */
@@ -60,11 +56,10 @@ export class Sandbox
   readonly #store: LedgerStore;
   readonly #backups: SandboxBackups;
   readonly #life: ContainerLife;
-  readonly #dispatcher: Dispatcher;
+  readonly #deliveries: Deliveries;
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
   readonly #alarm: Alarm;
-  readonly #askAgain = new AskAgain(ASK_AGAIN);
   readonly #sleepAfterMs: number;
   readonly #lastUse: LastUse;
 
@@ -101,14 +96,13 @@ export class Sandbox
         settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
       leave: () => this.#backups.leave(),
     });
-    this.#dispatcher = new Dispatcher({
+    this.#deliveries = new Deliveries({
       store: this.#store,
       deliver: (delivery) => this.#deliver(delivery),
+      whenReady: () => this.#life.whenReady(READY_TIMEOUT_MS),
       wakeAt: (time) => this.#alarm.wakeAt(time),
       clock: this.#clock,
-      random: Math.random,
       log: this.#log,
-      concurrency: CONCURRENCY,
     });
     this.#due = new DueSchedule({
       notes: this.#notes,
@@ -127,7 +121,7 @@ export class Sandbox
     const duplicate = !this.#store.record(event);
     this.#use();
     const { state } = await this.#life.status();
-    this.ctx.waitUntil(this.#dispatch());
+    this.ctx.waitUntil(this.#deliveries.run());
     return { duplicate, ready: state === "ready" };
   }
 
@@ -146,7 +140,7 @@ export class Sandbox
     const result = this.#store.replay(key, this.#clock());
     if (result === "replayed") {
       this.#use();
-      this.ctx.waitUntil(this.#dispatch());
+      this.ctx.waitUntil(this.#deliveries.run());
     }
     return result;
   }
@@ -154,9 +148,8 @@ export class Sandbox
   /** See {@link SandboxPorts}. */
   async status(): Promise<SandboxStatus> {
     const status = await this.#life.status();
-    if (status.state === "ready" && this.#askAgain.failing) {
-      this.#askAgain.recovered();
-      this.ctx.waitUntil(this.#dispatch());
+    if (status.state === "ready" && this.#deliveries.recovered()) {
+      this.ctx.waitUntil(this.#deliveries.run());
     }
     // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
     this.#schedule();
@@ -215,7 +208,7 @@ export class Sandbox
 
   async #runDue(): Promise<void> {
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
-    await this.#dispatch();
+    await this.#deliveries.run();
     if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
       this.#log.info("a schedule is due");
       this.#due.begun();
@@ -237,7 +230,7 @@ export class Sandbox
   }
 
   get #idle(): boolean {
-    const expected = this.#store.hasOpen() && !this.#askAgain.failing;
+    const expected = this.#store.hasOpen() && !this.#deliveries.failing;
     const wanted = this.#life.starting || expected || this.#chat.answering || this.#backups.busy;
     return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
   }
@@ -245,27 +238,6 @@ export class Sandbox
   #start(): void {
     this.#use();
     this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
-  }
-
-  // Waits for the gateway before it takes an entry: a gateway that is down is no failed attempt.
-  async #dispatch(): Promise<void> {
-    const due = this.#store.nextDue();
-    if (due === undefined) return;
-    const from = Math.max(due, this.#askAgain.at);
-    if (from > this.#clock()) {
-      this.#alarm.wakeAt(from);
-      return;
-    }
-    const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
-    if (state === "ready") {
-      this.#askAgain.recovered();
-      this.#dispatcher.run();
-      return;
-    }
-    // Everyone who waited for this start ends here; one of them says when to ask again.
-    if (this.#clock() < this.#askAgain.at) return;
-    this.#dispatcher.tidy();
-    this.#alarm.wakeAt(this.#askAgain.failed(this.#clock()));
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {
@@ -289,7 +261,8 @@ export class Sandbox
   }
 
   #schedule(): void {
-    if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#askAgain.at));
+    if (this.#store.hasOpen())
+      this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#deliveries.againAt));
     const soon = this.#clock() + SHORTEST_ALARM_MS;
     const dueAt = this.#life.running ? undefined : this.#due.startAt;
     if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, soon));

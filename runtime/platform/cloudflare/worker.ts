@@ -1,7 +1,9 @@
 import { AGENT, FROM_SOURCE } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
 import { BUNDLE_VARIABLE } from "../../contract/variables.ts";
 import { createClosedEdge, createEdge } from "../../edge/app.ts";
+import { live } from "../../edge/home-route.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { remoteBackups } from "./backups/remote.ts";
 import { opensChat, proxyChat } from "./chat-proxy.ts";
@@ -41,9 +43,15 @@ function buildEdge(env: WorkerEnvironment): Edge {
   });
 }
 
+/** Watches ask this all the time, and it says no more than that the Worker runs: nothing is built or matched for it. */
+function asksWhetherAlive({ method, url }: Request): boolean {
+  return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
+}
+
 export default {
   /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
   async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
+    if (asksWhetherAlive(request)) return live();
     try {
       edge ??= buildEdge(env);
     } catch (error) {

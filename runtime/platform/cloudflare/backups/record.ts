@@ -36,19 +36,24 @@ const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
 /** The Durable Object's own note about the copies. Written by this class only. */
 export class BackupRecord {
   readonly #notes: Notes;
+  /** As written: it is asked for with every event. */
+  #facts: Facts | undefined;
 
   constructor(notes: Notes) {
     this.#notes = notes;
   }
 
   /** What is noted. */
-  get facts(): Facts {
-    return { ...NOTHING, ...(JSON.parse(this.#notes.read(NOTE) ?? "{}") as Partial<Facts>) };
+  get facts(): Readonly<Facts> {
+    this.#facts ??= { ...NOTHING, ...(JSON.parse(this.#notes.read(NOTE) ?? "{}") as Partial<Facts>) };
+    return this.#facts;
   }
 
   /** Changes some of it. */
   note(changes: Partial<Facts>): void {
-    this.#notes.write(NOTE, JSON.stringify({ ...this.facts, ...changes }));
+    const facts = { ...this.facts, ...changes };
+    this.#notes.write(NOTE, JSON.stringify(facts));
+    this.#facts = facts;
   }
 
   /** A container's run begins: the epoch moves past every one that the bucket holds. */
