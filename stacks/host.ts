@@ -9,6 +9,7 @@ import { Container, type ContainerArgs } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
 import { preflight } from "../infra/host/preflight.ts";
 import { Volume } from "../infra/host/volume.ts";
+import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
@@ -23,6 +24,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const url = `http://${engineHost(config)}:${config.hostPort}`;
 
   await checked(config, names);
+  const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
   const data = createData(config, names, options);
   const container = new Container(
@@ -38,7 +40,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       variables: config.runtime.variables,
       secrets: config.runtime.secrets,
     },
-    options,
+    { ...options, dependsOn: secrets },
   );
   const readiness = new Readiness(
     "readiness",

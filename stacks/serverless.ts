@@ -3,6 +3,7 @@ import { Registrations, type RegistrationsArgs } from "../infra/channels/registr
 import { slackManifest } from "../infra/channels/slack-manifest.ts";
 import { buildBundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
+import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
@@ -27,28 +28,33 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     sleepAfter: config.sleepAfter,
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
+  const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
     bucketName: `${pulumi.getStack()}-${AGENT}`,
     protect: config.protectState,
   });
-  const worker = new Worker("worker", {
-    accountId,
-    workerName,
-    hostname: config.hostname,
-    mainModule: bundle.worker.mainModule,
-    modules: await readModules(bundle.worker.files),
-    compatibility: COMPATIBILITY,
-    migrations: config.migrations,
-    variables: {
-      ...runtime.variables,
-      [BUNDLE_VARIABLE]: bundle.worker.hash,
-      ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+  const worker = new Worker(
+    "worker",
+    {
+      accountId,
+      workerName,
+      hostname: config.hostname,
+      mainModule: bundle.worker.mainModule,
+      modules: await readModules(bundle.worker.files),
+      compatibility: COMPATIBILITY,
+      migrations: config.migrations,
+      variables: {
+        ...runtime.variables,
+        [BUNDLE_VARIABLE]: bundle.worker.hash,
+        ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+      },
+      secrets: runtime.secrets,
+      bucketName: bucket.bucketName,
     },
-    secrets: runtime.secrets,
-    bucketName: bucket.bucketName,
-  });
+    { dependsOn: secrets },
+  );
   const application = new ContainerApplication(
     "sandbox",
     {
