@@ -3,6 +3,7 @@ import { Registrations, type RegistrationsArgs } from "../infra/channels/registr
 import { slackManifest } from "../infra/channels/slack-manifest.ts";
 import { buildBundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
+import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
@@ -11,6 +12,7 @@ import { ContainerApplication } from "../infra/serverless/container-application.
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
+import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
@@ -29,6 +31,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
+  const attestation = new AttestationKey("attestation-key");
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
@@ -50,7 +53,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
         [BUNDLE_VARIABLE]: bundle.worker.hash,
         ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
       },
-      secrets: runtime.secrets,
+      secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
       bucketName: bucket.bucketName,
     },
     { dependsOn: secrets },
@@ -73,6 +76,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     {
       url,
       bundle: bundle.worker.hash,
+      attestation: attestation.expected(runtime.secrets),
       publicWebhooks: config.publicWebhooks,
       triggers: [worker.deployment.id, image],
     },
