@@ -19,8 +19,8 @@ const TABLE = [
     node: true,
   },
   {
-    from: "infra/(serverless|host|channels|readiness|build)",
-    may: ["infra/(serverless|host|channels|readiness|build)", "runtime/contract"],
+    from: "infra/(serverless|host|channels|secrets|readiness|build)",
+    may: ["infra/(serverless|host|channels|secrets|readiness|build)", "runtime/contract"],
     packages: ["@pulumi/\\w+", "cloudflare", "esbuild", "tar-stream", "zod"],
     // The pinned Node's version is part of an image's name.
     files: ["package.json"],

@@ -9,7 +9,10 @@ import { Container, type ContainerArgs } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
 import { preflight } from "../infra/host/preflight.ts";
 import { Volume } from "../infra/host/volume.ts";
+import { AttestationKey } from "../infra/secrets/attestation-key.ts";
+import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
+import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
@@ -23,6 +26,8 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const url = `http://${engineHost(config)}:${config.hostPort}`;
 
   await checked(config, names);
+  const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
+  const attestation = new AttestationKey("attestation-key");
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
   const data = createData(config, names, options);
   const container = new Container(
@@ -36,9 +41,9 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       maxProcesses: config.maxProcesses,
       logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
       variables: config.runtime.variables,
-      secrets: config.runtime.secrets,
+      secrets: { ...config.runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
     },
-    options,
+    { ...options, dependsOn: secrets },
   );
   const readiness = new Readiness(
     "readiness",
@@ -46,6 +51,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       url,
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
+      attestation: attestation.expected(config.runtime.secrets),
       publicWebhooks: config.publicWebhooks,
       container: { name: names.container, dockerHost: config.docker },
       triggers: [container.containerId],

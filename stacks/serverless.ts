@@ -3,6 +3,8 @@ import { Registrations, type RegistrationsArgs } from "../infra/channels/registr
 import { slackManifest } from "../infra/channels/slack-manifest.ts";
 import { buildBundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
+import { AttestationKey } from "../infra/secrets/attestation-key.ts";
+import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
@@ -10,6 +12,7 @@ import { ContainerApplication } from "../infra/serverless/container-application.
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
+import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
@@ -27,28 +30,34 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     sleepAfter: config.sleepAfter,
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
+  const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
+  const attestation = new AttestationKey("attestation-key");
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
     bucketName: `${pulumi.getStack()}-${AGENT}`,
     protect: config.protectState,
   });
-  const worker = new Worker("worker", {
-    accountId,
-    workerName,
-    hostname: config.hostname,
-    mainModule: bundle.worker.mainModule,
-    modules: await readModules(bundle.worker.files),
-    compatibility: COMPATIBILITY,
-    migrations: config.migrations,
-    variables: {
-      ...runtime.variables,
-      [BUNDLE_VARIABLE]: bundle.worker.hash,
-      ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+  const worker = new Worker(
+    "worker",
+    {
+      accountId,
+      workerName,
+      hostname: config.hostname,
+      mainModule: bundle.worker.mainModule,
+      modules: await readModules(bundle.worker.files),
+      compatibility: COMPATIBILITY,
+      migrations: config.migrations,
+      variables: {
+        ...runtime.variables,
+        [BUNDLE_VARIABLE]: bundle.worker.hash,
+        ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+      },
+      secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
+      bucketName: bucket.bucketName,
     },
-    secrets: runtime.secrets,
-    bucketName: bucket.bucketName,
-  });
+    { dependsOn: secrets },
+  );
   const application = new ContainerApplication(
     "sandbox",
     {
@@ -67,6 +76,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     {
       url,
       bundle: bundle.worker.hash,
+      attestation: attestation.expected(runtime.secrets),
       publicWebhooks: config.publicWebhooks,
       triggers: [worker.deployment.id, image],
     },

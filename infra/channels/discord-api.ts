@@ -20,7 +20,7 @@ const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
 
 /** Asks Discord's HTTP API (https://docs.discord.com/developers/reference) as the bot. */
 export async function askDiscord(
-  { botToken }: DiscordBot,
+  { botToken }: Pick<DiscordBot, "botToken">,
   method: "GET" | "PUT" | "PATCH",
   path: string,
   body?: unknown,

@@ -5,11 +5,22 @@ import type { dynamic } from "@pulumi/pulumi";
  * wherever the platform is, and a rehearsal's stand-ins move. Serialised with the providers, which read it
  * in `configure`.
  */
-const endpoints: { telegram?: string; discord?: string } = {};
+const endpoints: {
+  slack?: string;
+  telegram?: string;
+  discord?: string;
+  anthropic?: string;
+  openai?: string;
+} = {};
 
 /** Reads `steward:endpoints`, which the stack's configuration has checked. */
 export async function configureEndpoints({ config }: dynamic.ConfigureRequest): Promise<void> {
   Object.assign(endpoints, JSON.parse(config.get("steward:endpoints") ?? "{}"));
+}
+
+/** Slack's Web API, without a slash at the end. */
+export function slackRoot(): string {
+  return (endpoints.slack ?? "https://slack.com/api").replace(/\/+$/, "");
 }
 
 /** Telegram's Bot API, without a slash at the end. */
@@ -20,4 +31,14 @@ export function telegramRoot(): string {
 /** Discord's HTTP API with its version, without a slash at the end. */
 export function discordRoot(): string {
   return (endpoints.discord ?? "https://discord.com/api/v10").replace(/\/+$/, "");
+}
+
+/** Anthropic's API without its version, without a slash at the end. */
+export function anthropicRoot(): string {
+  return (endpoints.anthropic ?? "https://api.anthropic.com").replace(/\/+$/, "");
+}
+
+/** OpenAI's API with its version, or another server's that speaks its protocol, without a slash at the end. */
+export function openaiRoot(): string {
+  return (endpoints.openai ?? "https://api.openai.com/v1").replace(/\/+$/, "");
 }

@@ -20,17 +20,22 @@ export interface CheckOptions {
   publicWebhooks: boolean;
   /** The hash of the bundle that has to answer, where it is known. */
   bundle: string | undefined;
+  /** What the secrets that were deployed come to, where it is known. */
+  attestation: string | undefined;
   /** The gateway never sleeps, so it has to be there. */
   alwaysOn: boolean;
 }
 
 /** What every deployment has to answer before it counts. */
-export function readinessChecks({ publicWebhooks, bundle, alwaysOn }: CheckOptions): Check[] {
+export function readinessChecks({ publicWebhooks, bundle, attestation, alwaysOn }: CheckOptions): Check[] {
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
   const webhooks = routes("webhook").map(({ path }) => path);
   return [
     healthz,
-    ...(bundle === undefined ? [] : [runs(bundle)]),
+    ...(bundle === undefined ? [] : [reports("bundle", bundle, `from the bundle ${bundle}`)]),
+    ...(attestation === undefined
+      ? []
+      : [reports("attestation", attestation, "with the secrets that were deployed")]),
     ...(alwaysOn ? [gatewayReady] : []),
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
@@ -47,14 +52,13 @@ const healthz: Check = {
   },
 };
 
-/** The version before may go on answering for a while. The gateway need not be up for it. */
-function runs(bundle: string): Check {
+/** The version before may go on answering for a while, or its secrets. The gateway need not be up for it. */
+function reports(member: "bundle" | "attestation", expected: string, what: string): Check {
   return {
-    name: `GET /readyz from the bundle ${bundle}`,
+    name: `GET /readyz ${what}`,
     async run(fetch, url) {
-      const body: unknown = await (await ask(fetch, `${url}${ROUTES.ready.path}`)).json();
-      const found = typeof body === "object" && body !== null && "bundle" in body ? body.bundle : "none";
-      return found === bundle ? undefined : `bundle ${String(found)}, expected ${bundle}`;
+      const [found = "none"] = await membersOf(await ask(fetch, `${url}${ROUTES.ready.path}`), [member]);
+      return found === expected ? undefined : `${member} ${String(found)}, expected ${expected}`;
     },
   };
 }

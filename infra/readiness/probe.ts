@@ -16,6 +16,7 @@ let waiting = readinessChecks({
   publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
   alwaysOn: container !== undefined,
   bundle: process.env["PROBE_BUNDLE"],
+  attestation: process.env["PROBE_ATTESTATION"],
 });
 
 for (;;) {

@@ -10,6 +10,8 @@ export interface ReadinessArgs {
   triggers: pulumi.Input<string>[];
   /** The hash of the bundle that has to answer. Default: any. */
   bundle?: string | undefined;
+  /** What the deployed secrets come to, as `AttestationKey` expects it. Default: any. */
+  attestation?: pulumi.Input<string>;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
   /** The container that never sleeps, on a host: its gateway has to be ready, and a failure tells of it. */
@@ -49,12 +51,14 @@ function probeEnvironment({
   url,
   publicWebhooks,
   bundle,
+  attestation,
   container,
 }: ReadinessArgs): Record<string, pulumi.Input<string>> {
   return {
     PROBE_URL: url,
     PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
     ...(bundle !== undefined && { PROBE_BUNDLE: bundle }),
+    ...(attestation !== undefined && { PROBE_ATTESTATION: attestation }),
     ...(container && { PROBE_CONTAINER: container.name }),
     ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
   };

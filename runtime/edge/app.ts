@@ -1,6 +1,7 @@
 import type { Log } from "../contract/log.ts";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
+import type { Attest } from "../contract/attestation.ts";
 import type { EdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { ROUTES } from "../contract/routes.ts";
@@ -35,6 +36,8 @@ export interface EdgeOptions {
   settings: EdgeSettings;
   /** The hash of the bundle that the edge runs from, or `source`. */
   bundle: string;
+  /** Which secrets it runs with. */
+  attestation: Attest;
   ledger: Ledger;
   sandbox: Sandbox;
   /** The copies of the state. */
@@ -48,7 +51,7 @@ export interface EdgeOptions {
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, ledger, sandbox, backups, identify, signIn, clock, log } = options;
+  const { settings, bundle, attestation, ledger, sandbox, backups, identify, signIn, clock, log } = options;
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -59,7 +62,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.live.path, live);
 
   app.use(securityHeaders());
-  app.get(ROUTES.ready.path, readiness(sandbox, bundle));
+  app.get(ROUTES.ready.path, readiness(sandbox, bundle, attestation));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
   app.get(ROUTES.chat.path, chat());
@@ -98,7 +101,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.cli.path, debugCli(sandbox, backups, log));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
-  app.get(ROUTES.version.path, debugVersion(sandbox, bundle));
+  app.get(ROUTES.version.path, debugVersion(sandbox, bundle, attestation));
   app.get(ROUTES.ledger.path, debugLedger(ledger));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));

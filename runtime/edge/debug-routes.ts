@@ -1,5 +1,6 @@
 import type { Handler } from "hono";
 import * as z from "zod/mini";
+import type { Attest } from "../contract/attestation.ts";
 import {
   CONTROL_ROUTES,
   GATEWAY_ROUTES,
@@ -91,13 +92,16 @@ export function debugLogs(sandbox: Sandbox): Handler {
 
 /**
  * `GET /debug/version`: what runs where. `version` and `bundle` are the edge's, `gateway` and `container` those
- * of the container, once it runs; they differ while a new version is being rolled out. Wakes nothing.
+ * of the container, once it runs; they differ while a new version is being rolled out. `attestation` and `secrets` are
+ * keyed hashes of all secrets and of each that is set: another value, another hash. Wakes nothing.
  */
-export function debugVersion(sandbox: Sandbox, bundle: string): Handler {
+export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleVersion(context) {
     const { version: gateway, bundle: container } = await sandbox.status();
     const inside = { ...(gateway && { gateway }), ...(container && { container }) };
-    return context.json({ version: VERSION, bundle, runtime: navigator.userAgent, ...inside });
+    const attested = await attestation();
+    const secrets = attested && { attestation: attested.all, secrets: attested.secrets };
+    return context.json({ version: VERSION, bundle, runtime: navigator.userAgent, ...inside, ...secrets });
   };
 }
 

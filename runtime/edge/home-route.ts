@@ -1,4 +1,5 @@
 import type { Handler } from "hono";
+import type { Attest } from "../contract/attestation.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { wantsHtml } from "./access.ts";
@@ -51,10 +52,14 @@ function begun(status: SandboxStatus, now: number): SandboxStatus {
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
-/** `GET /readyz`: 200 or 503 with the state, and the bundle, which a deployment looks for; wakes nothing. */
-export function readiness(sandbox: Sandbox, bundle: string): Handler {
+/**
+ * `GET /readyz`: 200 or 503 with the state, and the bundle and the secrets' keyed hash, which a deployment looks
+ * for; wakes nothing.
+ */
+export function readiness(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
   return async function handleReadiness(context) {
-    const { state, since } = await sandbox.status();
-    return context.json({ state, since, bundle }, state === "ready" ? 200 : 503);
+    const [{ state, since }, attested] = await Promise.all([sandbox.status(), attestation()]);
+    const body = { state, since, bundle, ...(attested && { attestation: attested.all }) };
+    return context.json(body, state === "ready" ? 200 : 503);
   };
 }

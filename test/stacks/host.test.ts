@@ -28,6 +28,7 @@ describe.skipIf(!engine.ok)(
 
         expect(update.outputs["url"]?.value).toBe(subject.url);
         expect(update.outputs["readiness"]?.value).toContain("ok   POST /slack/events");
+        expect(update.outputs["readiness"]?.value).toContain("with the secrets that were deployed");
         expect((await fetch(`${subject.url}/healthz`)).status).toBe(200);
       },
       ENGINE_MS,

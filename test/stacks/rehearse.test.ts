@@ -24,6 +24,7 @@ const SERVERLESS_TYPES = [
   "pulumi-nodejs:dynamic/channels:DiscordCommands",
   "pulumi-nodejs:dynamic/channels:DiscordEndpoint",
   "pulumi-nodejs:dynamic/channels:TelegramWebhook",
+  "pulumi-nodejs:dynamic/secrets:SecretCheck",
   "pulumi-nodejs:dynamic/serverless:ContainerApplication",
 ];
 

@@ -81,6 +81,8 @@ describe("the serverless stack under the real engine, against the emulated API",
         "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": 2,
         "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
         "command:local:Command": 1,
+        "pulumi-nodejs:dynamic/secrets:AttestationKey": 1,
+        "pulumi-nodejs:dynamic/secrets:SecretCheck": 2,
         "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
         "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
       });

@@ -1,6 +1,8 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import type { GatewayStatus, SandboxStatus, UsageReport } from "../../runtime/contract/control.ts";
 import type { Delivery } from "../../runtime/contract/delivery.ts";
+import { attestationOf } from "../../runtime/contract/attestation.ts";
+import type { Environment } from "../../runtime/contract/environment.ts";
 import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
@@ -83,6 +85,8 @@ interface EdgeFixture {
   /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
   adminToken?: string;
   clock?: Clock;
+  /** The environment whose secrets are attested. Default: one without a key for it. */
+  environment?: Environment;
   /** What recording an event ends with instead. */
   ledgerError?: StewardError;
   jwk?: object;
@@ -181,6 +185,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   };
   const app = createEdge({
     bundle: EDGE_BUNDLE,
+    attestation: attestationOf(fixture.environment ?? {}),
     settings: {
       publicWebhooks,
       configRecovery: "manual",

@@ -50,6 +50,19 @@ export const DEPLOYMENT_ERRORS = {
     cause: "A registration got no answer from the platform, or a server error.",
     fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
   },
+  secret_refused: {
+    status: 502,
+    title: "A secret is refused",
+    cause: "The platform does not take the value. What is deployed keeps the one before.",
+    fix: "Set the right value with `pulumi config set --secret <the key named> <value>`, then deploy again.",
+  },
+  secret_untried: {
+    status: 502,
+    title: "A secret could not be tried",
+    cause:
+      "The platform gave no answer that tells whether it takes the value. What is deployed keeps the one before.",
+    fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
+  },
   host_not_ready: {
     status: 500,
     title: "The host cannot take this deployment",

@@ -1,3 +1,4 @@
+import { attestationOf } from "../../contract/attestation.ts";
 import { AGENT, FROM_SOURCE } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
@@ -24,6 +25,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
   return createEdge({
     settings,
     bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
+    attestation: attestationOf(variables),
     ledger: {
       admit: (event) => object().admit(event),
       counts: () => object().counts(),

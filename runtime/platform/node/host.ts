@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { attestationOf } from "../../contract/attestation.ts";
 import {
   gatewayEnvironment,
   readEdgeSettings,
@@ -112,6 +113,7 @@ try {
   const app = createEdge({
     settings: edge,
     bundle,
+    attestation: attestationOf(process.env),
     ledger,
     sandbox,
     backups,

@@ -106,6 +106,29 @@ describe("the readiness probe", () => {
     RUN_MS,
   );
 
+  test(
+    "waits until the secrets answer that were deployed, and fails where they are others or none",
+    async () => {
+      let asked = 0;
+      const readyz: RequestListener = (_request, response) =>
+        response.writeHead(503).end(JSON.stringify({ attestation: ++asked < 2 ? "old" : "new" }));
+      const url = await service({ "/readyz": readyz });
+
+      const found = await probe(url, { PROBE_ATTESTATION: "new", PROBE_TIMEOUT_MS: "20000" });
+      expect(found).toMatchObject({ code: 0 });
+      expect(found.stdout).toContain("ok   GET /readyz with the secrets that were deployed\n");
+      expect(await probe(url, { PROBE_ATTESTATION: "next" })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(
+          "GET /readyz with the secrets that were deployed: attestation new, expected next",
+        ),
+      });
+      const without = await service({ "/readyz": (_request, response) => response.writeHead(503).end("{}") });
+      expect((await probe(without, { PROBE_ATTESTATION: "next" })).stderr).toContain("attestation none,");
+    },
+    RUN_MS,
+  );
+
   test.each<[string, Record<string, RequestListener>, string]>([
     [
       "is not well",

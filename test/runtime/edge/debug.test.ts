@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { EDGE_BUNDLE, edgeFixture, signedIn } from "../../support/edge.ts";
@@ -72,6 +73,48 @@ describe("GET /debug/version", () => {
     const stopped = await ask("/debug/version", { state: "stopped" });
     expect(await stopped.response.json()).toEqual(edge);
     expect([...requests, ...stopped.requests]).toEqual([]);
+  });
+});
+
+describe("the attestation of the secrets", () => {
+  const KEY = "a".repeat(64);
+  const environment = {
+    ATTESTATION_KEY: KEY,
+    SLACK_BOT_TOKEN: "xoxb-the-slack-token",
+    ADMIN_TOKEN: "the-admin-token",
+    OPENAI_API_KEY: "",
+    LOG_LEVEL: "debug",
+  };
+  const attested = async (changes: object = {}) => {
+    const { response } = await ask("/debug/version", { environment: { ...environment, ...changes } });
+    return (await response.json()) as { attestation: string; secrets: Record<string, string> };
+  };
+
+  it("is on /debug/version for each secret that is set, and on /readyz for all together", async () => {
+    const { attestation, secrets } = await attested();
+    expect(Object.keys(secrets)).toEqual(["ADMIN_TOKEN", "SLACK_BOT_TOKEN"]);
+    const { response } = await ask("/readyz", { environment });
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ bundle: EDGE_BUNDLE, attestation });
+    expect(text).not.toContain(secrets["SLACK_BOT_TOKEN"]);
+  });
+
+  it("is the HMAC of name and value, cut short: nothing that could be reversed or guessed without the key", async () => {
+    const { secrets } = await attested();
+    const mac = createHmac("sha256", KEY).update("SLACK_BOT_TOKEN\0xoxb-the-slack-token").digest("hex");
+    expect(secrets["SLACK_BOT_TOKEN"]).toBe(mac.slice(0, 16));
+  });
+
+  it("moves with a value, a key, and a secret that goes; never with what is no secret", async () => {
+    const before = await attested();
+    const rotated = await attested({ SLACK_BOT_TOKEN: "xoxb-another-token" });
+    expect(rotated.attestation).not.toBe(before.attestation);
+    expect(rotated.secrets["SLACK_BOT_TOKEN"]).not.toBe(before.secrets["SLACK_BOT_TOKEN"]);
+    expect(rotated.secrets["ADMIN_TOKEN"]).toBe(before.secrets["ADMIN_TOKEN"]);
+    for (const changes of [{ ADMIN_TOKEN: "" }, { ATTESTATION_KEY: "b".repeat(64) }]) {
+      expect((await attested(changes)).attestation).not.toBe(before.attestation);
+    }
+    expect(await attested({ LOG_LEVEL: "info" })).toEqual(before);
   });
 });
 

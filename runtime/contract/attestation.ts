@@ -1,0 +1,52 @@
+import { VARIABLES, type Environment, type VariableName } from "./variables.ts";
+
+/**
+ * Which secrets run, without a word about them: hashes under a key that only the stack and what it deployed know.
+ * The same key and secrets give the same hashes, wherever they are made.
+ */
+export interface Attestation {
+  /** Over all secrets that are set. */
+  all: string;
+  /** For each that is set. */
+  secrets: Partial<Record<VariableName, string>>;
+}
+
+/** The variable that holds the key. */
+export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName;
+
+const HASH_LENGTH = 16;
+const ATTESTED = (Object.keys(VARIABLES) as VariableName[])
+  .filter((name) => VARIABLES[name].secret && name !== ATTESTATION_KEY_VARIABLE)
+  .sort();
+const encoder = new TextEncoder();
+
+/** What an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
+export async function attest(key: string, environment: Environment): Promise<Attestation> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);
+  const hash = async (text: string): Promise<string> => {
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", imported, encoder.encode(text)));
+    return Array.from(mac, (byte) => byte.toString(16).padStart(2, "0"))
+      .join("")
+      .slice(0, HASH_LENGTH);
+  };
+  const secrets: Attestation["secrets"] = {};
+  for (const name of ATTESTED) {
+    const value = environment[name];
+    if (value) secrets[name] = await hash(`${name}\0${value}`);
+  }
+  return { all: await hash(JSON.stringify(secrets)), secrets };
+}
+
+/** Tells what runs; `undefined` without a key. Reckoned when it is first asked for. */
+export type Attest = () => Promise<Attestation | undefined>;
+
+/** The attestation of an environment with its own key. */
+export function attestationOf(environment: Environment): Attest {
+  let reckoned: Promise<Attestation> | undefined;
+  return async () => {
+    const key = environment[ATTESTATION_KEY_VARIABLE];
+    if (!key) return undefined;
+    return (reckoned ??= attest(key, environment));
+  };
+}
