@@ -7,6 +7,7 @@ import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
+import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
@@ -33,22 +34,27 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     bucketName: `${pulumi.getStack()}-${AGENT}`,
     protect: config.protectState,
   });
-  const worker = new Worker("worker", {
-    accountId,
-    workerName,
-    hostname: config.hostname,
-    mainModule: bundle.worker.mainModule,
-    modules: await readModules(bundle.worker.files),
-    compatibility: COMPATIBILITY,
-    migrations: config.migrations,
-    variables: {
-      ...runtime.variables,
-      [BUNDLE_VARIABLE]: bundle.worker.hash,
-      ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+  const plan = new MigrationPlan("migrations", { workerName, migrations: config.migrations });
+  const worker = new Worker(
+    "worker",
+    {
+      accountId,
+      workerName,
+      hostname: config.hostname,
+      mainModule: bundle.worker.mainModule,
+      modules: await readModules(bundle.worker.files),
+      compatibility: COMPATIBILITY,
+      migrations: config.migrations,
+      variables: {
+        ...runtime.variables,
+        [BUNDLE_VARIABLE]: bundle.worker.hash,
+        ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
+      },
+      secrets: runtime.secrets,
+      bucketName: bucket.bucketName,
     },
-    secrets: runtime.secrets,
-    bucketName: bucket.bucketName,
-  });
+    { dependsOn: plan },
+  );
   const application = new ContainerApplication(
     "sandbox",
     {
