@@ -1,12 +1,12 @@
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../config.ts";
+import { cloudflareAccess, type CloudflareAccess } from "../config/cloudflare.ts";
 
 /** What a command on a serverless stack works with. */
 export interface DeployedConfig {
   config: ServerlessConfig;
-  /** How Cloudflare is asked; `baseURL` defaults to its own address. */
-  cloudflare: { apiToken: string | undefined; baseURL: string | undefined };
+  cloudflare: CloudflareAccess;
 }
 
 /**
@@ -22,18 +22,9 @@ export async function readServerless(
   const stored = await stack.getAllConfig();
   const kept = Object.entries(stored).map(([key, { value }]) => [key, value] as const);
   const values: Readonly<Record<string, string>> = { ...Object.fromEntries(kept), ...changes };
-  const { env } = process;
-  const config = loadConfig({
-    values,
-    isSecret: (key) => stored[key]?.secret === true,
-    environment: env,
-  });
+  const isSecret = (key: string): boolean => stored[key]?.secret === true;
+  const source = { values, isSecret, environment: process.env };
+  const config = loadConfig(source);
   if (config.target !== "serverless") throw new StewardError("stack_not_serverless");
-  return {
-    config,
-    cloudflare: {
-      apiToken: values["cloudflare:apiToken"] ?? env["CLOUDFLARE_API_TOKEN"],
-      baseURL: values["cloudflare:baseUrl"] ?? env["CLOUDFLARE_BASE_URL"],
-    },
-  };
+  return { config, cloudflare: cloudflareAccess(source) };
 }

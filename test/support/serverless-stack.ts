@@ -6,7 +6,7 @@ import {
   type Front,
   type IdentityGateway,
 } from "../../infra/rehearsal/access/index.ts";
-import { ACCOUNT, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import { ACCOUNT, startStage, TOKEN, type ScopedTokens, type Stage } from "../infra/rehearsal/support.ts";
 import { stackProgram } from "./program.ts";
 import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
 
@@ -27,8 +27,8 @@ export interface ServerlessStage {
   close(): Promise<void>;
 }
 
-export async function startServerlessStage(): Promise<ServerlessStage> {
-  const stage = await startStage();
+export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise<ServerlessStage> {
+  const stage = await startStage(undefined, scopedTokens);
   const { account } = stage.cloudflare;
   const identity = await startIdentityGateway({
     port: 0,

@@ -32,6 +32,18 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The tag that is accepted is not the one that the change adds.",
     fix: "Look at the preview without --accept-migration, and accept the tag that it names.",
   },
+  token_permission_missing: {
+    status: 403,
+    title: "The API token lacks a permission",
+    cause: "Cloudflare refuses the token something that the stack has to do.",
+    fix: "Add the permissions that are named to the token, each to edit.",
+  },
+  token_refused: {
+    status: 403,
+    title: "The API token is refused",
+    cause: "The token is expired, revoked, mistyped or another account's.",
+    fix: "Set cloudflare:apiToken to a token of the account that steward:accountId names.",
+  },
   stack_not_serverless: {
     status: 400,
     title: "Not a serverless stack",
