@@ -12,7 +12,6 @@ import { hostNonRoot } from "./rules/host-non-root.ts";
 import { hostOwnNamespaces } from "./rules/host-own-namespaces.ts";
 import { imageDigest } from "./rules/image-digest.ts";
 import { knownTypes } from "./rules/known-types.ts";
-import { migrationFollowsWorkerName } from "./rules/migration-follows-worker-name.ts";
 import { migrationTagsInOrder } from "./rules/migration-tags-in-order.ts";
 import { neverWithReason } from "./rules/never-with-reason.ts";
 import { noDmPolicy } from "./rules/no-dm-policy.ts";
@@ -28,7 +27,6 @@ import { teamDomainIsForeign } from "./rules/team-domain-is-foreign.ts";
 
 /** Every rule of the pack: what is not listed here never runs. */
 export const RULES: readonly Rule[] = [
-  migrationFollowsWorkerName,
   migrationTagsInOrder,
   sandboxClassListed,
   sandboxRunsContainers,

@@ -5,13 +5,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { openDeployed } from "./deployed/stack.ts";
 import { causeOf } from "./rehearsal/cause.ts";
 import { openWorld } from "./rehearsal/world.ts";
 import { readOptions, type PolicyOptions } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
-import { openDeployed } from "./policies/stack.ts";
 import type { OpenStack } from "./rehearsal/stack.ts";
 import type { Target } from "./config/schema.ts";
+
+/** What the program of either target uses. */
+const WHATEVER_TARGET = { providers: ["cloudflare", "command"], docker: true } as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -31,7 +34,10 @@ async function openRehearsed(target: Target): Promise<OpenStack> {
 
 async function main(options: PolicyOptions): Promise<void> {
   const { rehearse, stack: name, config, backup } = options;
-  const opened = rehearse === undefined ? await openDeployed(name, say) : await openRehearsed(rehearse);
+  const opened =
+    rehearse === undefined
+      ? await openDeployed(name, { ...WHATEVER_TARGET, log: say })
+      : await openRehearsed(rehearse);
   try {
     const onOutput = (text: string): void => void process.stdout.write(text);
     await previewWithPolicies(opened.stack, { config, backup, onOutput });

@@ -9,6 +9,9 @@ import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
+import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
+import { checkPermissions } from "../infra/serverless/permission-check.ts";
+import { permissionsOf } from "../infra/serverless/permissions.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
@@ -16,12 +19,14 @@ import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
+import { cloudflareAccess } from "./config/cloudflare.ts";
+import { stackSource } from "./config/source.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  const bundle = await buildBundle();
+  const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
   const url = config.origin ?? `https://${config.host}`;
 
@@ -38,6 +43,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     bucketName: `${pulumi.getStack()}-${AGENT}`,
     protect: config.protectState,
   });
+  const plan = new MigrationPlan("migrations", { workerName, migrations: config.migrations });
   const worker = new Worker(
     "worker",
     {
@@ -56,7 +62,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
       bucketName: bucket.bucketName,
     },
-    { dependsOn: secrets },
+    { dependsOn: [secrets, plan] },
   );
   const application = new ContainerApplication(
     "sandbox",
@@ -99,6 +105,13 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     ...(registrations && { registrations: registrations.report }),
     slackManifest: slackManifest(url),
   };
+}
+
+/** Before anything is made, and in a preview too. */
+function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
+  const permissions = permissionsOf({ gate: operators !== undefined });
+  const warn = (line: string) => void pulumi.log.warn(line);
+  return checkPermissions({ permissions, accountId, ...cloudflareAccess(stackSource()), warn });
 }
 
 /** No identity gateway configured: the admin pages stay closed, and say what is missing. */

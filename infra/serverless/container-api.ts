@@ -21,6 +21,9 @@ export interface LiveApplication extends ApplicationSettings {
   namespaceId: string | undefined;
 }
 
+const POLL_INTERVAL_MS = 500;
+const POLL_LIMIT_MS = 300_000;
+
 /** The official client; `baseURL` defaults to Cloudflare's own address. */
 export async function connect(
   apiToken: string | undefined,
@@ -65,9 +68,14 @@ export async function getApplication(
   return found ? toLive(found) : undefined;
 }
 
-/** Starts a delete; nothing happens where the application is gone already. */
+/** Cloudflare deletes in the background: the name and the class are free when it answers 404. */
 export async function deleteApplication(client: Cloudflare, accountId: string, id: string): Promise<void> {
   await client.containers.applications.delete(id, { account_id: accountId }).catch(unlessGone);
+  const end = Date.now() + POLL_LIMIT_MS;
+  while (await getApplication(client, accountId, id)) {
+    if (Date.now() > end) throw new Error(`The container application ${id} is still being deleted.`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+  }
 }
 
 /** PATCH for the limits; a rollout for what the running containers are made of. */

@@ -35,8 +35,6 @@ export interface ApplicationOutputs extends ApplicationInputs {
 const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
 /** What stands for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-const POLL_INTERVAL_MS = 500;
-const POLL_LIMIT_MS = 300_000;
 
 const settings: { apiToken?: string | undefined; baseURL?: string | undefined } = {};
 
@@ -119,15 +117,8 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     return { outs: { ...news, namespaceId: olds.namespaceId } };
   },
 
-  /** Cloudflare deletes in the background: the name and the class are free when it answers 404. */
   async delete(id, { accountId }) {
-    const client = await connect(settings.apiToken, settings.baseURL);
-    await deleteApplication(client, accountId, id);
-    const end = Date.now() + POLL_LIMIT_MS;
-    while (await getApplication(client, accountId, id)) {
-      if (Date.now() > end) throw new Error(`The container application ${id} is still being deleted.`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
-    }
+    await deleteApplication(await connect(settings.apiToken, settings.baseURL), accountId, id);
   },
 };
 

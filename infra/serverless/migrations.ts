@@ -33,7 +33,8 @@ export class Migrations extends pulumi.ComponentResource {
     const [first, ...rest] = migrationSteps(args.migrations);
     if (!first) throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "it is empty" });
 
-    const frozen = { parent: this, ignoreChanges: ["*"] };
+    // A Worker of another name begins without classes: it gets every migration, and the program's own of today.
+    const frozen = { parent: this, ignoreChanges: ["*"], replaceWith: [args.worker] };
     let last = createStep(name, args, first, frozen);
     for (const step of rest) last = createStep(name, args, step, { ...frozen, dependsOn: last });
 

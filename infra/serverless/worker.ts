@@ -44,7 +44,8 @@ export class Worker extends pulumi.ComponentResource {
         observability: { enabled: true },
         subdomain: { enabled: args.hostname === undefined },
       },
-      { parent: this },
+      // Renamed in place, what was deployed under the old name would be read at an address that is gone.
+      { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
       `${name}-migrate`,
@@ -89,7 +90,8 @@ export class Worker extends pulumi.ComponentResource {
         : new cloudflare.WorkersCustomDomain(
             `${name}-domain`,
             { accountId, hostname: args.hostname, service: worker.name },
-            { parent: this, dependsOn: deployment },
+            // One host name leads to one Worker: a renamed one takes it over when it is free.
+            { parent: this, dependsOn: deployment, deleteBeforeReplace: true },
           );
 
     this.scriptName = worker.name;

@@ -1,4 +1,4 @@
-import { nameOf, ofType, type StackResource } from "./resource.ts";
+import { ofType, type StackResource } from "./resource.ts";
 import { TYPES } from "./types.ts";
 import { fields, list, text } from "./values.ts";
 
@@ -21,13 +21,6 @@ export function seenMigrations(resources: readonly StackResource[]): SeenMigrati
       : [{ version, tag, after: text(oldTag), newClasses: list(newSqliteClasses) }];
   });
   return found.sort((a, b) => numberOf(a.tag) - numberOf(b.tag));
-}
-
-/** The deployments that applied a version, which stay as they were when they did. */
-export function deploymentsOf(version: StackResource, resources: readonly StackResource[]): StackResource[] {
-  return ofType(resources, TYPES.workersDeployment).filter(({ sources }) =>
-    (sources["versions"] ?? []).some((source) => nameOf(source) === nameOf(version)),
-  );
 }
 
 function numberOf(tag: string): number {

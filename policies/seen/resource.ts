@@ -39,8 +39,3 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
 export function ofType<Seen extends Resource>(resources: readonly Seen[], type: string): Seen[] {
   return resources.filter((resource) => resource.type === type);
 }
-
-/** The name that the program gave a resource. */
-export function nameOf({ urn }: Pick<Resource, "urn">): string {
-  return urn.split("::").slice(3).join("::");
-}

@@ -84,11 +84,11 @@ export function migration(name: string, migrations: Record<string, unknown>): Sa
 }
 
 /** The deployment that applied a migration's version. */
-export function deployment(version: string, scriptName = "steward"): Sample {
+function deployment(version: string): Sample {
   return sample(
     TYPES.workersDeployment,
     `${version}-deployed`,
-    { scriptName },
+    { scriptName: "steward" },
     { sources: { versions: [version] } },
   );
 }

@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import { stackCommand } from "../support/stack-command.ts";
 import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
-const COMMAND = resolve("stacks/policies.ts");
 const NEVER = "SANDBOX_SLEEP_AFTER is never, at the container's full price.";
 
 describe("npm run policies", () => {
@@ -36,21 +34,7 @@ describe("npm run policies", () => {
     await stage?.close();
   });
 
-  /** The command in the stack's own project folder, as `npm run policies` has it. */
-  async function policies(...words: string[]) {
-    const env = {
-      ...process.env,
-      PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
-      PULUMI_BACKEND_URL: `file://${join(subject.folder, "state")}`,
-    };
-    const child = spawn(process.execPath, [COMMAND, ...words], { cwd: subject.folder, env });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    }
-    const [code] = (await once(child, "close")) as [number | null];
-    return { code, said };
-  }
+  const policies = (...words: string[]) => stackCommand(subject, "policies.ts", ...words);
 
   test(
     "ends with 1 where a rule stops the preview of a stack",

@@ -1,68 +1,28 @@
-import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ACCOUNT, clientOf, TOKEN } from "../infra/rehearsal/support.ts";
 import {
-  accountAdmission,
-  startFront,
-  startIdentityGateway,
-  type Front,
-  type IdentityGateway,
-} from "../../infra/rehearsal/access/index.ts";
-import { stackProgram } from "../support/program.ts";
-import { ACCOUNT, clientOf, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
-import {
-  cloudflareConfig,
-  createTestStack,
-  ENGINE_MS,
-  stateText,
-  UPDATE_MS,
-  type TestStack,
-} from "../support/stack.ts";
+  MODEL_KEY,
+  SIGNING_SECRET,
+  startServerlessStage,
+  type ServerlessStage,
+} from "../support/serverless-stack.ts";
+import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
-const MODEL_KEY = "sk-test-the-model-key-0123456789";
 const ORPHANED = "already exists and is tied to a different Durable Object namespace";
-const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
 
 describe("the serverless stack under the real engine, against the emulated API", () => {
-  let stage: Stage;
-  let identity: IdentityGateway;
-  let front: Front;
+  let world: ServerlessStage;
+  let stage: ServerlessStage["stage"];
+  let front: ServerlessStage["front"];
   let subject: TestStack;
 
   beforeAll(async () => {
-    stage = await startStage();
-    const { account } = stage.cloudflare;
-    identity = await startIdentityGateway({
-      port: 0,
-      dir: stage.dir,
-      sessionHours: 1,
-      clock: Date.now,
-      admit: accountAdmission(account),
-    });
-    front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
-    subject = await createTestStack({ program: stackProgram(), config: config() });
+    world = await startServerlessStage();
+    ({ stage, front } = world);
+    subject = await world.stack();
   }, ENGINE_MS);
 
-  afterAll(async () => {
-    await subject?.close();
-    await front?.close();
-    await identity?.close();
-    await stage?.close();
-  }, UPDATE_MS);
-
-  function config(): ConfigMap {
-    return {
-      ...cloudflareConfig(stage.cloudflare.url, TOKEN),
-      "steward:target": { value: "serverless" },
-      "steward:accountId": { value: ACCOUNT },
-      "steward:subdomain": { value: "example" },
-      "steward:origin": { value: front.url },
-      "steward:teamDomain": { value: identity.url },
-      "steward:operators": { value: '["op@example.com"]' },
-      "steward:anthropicApiKey": { value: MODEL_KEY, secret: true },
-      "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
-      "steward:slackSigningSecret": { value: SIGNING_SECRET, secret: true },
-    };
-  }
+  afterAll(() => world?.close(), UPDATE_MS);
 
   test(
     "comes up from nothing, and ends only after the service has answered",
@@ -85,6 +45,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         "pulumi-nodejs:dynamic/secrets:SecretCheck": 2,
         "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
         "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
+        "pulumi-nodejs:dynamic/serverless:MigrationPlan": 1,
       });
     },
     UPDATE_MS,
@@ -94,7 +55,7 @@ describe("the serverless stack under the real engine, against the emulated API",
     "hands the audience on, and keeps every secret out of the plain state",
     async () => {
       const aud = (await subject.stack.outputs())["audience"]?.value;
-      const token = await identity.issue({ aud, email: "op@example.com" });
+      const token = await world.identity.issue({ aud, email: "op@example.com" });
       const state = await stateText(subject);
 
       const admin = await fetch(`${front.url}/_admin/`, { headers: { cookie: `CF_Authorization=${token}` } });
@@ -158,11 +119,8 @@ describe("the serverless stack under the real engine, against the emulated API",
   test(
     "applies a further migration on top of the first, once",
     async () => {
-      const migrations = [
-        { tag: "v1", newSqliteClasses: ["Sandbox"] },
-        { tag: "v2", newSqliteClasses: ["Sandbox", "Archive"] },
-      ];
-      await subject.stack.setConfig("steward:migrations", { value: JSON.stringify(migrations) });
+      const migrations = migrationList([["Sandbox"], ["Sandbox", "Archive"]]);
+      await subject.stack.setConfig("steward:migrations", { value: migrations });
       const update = await subject.stack.up();
 
       expect(update.summary.resourceChanges).toMatchObject({ create: 2 });
@@ -182,7 +140,7 @@ describe("the serverless stack under the real engine, against the emulated API",
       await subject.stack.refresh();
       expect(await subject.stack.preview().then(() => "", String)).toContain(ORPHANED);
 
-      await rename("steward-two", ["v1", "v2", "v3"]);
+      await rename("steward-two", [["Sandbox"], ["Sandbox", "Archive"], ["Sandbox"]]);
       await subject.stack.up();
       const { namespaces } = stage.cloudflare.account.state;
       const sandbox = namespaces.find((namespace) => namespace.class === "Sandbox");
@@ -211,25 +169,21 @@ describe("the serverless stack under the real engine, against the emulated API",
     async () => {
       await subject.stack.up();
       await deleteWorkers();
-      const other = await createTestStack({
-        program: stackProgram(),
-        config: { ...config(), "steward:workerName": { value: "steward-two" } },
+      const other = await world.stack({
         name: "other",
+        config: { "steward:workerName": { value: "steward-two" } },
       });
-      try {
-        const failure = await other.stack.preview().then(() => "", String);
-        expect(failure).toContain(`An application with the name steward-two-sandbox ${ORPHANED}`);
-        expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
 
-        await rename("steward-three", ["v1", "v2"], other);
-        await other.stack.up();
-        expect((await liveApplications()).map(({ name }) => name).sort()).toEqual([
-          "steward-three-sandbox",
-          "steward-two-sandbox",
-        ]);
-      } finally {
-        await other.close();
-      }
+      const failure = await other.stack.preview().then(() => "", String);
+      expect(failure).toContain(`An application with the name steward-two-sandbox ${ORPHANED}`);
+      expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
+
+      await rename("steward-three", [["Sandbox"], ["Sandbox"]], other);
+      await other.stack.up();
+      expect((await liveApplications()).map(({ name }) => name).sort()).toEqual([
+        "steward-three-sandbox",
+        "steward-two-sandbox",
+      ]);
     },
     UPDATE_MS,
   );
@@ -237,26 +191,19 @@ describe("the serverless stack under the real engine, against the emulated API",
   test(
     "keeps its bucket to itself: a second stack of the same name in the account stops before it serves",
     async () => {
-      const twin = await createTestStack({
-        program: stackProgram(),
-        config: { ...config(), "steward:workerName": { value: "steward-twin" } },
-      });
-      try {
-        expect(await twin.stack.up().then(() => "", String)).toContain("already exists, and you own it");
-        const { buckets, applications } = stage.cloudflare.account.state;
-        expect(buckets.filter(({ name }) => name === "test-steward")).toHaveLength(1);
-        expect(applications.map(({ name }) => name)).not.toContain("steward-twin-sandbox");
-      } finally {
-        await twin.close();
-      }
+      const twin = await world.stack({ config: { "steward:workerName": { value: "steward-twin" } } });
+
+      expect(await twin.stack.up().then(() => "", String)).toContain("already exists, and you own it");
+      const { buckets, applications } = stage.cloudflare.account.state;
+      expect(buckets.filter(({ name }) => name === "test-steward")).toHaveLength(1);
+      expect(applications.map(({ name }) => name)).not.toContain("steward-twin-sandbox");
     },
     UPDATE_MS,
   );
 
-  async function rename(workerName: string, tags: string[], { stack } = subject): Promise<void> {
-    const migrations = tags.map((tag) => ({ tag, newSqliteClasses: ["Sandbox"] }));
+  async function rename(workerName: string, classes: string[][], { stack } = subject): Promise<void> {
     await stack.setConfig("steward:workerName", { value: workerName });
-    await stack.setConfig("steward:migrations", { value: JSON.stringify(migrations) });
+    await stack.setConfig("steward:migrations", { value: migrationList(classes) });
   }
 
   async function deleteWorkers(): Promise<void> {
@@ -272,6 +219,11 @@ describe("the serverless stack under the real engine, against the emulated API",
     return result ?? [];
   }
 });
+
+/** The list with these classes under v1, v2 and so on, as a text. */
+function migrationList(classes: string[][]): string {
+  return JSON.stringify(classes.map((names, index) => ({ tag: `v${index + 1}`, newSqliteClasses: names })));
+}
 
 interface Exported {
   deployment: { resources?: { type: string }[] };

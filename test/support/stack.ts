@@ -35,6 +35,9 @@ export const ENGINE_MS = 20 * 60_000;
 /** One update of a small stack, with room for a busy machine. */
 export const UPDATE_MS = 120_000;
 
+/** What a test's secrets are encrypted with. */
+export const PASSPHRASE = "a test's passphrase";
+
 const ROOT = resolve(import.meta.dirname, "../..");
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
@@ -54,7 +57,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
         ...engine.env,
         ...attached.env,
         ...options.environment,
-        PULUMI_CONFIG_PASSPHRASE: "a test's passphrase",
+        PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       },
       projectSettings: {
         name: "steward",

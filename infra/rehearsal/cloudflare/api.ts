@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { AccountContext } from "./account/context.ts";
-import { requireAccount, requireToken } from "./auth.ts";
+import { requireAccount, requireToken, type Tokens } from "./auth.ts";
 import { ApiError, fail, ok } from "./envelope.ts";
 import { accessApplicationRoutes, accessPolicyRoutes } from "./routes/access.ts";
 import { bucketRoutes } from "./routes/buckets.ts";
@@ -10,10 +10,10 @@ import { versionRoutes } from "./routes/versions.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
 /** The emulated `/client/v4`: https://developers.cloudflare.com/api/ */
-export function cloudflareApi(account: AccountContext, apiToken: string): Hono {
+export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
   const { store, log } = account;
   const app = new Hono().basePath("/client/v4");
-  app.use(requireToken(apiToken));
+  app.use(requireToken(tokens));
   app.use("/accounts/:account/*", requireAccount(store.state.accountId));
 
   // https://developers.cloudflare.com/fundamentals/api/get-started/create-token/#test-your-token

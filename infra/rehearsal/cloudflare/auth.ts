@@ -1,17 +1,22 @@
 import type { MiddlewareHandler } from "hono";
 import { timingSafeEqual } from "node:crypto";
 import { ApiError } from "./envelope.ts";
+import { checkScope, type TokenScope } from "./scopes.ts";
 
 const FORM = /^[0-9A-Za-z\-_]{40,80}$/;
 
+/** The account's tokens, by their text; one that may do everything has no list. */
+export type Tokens = ReadonlyMap<string, readonly TokenScope[] | undefined>;
+
 /**
- * Requires the account's API token as a Bearer.
+ * Requires one of the account's API tokens as a Bearer, and what it may do.
  * A malformed header is 400 with 6003 and 6111, an unknown token 403 with 10000, or 401 with 1000 at the verify call:
  * https://developers.cloudflare.com/fundamentals/api/troubleshooting/
- * @throws at creation when the token's own form is wrong
+ * @throws at creation when a token's own form is wrong
  */
-export function requireToken(token: string): MiddlewareHandler {
-  if (!FORM.test(token)) throw new Error("An API token has 40 to 80 characters of 0-9 A-Z a-z - and _");
+export function requireToken(tokens: Tokens): MiddlewareHandler {
+  if (![...tokens.keys()].every((token) => FORM.test(token)))
+    throw new Error("An API token has 40 to 80 characters of 0-9 A-Z a-z - and _");
   return async function requireTokenMiddleware(context, next) {
     const given = /^Bearer (.*)$/.exec(context.req.header("authorization") ?? "")?.[1] ?? "";
     if (!FORM.test(given)) {
@@ -19,11 +24,14 @@ export function requireToken(token: string): MiddlewareHandler {
         { code: 6111, message: "Invalid format for Authorization header" },
       ]);
     }
-    if (!same(given, token)) {
+    const known = [...tokens].find(([token]) => same(given, token));
+    if (known === undefined) {
       throw context.req.path.endsWith("/tokens/verify")
         ? new ApiError(401, 1000, "Invalid API Token")
         : new ApiError(403, 10000, "Authentication error");
     }
+    const [, scopes] = known;
+    if (scopes !== undefined) checkScope(scopes, context.req.method, context.req.path);
     await next();
   };
 }

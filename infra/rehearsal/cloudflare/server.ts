@@ -7,7 +7,9 @@ import { deployedOf } from "./account/deployed.ts";
 import { ModuleStore } from "./account/modules.ts";
 import { AccountStore } from "./account/store.ts";
 import { cloudflareApi } from "./api.ts";
+import type { Tokens } from "./auth.ts";
 import type { Log, WorkerRunner } from "./runner.ts";
+import type { TokenScope } from "./scopes.ts";
 
 export interface CloudflareOptions {
   /** Where the account is kept: account.json and the uploaded modules. Holds secrets, created with mode 0700. */
@@ -17,6 +19,8 @@ export interface CloudflareOptions {
   accountId: string;
   /** 40 to 80 characters of 0-9 A-Z a-z - and _; any other token is refused as Cloudflare does. */
   apiToken: string;
+  /** Further tokens, each with the only things that it may do. Default: none. */
+  scopedTokens?: Readonly<Record<string, readonly TokenScope[]>>;
   /** Runs what is deployed. Belongs to the caller, who closes it. */
   runner: WorkerRunner;
   log: Log;
@@ -42,7 +46,11 @@ export async function startCloudflare(options: CloudflareOptions): Promise<Runni
   const { dir, runner, log, clock = Date.now, subdomain = "rehearsal" } = options;
   const store = AccountStore.open(dir, options.accountId, subdomain);
   const context: AccountContext = { store, modules: new ModuleStore(dir), runner, clock, log };
-  const api = cloudflareApi(context, options.apiToken);
+  const tokens: Tokens = new Map([
+    [options.apiToken, undefined],
+    ...Object.entries(options.scopedTokens ?? {}),
+  ]);
+  const api = cloudflareApi(context, tokens);
   await runner.apply(deployedOf(store.state, context.modules)).catch((error: unknown) => {
     log("what was deployed before does not start", { error: String(error) });
   });

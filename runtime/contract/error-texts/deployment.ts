@@ -8,6 +8,48 @@ export const DEPLOYMENT_ERRORS = {
     cause: "A container application of this name was left behind by a deleted Worker.",
     fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
   },
+  application_in_use: {
+    status: 409,
+    title: "The container application is no orphan",
+    cause: "No orphaned container application has this id.",
+    fix: "Remove what `npm run orphans -- <stack>` lists, and nothing else.",
+  },
+  migration_tag_missing: {
+    status: 409,
+    title: "The Worker's name changes without a new migration tag",
+    cause: "Classes belong to the Worker of the old name.",
+    fix: "Add an entry with the next tag to steward:migrations, as `npm run migrate -- <stack> --worker-name <name>` does, or keep steward:workerName.",
+  },
+  migration_changed: {
+    status: 409,
+    title: "An applied migration is missing or edited",
+    cause: "Cloudflare applies a tag once: an entry that is applied stays as it was.",
+    fix: "Restore the entries of steward:migrations that are applied, and add further ones behind them.",
+  },
+  migration_not_accepted: {
+    status: 409,
+    title: "Another migration is to be accepted",
+    cause: "The tag that is accepted is not the one that the change adds.",
+    fix: "Look at the preview without --accept-migration, and accept the tag that it names.",
+  },
+  token_permission_missing: {
+    status: 403,
+    title: "The API token lacks a permission",
+    cause: "Cloudflare refuses the token something that the stack has to do.",
+    fix: "Add the permissions that are named to the token, each to edit.",
+  },
+  token_refused: {
+    status: 403,
+    title: "The API token is refused",
+    cause: "The token is expired, revoked, mistyped or another account's.",
+    fix: "Set cloudflare:apiToken to a token of the account that steward:accountId names.",
+  },
+  stack_not_serverless: {
+    status: 400,
+    title: "Not a serverless stack",
+    cause: "The stack's steward:target is host.",
+    fix: "Give the name of a stack whose steward:target is serverless.",
+  },
   webhooks_private: {
     status: 401,
     title: "Webhook routes are not public",

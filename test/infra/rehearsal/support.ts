@@ -123,6 +123,9 @@ process.on("SIGTERM", () => { console.log("asked to stop"); process.exit(0); });
 console.log("supervisor up");
 `;
 
+/** Tokens that may do some things only. */
+export type ScopedTokens = NonNullable<Parameters<typeof startCloudflare>[0]["scopedTokens"]>;
+
 /** Everything that a test starts, ended together and in the order that ends cleanly. */
 export interface Stage {
   dir: string;
@@ -144,7 +147,10 @@ export function clientOf(url: string, apiToken: string = TOKEN): Cloudflare {
   return new Cloudflare({ apiToken, baseURL: url, maxRetries: 0, timeout: 60_000 });
 }
 
-export async function startStage(containers?: (dir: string) => ContainerMode): Promise<Stage> {
+export async function startStage(
+  containers?: (dir: string) => ContainerMode,
+  scopedTokens: ScopedTokens = {},
+): Promise<Stage> {
   const dir = tempDir();
   const mode: ContainerMode = containers?.(dir) ?? {
     kind: "process",
@@ -156,7 +162,7 @@ export async function startStage(containers?: (dir: string) => ContainerMode): P
   };
   const open = async (): Promise<Pick<Stage, "client" | "cloudflare" | "runner">> => {
     const runner = createRunner({ dir: join(dir, "runner"), containers: mode, log });
-    const options = { dir: join(dir, "account"), port: 0, accountId: ACCOUNT, apiToken: TOKEN };
+    const options = { dir: join(dir, "account"), port: 0, accountId: ACCOUNT, apiToken: TOKEN, scopedTokens };
     const cloudflare = await startCloudflare({ ...options, runner, log, subdomain: "example" });
     return { runner, cloudflare, client: clientOf(cloudflare.url) };
   };

@@ -1,36 +1,7 @@
-import { deployment, migration } from "../resources.ts";
-import { adding, all, props, type Case } from "./case.ts";
-
-const RENAMED =
-  "The Worker's name changes from steward to other without a new migration tag. Add an entry with the tag v2 to steward:migrations, or keep steward:workerName.";
+import { migration } from "../resources.ts";
+import { adding, props, type Case } from "./case.ts";
 
 export const MIGRATION_CASES: readonly Case[] = [
-  {
-    rule: "migration-follows-worker-name",
-    what: "refuses another name with the same tags",
-    change: props("worker", { name: "other" }),
-    messages: [RENAMED],
-  },
-  {
-    rule: "migration-follows-worker-name",
-    what: "passes another name with a new tag",
-    change: all(
-      props("worker", { name: "other" }),
-      adding(migration("v2", { oldTag: "v1", newTag: "v2" }), deployment("v2", "other")),
-    ),
-    messages: [],
-  },
-  {
-    rule: "migration-follows-worker-name",
-    what: "refuses a second change of the name with the tag of the first",
-    change: all(
-      props("worker", { name: "other" }),
-      adding(migration("v2", { oldTag: "v1", newTag: "v2" }), deployment("v2", "between")),
-    ),
-    messages: [
-      "The Worker's name changes from between to other without a new migration tag. Add an entry with the tag v3 to steward:migrations, or keep steward:workerName.",
-    ],
-  },
   {
     rule: "migration-tags-in-order",
     what: "passes a second tag that builds on the first",

@@ -77,7 +77,6 @@ const RESOURCES: Broken = {
 const STACK: Broken = {
   what: "what resources are to one another",
   breaks: {
-    workerName: "renamed",
     teamDomain: "steward.example.com",
     outputs: { leak: "Bearer xoxb-the-bot-token" },
     props: {
@@ -96,8 +95,6 @@ const STACK: Broken = {
   },
   config: { "bucket-lifecycle": "mandatory", "fresh-backup": { deployed: ["prod-former"] } },
   stops: {
-    "migration-follows-worker-name":
-      "The Worker's name changes from steward to renamed without a new migration tag. Add an entry with the tag v2",
     "no-secret-in-outputs": "The output leak holds a secret.",
     "team-domain-is-foreign": "EDGE_ACCESS_TEAM_DOMAIN is the Worker's own host steward.example.com.",
     "audience-from-application": "EDGE_ACCESS_AUD is not the audience of this stack's Access application.",

@@ -13,7 +13,6 @@ import { Worker } from "../../../infra/serverless/worker.ts";
 export interface Breaks {
   /** Changes a resource's properties or options before it is registered, by its type. */
   props?: Record<string, (props: pulumi.Inputs) => pulumi.Inputs>;
-  workerName?: string;
   teamDomain?: string;
   migrations?: Migration[];
   protect?: boolean;
@@ -30,7 +29,7 @@ const DIGEST = `sha256:${"0".repeat(64)}`;
 
 /** A stack of the project's own components, both targets in one, with what is broken about it. */
 export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<string>>> {
-  const { workerName = "steward", protect = true } = breaks;
+  const { protect = true } = breaks;
   pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
     const change = breaks.props?.[type];
     return change && { props: change(props), opts };
@@ -39,14 +38,14 @@ export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<str
   const bucket = new StateBucket("state", { accountId: ACCOUNT, bucketName: "prod-steward", protect });
   const gate = new AccessGate("access", {
     accountId: ACCOUNT,
-    label: workerName,
+    label: "steward",
     host: "steward.example.com",
     operators: ["op@example.com"],
     publicWebhooks: true,
   });
   const worker = new Worker("worker", {
     accountId: ACCOUNT,
-    workerName,
+    workerName: "steward",
     hostname: "steward.example.com",
     mainModule: "index.js",
     modules: [],

@@ -4,12 +4,20 @@ import { attachProviders, type ProviderName } from "../../infra/rehearsal/provid
 import program from "../index.ts";
 import type { OpenStack } from "../rehearsal/stack.ts";
 
-const OWN_PROVIDERS: readonly ProviderName[] = ["cloudflare", "command"];
+/** What a command asks the engine for. */
+export interface DeployedOptions {
+  /** The providers that its program uses; a command that reads the configuration alone needs none. */
+  providers: readonly ProviderName[];
+  /** Whether it uses the docker provider, which is built where it is missing. */
+  docker: boolean;
+  log: (line: string) => void;
+}
 
 /** A stack of the backend that pulumi is logged in to, of the project in the working folder. */
-export async function openDeployed(stackName: string, log: (line: string) => void): Promise<OpenStack> {
-  const engine = await ensureEngine({ docker: true, log });
-  const needed = OWN_PROVIDERS.filter((provider) => !engine.official[provider]);
+export async function openDeployed(stackName: string, options: DeployedOptions): Promise<OpenStack> {
+  const { providers, docker, log } = options;
+  const engine = await ensureEngine({ docker, log });
+  const needed = providers.filter((provider) => !engine.official[provider]);
   const attached = needed.length > 0 ? await attachProviders({ needed, log }) : undefined;
   const close = async (): Promise<void> => attached?.close();
   try {

@@ -1,0 +1,27 @@
+import { ApiError } from "./envelope.ts";
+
+/** What a token may do in one area of the account; who may edit may read. */
+export type TokenScope = `${Area}:${"read" | "edit"}`;
+
+type Area = "workers" | "r2" | "containers" | "access";
+
+/** By the path's first word below the account: https://developers.cloudflare.com/fundamentals/api/reference/permissions/ */
+const AREAS: Readonly<Record<string, Area>> = {
+  workers: "workers",
+  r2: "r2",
+  containers: "containers",
+  access: "access",
+};
+
+/**
+ * Refuses what the token's scopes do not allow: 403 with 10000, and 401 for containers, as seen in
+ * https://github.com/cloudflare/workers-sdk/issues/12483
+ */
+export function checkScope(scopes: readonly TokenScope[], method: string, path: string): void {
+  const area = AREAS[/^\/client\/v4\/accounts\/[^/]+\/([^/]+)/.exec(path)?.[1] ?? ""];
+  if (area === undefined || scopes.includes(`${area}:edit`)) return;
+  if (method === "GET" && scopes.includes(`${area}:read`)) return;
+  throw area === "containers"
+    ? new ApiError(401, 1000, "Unauthorized")
+    : new ApiError(403, 10000, "Authentication error");
+}

@@ -1,0 +1,78 @@
+import { StewardError } from "../../runtime/contract/errors.ts";
+import type { Permission } from "./permissions.ts";
+
+/** Which permissions are looked at, and whose. */
+export interface PermissionCheck {
+  permissions: readonly Permission[];
+  accountId: string;
+  apiToken: string;
+  /** Cloudflare's own address by default. */
+  baseURL: string | undefined;
+  /** Told where Cloudflare did not say whether a permission is there. */
+  warn: (line: string) => void;
+}
+
+interface Refusal {
+  permission: Permission;
+  /** Cloudflare's own words. */
+  answer: string;
+}
+
+const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
+ * edit too: that is told by the update. Where Cloudflare is out of order nothing is refused here.
+ *
+ * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`
+ */
+export async function checkPermissions(check: PermissionCheck): Promise<void> {
+  const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
+  const refusals = asked.flat();
+  if (refusals.length === 0) return;
+  if (refusals.length === check.permissions.length) {
+    throw new StewardError("token_refused", refusedText(check.accountId, refusals));
+  }
+  throw new StewardError("token_permission_missing", missingText(refusals));
+}
+
+async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[]> {
+  const { accountId, apiToken, baseURL = CLOUDFLARE, warn } = check;
+  try {
+    const response = await fetch(`${baseURL}/accounts/${accountId}/${permission.probe}`, {
+      headers: { authorization: `Bearer ${apiToken}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const { status } = response;
+    if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
+    await response.body?.cancel();
+    if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    warn(`Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`);
+  }
+  return [];
+}
+
+async function answerOf(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => ({}))) as { errors?: { code: number; message: string }[] };
+  const words = (body.errors ?? []).map(({ code, message }) => `${message} (${code})`);
+  return [response.status, ...words].join(" ");
+}
+
+function missingText(refusals: readonly Refusal[]): string {
+  const count = refusals.length === 1 ? "a permission" : `${refusals.length} permissions`;
+  const lines = refusals.flatMap(({ permission: { name, purpose }, answer }) => [
+    `  ${name}: needed for ${purpose}; Cloudflare says ${answer}`,
+    `    fix: add Account, ${name}, Edit to the token`,
+  ]);
+  return [`The API token lacks ${count} (token_permission_missing):`, ...lines].join("\n");
+}
+
+function refusedText(accountId: string, [first]: readonly Refusal[]): string {
+  return [
+    `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`,
+    "  fix: pulumi config set --secret cloudflare:apiToken <token of this account, neither expired nor revoked>, and look at steward:accountId",
+  ].join("\n");
+}

@@ -1,0 +1,30 @@
+import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { loadConfig, type ServerlessConfig } from "../config.ts";
+import { cloudflareAccess, type CloudflareAccess } from "../config/cloudflare.ts";
+
+/** What a command on a serverless stack works with. */
+export interface DeployedConfig {
+  config: ServerlessConfig;
+  cloudflare: CloudflareAccess;
+}
+
+/**
+ * The configuration of a serverless stack, checked as its program checks it.
+ *
+ * @param changes values that are looked at as if they were stored, by their whole keys.
+ * @throws StewardError `stack_config_invalid`, `stack_not_serverless`
+ */
+export async function readServerless(
+  stack: Stack,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<DeployedConfig> {
+  const stored = await stack.getAllConfig();
+  const kept = Object.entries(stored).map(([key, { value }]) => [key, value] as const);
+  const values: Readonly<Record<string, string>> = { ...Object.fromEntries(kept), ...changes };
+  const isSecret = (key: string): boolean => stored[key]?.secret === true;
+  const source = { values, isSecret, environment: process.env };
+  const config = loadConfig(source);
+  if (config.target !== "serverless") throw new StewardError("stack_not_serverless");
+  return { config, cloudflare: cloudflareAccess(source) };
+}

@@ -1,0 +1,71 @@
+import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
+import {
+  accountAdmission,
+  startFront,
+  startIdentityGateway,
+  type Front,
+  type IdentityGateway,
+} from "../../infra/rehearsal/access/index.ts";
+import { ACCOUNT, startStage, TOKEN, type ScopedTokens, type Stage } from "../infra/rehearsal/support.ts";
+import { stackProgram } from "./program.ts";
+import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
+
+/** Secrets that must be found nowhere in plain. */
+export const MODEL_KEY = "sk-test-the-model-key-0123456789";
+export const SIGNING_SECRET = "the-signing-secret-of-slack-0123";
+
+/** An emulated account with its identity gateway, and stacks that deploy to it under the real engine. */
+export interface ServerlessStage {
+  stage: Stage;
+  identity: IdentityGateway;
+  front: Front;
+  /** The configuration of a stack that is complete. */
+  config(): ConfigMap;
+  /** A stack of this configuration, with changes. Default: the stacks' own program. */
+  stack(options?: { name?: string; config?: ConfigMap; program?: PulumiFn }): Promise<TestStack>;
+  /** Ends everything, the stacks' providers first. */
+  close(): Promise<void>;
+}
+
+export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise<ServerlessStage> {
+  const stage = await startStage(undefined, scopedTokens);
+  const { account } = stage.cloudflare;
+  const identity = await startIdentityGateway({
+    port: 0,
+    dir: stage.dir,
+    sessionHours: 1,
+    clock: Date.now,
+    admit: accountAdmission(account),
+  });
+  const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
+  const opened: TestStack[] = [];
+  const config = (): ConfigMap => ({
+    ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+    "steward:target": { value: "serverless" },
+    "steward:accountId": { value: ACCOUNT },
+    "steward:subdomain": { value: "example" },
+    "steward:origin": { value: front.url },
+    "steward:teamDomain": { value: identity.url },
+    "steward:operators": { value: '["op@example.com"]' },
+    "steward:anthropicApiKey": { value: MODEL_KEY, secret: true },
+    "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
+    "steward:slackSigningSecret": { value: SIGNING_SECRET, secret: true },
+  });
+  return {
+    stage,
+    identity,
+    front,
+    config,
+    async stack({ name = "test", config: changes = {}, program = stackProgram() } = {}) {
+      const made = await createTestStack({ program, name, config: { ...config(), ...changes } });
+      opened.push(made);
+      return made;
+    },
+    async close() {
+      for (const stack of opened) await stack.close();
+      await front.close();
+      await identity.close();
+      await stage.close();
+    },
+  };
+}
