@@ -37,6 +37,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
       variables: config.runtime.variables,
       secrets: config.runtime.secrets,
+      dockerHost: config.docker,
     },
     options,
   );
