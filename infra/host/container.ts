@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { shapeOf, type ShapeArgs } from "./shape.ts";
+import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
-export interface ContainerArgs extends ShapeArgs {
+export interface ContainerArgs {
+  shape: Shape;
   imageId: pulumi.Input<string>;
   /** What keeps the data: a volume, or a directory of the host. */
   data: { volumeName: pulumi.Input<string> } | { directory: string };
@@ -38,7 +39,7 @@ export class Container extends pulumi.ComponentResource {
         create: script("keep-former.ts"),
         delete: script("remove-former.ts"),
         environment: {
-          STEWARD_CONTAINER: args.containerName,
+          STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
         // Whatever makes another container of it. A secret, since the variables are in it.
@@ -60,7 +61,7 @@ export class Container extends pulumi.ComponentResource {
 }
 
 function containerArgs(args: ContainerArgs): docker.ContainerArgs {
-  const shape = shapeOf(args);
+  const { shape } = args;
   const { internal, external, address } = shape.port;
   return {
     name: shape.name,

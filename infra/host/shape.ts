@@ -1,7 +1,7 @@
 import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 
-/** What a host's container is told apart from its environment. */
-export interface ShapeArgs {
+/** What a configuration says of the container, apart from its environment. */
+interface ShapeArgs {
   containerName: string;
   /** The host's port and address that lead to the edge in the container. */
   port: { external: number; address: string };
