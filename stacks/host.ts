@@ -16,6 +16,7 @@ import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
+import { hostShape } from "./host-shape.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** The stack on one Docker host: image, volume, container with its port, and the probe. */
@@ -33,15 +34,12 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const container = new Container(
     "service",
     {
-      containerName: names.container,
+      shape: hostShape(config, names),
       imageId: image.imageId,
       data,
-      port: { external: config.hostPort, address: config.hostAddress },
-      memoryMiB: config.memoryMiB,
-      maxProcesses: config.maxProcesses,
-      logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
       variables: config.runtime.variables,
       secrets: { ...config.runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
+      dockerHost: config.docker,
     },
     { ...options, dependsOn: secrets },
   );

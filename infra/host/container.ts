@@ -1,82 +1,104 @@
+import { createHash } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
+import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
 export interface ContainerArgs {
-  containerName: string;
+  shape: Shape;
   imageId: pulumi.Input<string>;
   /** What keeps the data: a volume, or a directory of the host. */
   data: { volumeName: pulumi.Input<string> } | { directory: string };
-  /** The host's port and address that lead to the edge in the container. */
-  port: { external: number; address: string };
-  memoryMiB: number;
-  /** Processes and threads that the container's user may have. */
-  maxProcesses: number;
-  /** What the engine keeps of the container's output: so many files of this size. */
-  logs: { maxMiB: number; files: number };
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Variables that nobody may read; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
+  /** The engine's address. Default: the docker command's own. */
+  dockerHost?: string | undefined;
 }
 
-/** What runs in the container: the edge, which starts supervisor and gateway. */
-const COMMAND = ["/app/platform/node/host.js"];
-const STOP_SECONDS = 10;
-const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}/healthz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
+const script = (name: string): string => fileURLToPath(new URL(`update/${name}`, import.meta.url));
 
 /**
- * The service's container. It writes to its data and to /tmp alone, gains no privileges, and
- * comes up again by itself unless someone stopped it.
+ * The service's container, made but not started: the readiness check starts it in the place of the version
+ * before, which is backed up and kept until then.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
 
   constructor(name: string, args: ContainerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:host:Container", name, {}, opts);
+    const wanted = containerArgs(args);
 
+    const former = new command.local.Command(
+      `${name}-former`,
+      {
+        interpreter: [process.execPath],
+        create: script("keep-former.ts"),
+        delete: script("remove-former.ts"),
+        environment: {
+          STEWARD_CONTAINER: args.shape.name,
+          ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
+        },
+        // Whatever makes another container of it. A secret, since the variables are in it.
+        triggers: [pulumi.output(wanted).apply(fingerprint)],
+      },
+      { parent: this },
+    );
     const container = new docker.Container(
       name,
-      {
-        name: args.containerName,
-        image: args.imageId,
-        // The image's own user, said here too so that a policy sees it.
-        user: "steward",
-        command: COMMAND,
-        envs: environment(args),
-        ports: [{ internal: PORTS.edge, external: args.port.external, ip: args.port.address }],
-        volumes: [{ ...dataSource(args.data), containerPath: DATA_DIRECTORY }],
-        tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },
-        readOnly: true,
-        securityOpts: ["no-new-privileges"],
-        capabilities: { drops: ["ALL"] },
-        memory: args.memoryMiB,
-        // No swap on top: a leak ends in a restart, not in a host that crawls.
-        memorySwap: args.memoryMiB,
-        ulimits: [{ name: "nproc", soft: args.maxProcesses, hard: args.maxProcesses }],
-        restart: "unless-stopped",
-        logDriver: "json-file",
-        logOpts: { "max-size": `${args.logs.maxMiB}m`, "max-file": String(args.logs.files) },
-        healthcheck: {
-          tests: ["CMD", "node", "-e", PROBE],
-          interval: "10s",
-          timeout: "5s",
-          startPeriod: "30s",
-          retries: 3,
-        },
-        // The service ends within 9 s, with the answers that it has begun; what is cut off comes again.
-        stopTimeout: STOP_SECONDS,
-        destroyGraceSeconds: STOP_SECONDS,
-      },
+      wanted,
       // The engine lists the variables in one output: it stays a secret as a whole.
       // The labels are the image's, which a refresh reads from the container: no change of its own.
-      { parent: this, additionalSecretOutputs: ["envs"], ignoreChanges: ["labels"] },
+      { parent: this, dependsOn: former, additionalSecretOutputs: ["envs"], ignoreChanges: ["labels"] },
     );
 
     this.containerId = container.id;
     this.registerOutputs({ containerId: this.containerId });
   }
+}
+
+function containerArgs(args: ContainerArgs): docker.ContainerArgs {
+  const { shape } = args;
+  const { internal, external, address } = shape.port;
+  return {
+    name: shape.name,
+    image: args.imageId,
+    user: shape.user,
+    command: shape.command,
+    envs: environment(args),
+    ports: [{ internal, external, ip: address }],
+    volumes: [{ ...dataSource(args.data), containerPath: shape.dataDirectory }],
+    tmpfs: shape.tmpfs,
+    readOnly: true,
+    securityOpts: shape.securityOptions,
+    capabilities: { drops: shape.droppedCapabilities },
+    memory: shape.memoryMiB,
+    // No swap on top: a leak ends in a restart, not in a host that crawls.
+    memorySwap: shape.memoryMiB,
+    ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
+    restart: shape.restart,
+    logDriver: shape.logs.driver,
+    logOpts: shape.logs.options,
+    healthcheck: {
+      tests: shape.health.test,
+      interval: shape.health.interval,
+      timeout: shape.health.timeout,
+      startPeriod: shape.health.startPeriod,
+      retries: shape.health.retries,
+    },
+    stopTimeout: shape.stopSeconds,
+    destroyGraceSeconds: shape.stopSeconds,
+    // The readiness check starts it, and may have to go back to the version before.
+    start: false,
+    mustRun: false,
+  };
+}
+
+function fingerprint(wanted: pulumi.Unwrap<docker.ContainerArgs>): string {
+  return createHash("sha256").update(JSON.stringify(wanted)).digest("hex");
 }
 
 function dataSource(

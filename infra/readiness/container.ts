@@ -2,11 +2,19 @@ import { createRedactor } from "../../runtime/contract/redact.ts";
 import { run } from "../build/process.ts";
 
 const LAST_LINES = 15;
+/** So often may its process end before nobody waits for it any more. */
+const MOST_RESTARTS = 3;
 
 interface Inspected {
   RestartCount: number;
   State: { Status: string; ExitCode: number; OOMKilled: boolean; Error: string };
   Config: { Env: string[] | null };
+}
+
+/** Whether the container's process ends whenever it is started. */
+export async function keepsEnding(name: string): Promise<boolean> {
+  const { code, stdout } = await run("docker", ["container", "inspect", "--format={{.RestartCount}}", name]);
+  return code === 0 && Number(stdout) >= MOST_RESTARTS;
 }
 
 /** What Docker knows of a container that does not answer: how it stands, and its last words, without secrets. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GivenUp, readinessChecks, type Check } from "./checks.ts";
-import { containerReport } from "./container.ts";
+import { containerReport, keepsEnding } from "./container.ts";
 
 /**
  * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
@@ -26,6 +26,7 @@ for (;;) {
   }
   const failed = results.filter(({ failure }) => failure !== undefined);
   if (failed.length === 0) break;
+  if (container !== undefined && (await keepsEnding(container))) end = 0;
   if (Date.now() + RETRY_AFTER_MS > end) {
     const lines = failed.map(({ check, failure }) => `  ${check.name}: ${failure}`);
     const report = container === undefined ? [] : await containerReport(container);

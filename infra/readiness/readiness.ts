@@ -14,11 +14,15 @@ export interface ReadinessArgs {
   attestation?: pulumi.Input<string>;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
-  /** The container that never sleeps, on a host: its gateway has to be ready, and a failure tells of it. */
+  /**
+   * The container that never sleeps, on a host: it is started in the place of the one before, its gateway has to
+   * be ready, and a failure tells of it and goes back to the one before.
+   */
   container?: { name: string; dockerHost?: string | undefined };
 }
 
 const PROBE = fileURLToPath(new URL("probe.ts", import.meta.url));
+const HOST_PROBE = fileURLToPath(new URL("../host/update/probe.ts", import.meta.url));
 
 /**
  * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it
@@ -35,7 +39,7 @@ export class Readiness extends pulumi.ComponentResource {
       `${name}-probe`,
       {
         interpreter: [process.execPath],
-        create: PROBE,
+        create: args.container === undefined ? PROBE : HOST_PROBE,
         environment: probeEnvironment(args),
         triggers: args.triggers,
       },

@@ -28,6 +28,9 @@ export const serverlessChecks: readonly Check[] = [
 export const hostChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
   discord,
+  (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
+  loopbackTeamDomain,
+  twoSignIns,
   remoteImage,
 ];
 
@@ -108,6 +111,18 @@ function address({ hostname, subdomain }: Values): ConfigProblem[] {
           fix: "pulumi config rm steward:subdomain, or steward:hostname",
         },
       ];
+}
+
+/** The token would sign nobody in: the identity gateway does, also for Bearers. */
+function twoSignIns({ adminToken, teamDomain }: Values): ConfigProblem[] {
+  if (adminToken === undefined || teamDomain === undefined) return [];
+  return [
+    {
+      key: "steward:adminToken",
+      problem: "given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
+      fix: "pulumi config rm steward:adminToken, or steward:teamDomain and steward:audience",
+    },
+  ];
 }
 
 /** The base image is made on this machine's engine alone. */

@@ -26,10 +26,11 @@ export function runtimeVariables(values: Values): RuntimeVariables {
     DISCORD_API_URL: endpoints.discord,
     ANTHROPIC_BASE_URL: endpoints.anthropic,
     OPENAI_BASE_URL: endpoints.openai,
-    ...(values.target === "serverless" && {
-      SANDBOX_SLEEP_AFTER: values.sleepAfter,
-      EDGE_ACCESS_TEAM_DOMAIN: values.teamDomain,
-    }),
+    EDGE_ACCESS_TEAM_DOMAIN: values.teamDomain,
+    // A serverless stack makes the application, and knows its audience then.
+    ...(values.target === "host"
+      ? { EDGE_ACCESS_AUD: values.audience }
+      : { SANDBOX_SLEEP_AFTER: values.sleepAfter }),
   };
   return { variables: defined(variables), secrets: secretVariables(values) };
 }

@@ -107,7 +107,11 @@ export const serverlessSchema = z.strictObject({
 export const hostSchema = z.strictObject({
   target: z.literal("host"),
   ...common,
-  /** Signs in to the admin pages. Default: none, they stay closed. */
+  /** The identity gateway in front of a tunnel. Give this and `audience`, or neither. */
+  teamDomain: teamDomain().optional(),
+  /** What the identity gateway issues its tokens for: the Access application's. */
+  audience: matching(/^[0-9a-f]{64}$/, "the Access application's 64 hexadecimal digits").optional(),
+  /** Signs in to the admin pages where no identity gateway does. Default: none, they stay closed. */
   adminToken: secret()
     .refine((text) => text.length >= 16, "must have at least 16 characters")
     .optional(),

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { startHost, type HostBuild, type HostOptions } from "../support/host.ts";
+import { identityGateway } from "../support/identity-gateway.ts";
 import { listens } from "../support/ports.ts";
 import { DEPRECATED } from "../support/targets/target.ts";
 
@@ -82,6 +83,20 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
     expect((await signIn("wrong")).status).toBe(403);
     expect((await signIn(secrets.adminToken)).status).toBe(429);
     expect(cookie + output()).not.toContain(secrets.adminToken);
+  });
+
+  it("lets in whom the identity gateway knows, and nobody by ADMIN_TOKEN then", async () => {
+    const { variables, headers, headersOf } = await identityGateway();
+    const { request, admin } = await host({ build, environment: variables });
+    const elsewhere = {
+      "cf-access-jwt-assertion": `${(await headersOf("a@example.com"))["cf-access-jwt-assertion"]}x`,
+    };
+
+    expect((await request("/debug/version", { headers })).status).toBe(200);
+    expect((await request("/_admin/", { headers })).status).toBe(200);
+    expect((await request("/debug/version", { headers: elsewhere })).status).toBe(403);
+    expect((await request("/debug/version", admin)).status).toBe(403);
+    expect((await request("/slack/events", CHALLENGE)).status).toBe(200);
   });
 
   it("says what is not configured, and keeps strangers out", async () => {

@@ -308,6 +308,26 @@ describe("a host stack's configuration", () => {
     expect(problems({ ...HOST, ...change })).toEqual([problem]);
   });
 
+  test("hands the identity gateway on, which takes the place of the token", () => {
+    const gateway = {
+      "steward:teamDomain": "example.cloudflareaccess.com",
+      "steward:audience": "0a".repeat(32),
+    };
+    const { runtime } = loadConfig(source({ ...HOST, ...gateway }));
+
+    expect(runtime.variables).toMatchObject({
+      EDGE_ACCESS_TEAM_DOMAIN: "example.cloudflareaccess.com",
+      EDGE_ACCESS_AUD: "0a".repeat(32),
+    });
+    expect(problems({ ...HOST, ...gateway, "steward:audience": undefined })).toEqual([
+      "steward:audience: missing: The identity gateway is configured by half, by steward:teamDomain alone",
+    ]);
+    const both = { ...HOST, ...gateway, "steward:adminToken": "a-token-of-sixteen" };
+    expect(problems(both, [...SECRETS, "steward:adminToken"])).toEqual([
+      "steward:adminToken: given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
+    ]);
+  });
+
   test("polls Telegram with the bot's token alone", () => {
     expect(problems({ ...HOST, "steward:telegramBotToken": "1:a" })).toEqual([]);
   });

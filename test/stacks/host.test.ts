@@ -100,13 +100,13 @@ describe.skipIf(!engine.ok)(
     );
 
     test(
-      "replaces the container alone when a variable changes, and keeps the data",
+      "replaces the container, and what is done before and after it, when a variable changes, and keeps the data",
       async () => {
         await docker(["exec", subject.names.container, "touch", "/root/.steward/kept"]);
         await subject.stack.setConfig("steward:logLevel", { value: "debug" });
         const update = await subject.stack.up();
 
-        expect(update.summary.resourceChanges).toMatchObject({ replace: 2 });
+        expect(update.summary.resourceChanges).toMatchObject({ replace: 3 });
         const { stdout } = await docker(["exec", subject.names.container, "ls", "/root/.steward"]);
         expect(stdout.split("\n")).toContain("kept");
       },

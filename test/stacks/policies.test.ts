@@ -1,11 +1,16 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readSettings } from "../../stacks/compose/settings.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import { engine } from "../support/docker.ts";
+import { freePort } from "../support/ports.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 const NEVER = "SANDBOX_SLEEP_AFTER is never, at the container's full price.";
+
+const policies = (subject: TestStack, ...words: string[]) => stackCommand(subject, "policies.ts", ...words);
 
 describe("npm run policies", () => {
   let subject: TestStack;
@@ -34,12 +39,10 @@ describe("npm run policies", () => {
     await stage?.close();
   });
 
-  const policies = (...words: string[]) => stackCommand(subject, "policies.ts", ...words);
-
   test(
     "ends with 1 where a rule stops the preview of a stack",
     async () => {
-      const { code, said } = await policies("prod");
+      const { code, said } = await policies(subject, "prod");
 
       expect(said).toContain(NEVER);
       expect(said).toContain("The preview was stopped: ");
@@ -53,7 +56,7 @@ describe("npm run policies", () => {
     async () => {
       const file = join(subject.folder, "policies.json");
       await writeFile(file, '{"never-with-reason": {"reason": "answers within seconds"}}');
-      const { code, said } = await policies("prod", "--config", file);
+      const { code, said } = await policies(subject, "prod", "--config", file);
 
       expect(said).not.toContain(NEVER);
       expect(said).toContain("[advisory] [severity: low]  bucket-lifecycle ");
@@ -66,7 +69,7 @@ describe("npm run policies", () => {
   test(
     "looks at the rehearsal's stack without an account",
     async () => {
-      const { code, said } = await policies("--rehearse", "serverless");
+      const { code, said } = await policies(subject, "--rehearse", "serverless");
 
       expect(said).toContain("No mandatory rule is broken.");
       expect(code).toBe(0);
@@ -80,10 +83,34 @@ describe("npm run policies", () => {
     { words: ["prod", "--config", "none.json"], cause: "none.json cannot be read as JSON" },
     { words: ["nowhere"], cause: "nowhere" },
   ])("says what is wrong with $words", async ({ words, cause }) => {
-    const { code, said } = await policies(...words);
+    const { code, said } = await policies(subject, ...words);
 
     expect(said).toContain("The preview was stopped: ");
     expect(said).toContain(cause);
     expect(code).toBe(1);
   });
 });
+
+test.skipIf(!engine.ok)(
+  "the example of a host breaks no mandatory rule, with the secrets that it asks for",
+  async () => {
+    const { values } = await readSettings(resolve("stacks"), "host");
+    const given = Object.entries(values).map(([key, value]) => [key, { value }] as const);
+    const subject = await createTestStack({
+      name: "host",
+      program: () => Promise.resolve({}),
+      config: {
+        ...Object.fromEntries(given),
+        "steward:hostPort": { value: String(await freePort()) },
+        "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+        "steward:adminToken": { value: "the-token-of-an-administrator", secret: true },
+      },
+    });
+    onTestFinished(subject.close);
+    const { code, said } = await policies(subject, "host");
+
+    expect(said).toContain("No mandatory rule is broken.");
+    expect(code).toBe(0);
+  },
+  ENGINE_MS,
+);

@@ -4,8 +4,12 @@ import type { ConfigValue } from "@pulumi/pulumi/automation/index.js";
 import { docker } from "../../infra/build/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
 import type { HostConfig } from "../../stacks/config.ts";
+import { mention } from "../../infra/rehearsal/standins/slack.ts";
+import { hostConfig } from "../../stacks/rehearsal/config.ts";
+import { bridgeAddress } from "../../stacks/rehearsal/sandbox.ts";
 import { freePort } from "./ports.ts";
 import { createTestStack, type TestStack } from "./stack.ts";
+import { startStandIns } from "./targets/target.ts";
 
 /** Signs in to a {@link HostStack}. */
 export const ADMIN_TOKEN = "the-admin-token-that-nobody-may-read";
@@ -40,9 +44,39 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   });
   const close = async (): Promise<void> => {
     // Also what a failed update left outside the state.
-    await docker(["rm", "--force", names.container]);
+    await docker(["rm", "--force", names.container, `${names.container}-former`]);
     await docker(["volume", "rm", "--force", names.volume]);
     await subject.close();
   };
   return { ...subject, names, url: `http://127.0.0.1:${port}`, close };
+}
+
+/** A host stack that is spoken to: stand-ins for the platforms and the model on the engine's bridge. */
+export interface TalkingHostStack extends HostStack {
+  /** Sends a signed message and waits for its reply. How the service answered the message. */
+  say(text: string): Promise<number>;
+}
+
+/** {@link createHostStack} with stand-ins for what it talks to. */
+export async function createTalkingHostStack(
+  config: Record<string, ConfigValue> = {},
+): Promise<TalkingHostStack> {
+  const { settings, platforms } = await startStandIns(await bridgeAddress());
+  const given = hostConfig({ settings, endpoints: platforms.endpoints });
+  delete given["steward:hostPort"];
+  delete given["steward:adminToken"];
+  const subject = await createHostStack({ ...given, ...config });
+  return {
+    ...subject,
+    async say(text) {
+      const init = { method: "POST", ...platforms.slack.sign(mention(text)) };
+      const { status } = await fetch(`${subject.url}/slack/events`, init);
+      await platforms.slack.waitFor((message) => message.text.includes(text), 60_000);
+      return status;
+    },
+    async close() {
+      await subject.close();
+      await platforms.close();
+    },
+  };
 }

@@ -56,7 +56,9 @@ async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]>
   if (schema === undefined) return [];
   const labels = host.container?.labels ?? {};
   const place = directory ?? host.volumeDirectory;
-  const written = host.local && place !== undefined ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
+  // Beside a version that runs, the file may lag behind its log.
+  const readable = host.local && host.container?.running !== true && place !== undefined;
+  const written = readable ? await writtenSchema(path.join(place, STATE_FILE)) : 0;
   const found = Math.max(written, Number(labels[SCHEMA_LABEL] ?? 0));
   if (found <= schema) return [];
   const revision = labels["org.opencontainers.image.revision"];

@@ -2,6 +2,7 @@ import { DATA_DIRECTORY, STATE_SCHEMA, type HostNames } from "../../../runtime/c
 import { SCHEMA_LABEL } from "../../build/arguments.ts";
 import { docker } from "../../build/docker.ts";
 import { run } from "../../build/process.ts";
+import { formerName } from "../update/former.ts";
 
 /** What is about to be deployed. */
 export interface HostPlan {
@@ -26,8 +27,8 @@ export interface Host {
   mapsUsers: boolean;
   memoryBytes: number;
   rootDirectory: string;
-  /** The container that is there now, running or not. */
-  container: { labels: Record<string, string>; data: DataMount | undefined } | undefined;
+  /** The container that is there now, running or not; the one before, where an update went back to it. */
+  container: { running: boolean; labels: Record<string, string>; data: DataMount | undefined } | undefined;
   /** Where the named volume lies, if there is one. */
   volumeDirectory: string | undefined;
   /** Schema up to which the image to deploy reads data; `undefined` where nobody knows. */
@@ -49,6 +50,7 @@ interface Info {
 }
 
 interface Inspected {
+  State: { Running: boolean };
   Config: { Labels: Record<string, string> | null };
   Mounts: DataMount[];
 }
@@ -58,7 +60,7 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
   const address = env["DOCKER_HOST"];
   const { stdout } = await docker(["info", "--format", "{{json .}}"], { env });
   const info = JSON.parse(stdout) as Info;
-  const [container] = await inspected<Inspected>("container", names.container, env);
+  const container = await containerNow(names.container, env);
   const [volume] = await inspected<{ Mountpoint: string }>("volume", names.volume, env);
   return {
     local: !address || address.startsWith("unix://"),
@@ -66,12 +68,19 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
     memoryBytes: info.MemTotal,
     rootDirectory: info.DockerRootDir,
     container: container && {
+      running: container.State.Running,
       labels: container.Config.Labels ?? {},
       data: container.Mounts.find(({ Destination }) => Destination === DATA_DIRECTORY),
     },
     volumeDirectory: volume?.Mountpoint,
     schema: image === undefined ? STATE_SCHEMA : await schemaOf(image, env),
   };
+}
+
+async function containerNow(name: string, env: NodeJS.ProcessEnv): Promise<Inspected | undefined> {
+  const [former] = await inspected<Inspected>("container", formerName(name), env);
+  if (former?.State.Running) return former;
+  return (await inspected<Inspected>("container", name, env))[0];
 }
 
 /** What the image's label says, where the engine has the image and it has the label. */

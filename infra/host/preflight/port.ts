@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../build/docker.ts";
 import { run } from "../../build/process.ts";
+import { formerName } from "../update/former.ts";
 import type { Host, HostPlan } from "./engine.ts";
 import { problemOf } from "./problem.ts";
 
@@ -12,8 +13,8 @@ const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 export async function portProblems(plan: HostPlan, { local }: Host): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
-  // Its own container hands the port over.
-  if (containers.includes(names.container)) return [];
+  // Its own container hands the port over, also the one that an update went back to.
+  if (containers.some((name) => [names.container, formerName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [taken(plan, `the container ${container}`, `docker stop ${container}`)];
   // What else listens can be seen on this machine alone.

@@ -2,6 +2,7 @@ import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
 import { Container } from "../../../infra/host/container.ts";
 import { Image } from "../../../infra/host/image.ts";
+import { shapeOf } from "../../../infra/host/shape.ts";
 import { Volume } from "../../../infra/host/volume.ts";
 import { AccessGate } from "../../../infra/serverless/access-gate.ts";
 import { ContainerApplication } from "../../../infra/serverless/container-application.ts";
@@ -90,13 +91,15 @@ function createHost(protect: boolean): Container {
   const image = new Image("image", { source: `registry.example.com/steward@${DIGEST}` });
   const volume = new Volume("data", { volumeName: "steward-data", protect });
   return new Container("service", {
-    containerName: "steward",
+    shape: shapeOf({
+      containerName: "steward",
+      port: { external: 8080, address: "127.0.0.1" },
+      memoryMiB: 512,
+      maxProcesses: 256,
+      logs: { maxMiB: 10, files: 3 },
+    }),
     imageId: image.imageId,
     data: { volumeName: volume.volumeName },
-    port: { external: 8080, address: "127.0.0.1" },
-    memoryMiB: 512,
-    maxProcesses: 256,
-    logs: { maxMiB: 10, files: 3 },
     variables: { LOG_LEVEL: "info" },
     secrets: { ADMIN_TOKEN: pulumi.secret("the-admin-token-of-the-host") },
   });

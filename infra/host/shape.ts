@@ -1,0 +1,68 @@
+import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
+
+/** What a configuration says of the container, apart from its environment. */
+interface ShapeArgs {
+  containerName: string;
+  /** The host's port and address that lead to the edge in the container. */
+  port: { external: number; address: string };
+  memoryMiB: number;
+  /** Processes and threads that the container's user may have. */
+  maxProcesses: number;
+  /** What the engine keeps of the container's output: so many files of this size. */
+  logs: { maxMiB: number; files: number };
+}
+
+/** How the container runs, whoever makes it: the stack, or Docker Compose. */
+export interface Shape {
+  name: string;
+  user: string;
+  command: string[];
+  port: { internal: number; external: number; address: string };
+  dataDirectory: string;
+  tmpfs: Record<string, string>;
+  securityOptions: string[];
+  droppedCapabilities: string[];
+  memoryMiB: number;
+  maxProcesses: number;
+  restart: "unless-stopped";
+  logs: { driver: string; options: Record<string, string> };
+  health: { test: string[]; interval: string; timeout: string; startPeriod: string; retries: number };
+  stopSeconds: number;
+}
+
+const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}/healthz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
+
+/**
+ * The container writes to its data and to /tmp alone, gains no privileges, and comes up again by itself
+ * unless someone stopped it.
+ */
+export function shapeOf({ containerName, port, memoryMiB, maxProcesses, logs }: ShapeArgs): Shape {
+  return {
+    name: containerName,
+    // The image's own user, said here too so that a policy sees it.
+    user: "steward",
+    // The edge, which starts supervisor and gateway.
+    command: ["/app/platform/node/host.js"],
+    port: { internal: PORTS.edge, ...port },
+    dataDirectory: DATA_DIRECTORY,
+    tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },
+    securityOptions: ["no-new-privileges"],
+    droppedCapabilities: ["ALL"],
+    memoryMiB,
+    maxProcesses,
+    restart: "unless-stopped",
+    logs: {
+      driver: "json-file",
+      options: { "max-size": `${logs.maxMiB}m`, "max-file": String(logs.files) },
+    },
+    health: {
+      test: ["CMD", "node", "-e", PROBE],
+      interval: "10s",
+      timeout: "5s",
+      startPeriod: "30s",
+      retries: 3,
+    },
+    // The service ends within 9 s, with the answers that it has begun; what is cut off comes again.
+    stopSeconds: 10,
+  };
+}

@@ -1,0 +1,27 @@
+import { fileURLToPath } from "node:url";
+import { run } from "../../build/process.ts";
+import { inspectContainer } from "./copy.ts";
+import { dropFormer, formerName, goBack, putInPlace } from "./former.ts";
+
+/**
+ * Starts PROBE_CONTAINER in the place of the version before, and asks as the readiness probe does. Exits as
+ * that does; where it fails, after the version before answers again.
+ */
+const PROBE = fileURLToPath(new URL("../../readiness/probe.ts", import.meta.url));
+/** Shorter than the probe's own: somebody waits for the version before. */
+const TIMEOUT_MS = "40000";
+
+const name = process.env["PROBE_CONTAINER"] ?? "";
+try {
+  await putInPlace(name);
+  const before = await inspectContainer(formerName(name));
+  const timeout = before === undefined ? {} : { PROBE_TIMEOUT_MS: TIMEOUT_MS };
+  const asked = await run(process.execPath, [PROBE], { env: { ...timeout, ...process.env } });
+  process.stdout.write(asked.stdout);
+  if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
+  await dropFormer(name);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${await goBack(name)}\n`);
+  process.exitCode = 1;
+}
