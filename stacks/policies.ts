@@ -5,16 +5,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openDeployed } from "./deployed/stack.ts";
+import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
 import { causeOf } from "./rehearsal/cause.ts";
 import { openWorld } from "./rehearsal/world.ts";
 import { readOptions, type PolicyOptions } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
 import type { OpenStack } from "./rehearsal/stack.ts";
 import type { Target } from "./config/schema.ts";
-
-/** What the program of either target uses. */
-const WHATEVER_TARGET = { providers: ["cloudflare", "command"], docker: true } as const;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

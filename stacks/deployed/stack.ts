@@ -13,6 +13,9 @@ export interface DeployedOptions {
   log: (line: string) => void;
 }
 
+/** What the program of either target uses. */
+export const WHATEVER_TARGET = { providers: ["cloudflare", "command"], docker: true } as const;
+
 /** A stack of the backend that pulumi is logged in to, of the project in the working folder. */
 export async function openDeployed(stackName: string, options: DeployedOptions): Promise<OpenStack> {
   const { providers, docker, log } = options;
