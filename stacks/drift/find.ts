@@ -1,4 +1,5 @@
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
+import { nameOf } from "../deployed/steps.ts";
 
 /** A resource that is no longer as it was deployed. */
 export interface Drift {
@@ -23,7 +24,7 @@ function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
   if (event === undefined) return [];
   const { op, type, urn, detailedDiff } = event.metadata;
   if (op !== "update" && op !== "delete") return [];
-  const name = urn.split("::").slice(3).join("::");
+  const name = nameOf(urn);
   const what = op === "delete" ? "gone" : "changed";
   return [{ type, name, what, properties: Object.keys(detailedDiff ?? {}).sort() }];
 }

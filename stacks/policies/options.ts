@@ -39,10 +39,21 @@ export async function readOptions(argv: readonly string[]): Promise<PolicyOption
   if ((stack === "") === (rehearse === undefined)) {
     throw new Error("which stack? Fix: give a stack's name, or --rehearse serverless or host");
   }
+  return { stack, rehearse, ...(await readPolicyConfig({ config, backup })) };
+}
+
+/** What the policies are told, of the words of a command. Throws where it cannot be read. */
+export async function readPolicyConfig({
+  config,
+  backup,
+}: {
+  config?: string | undefined;
+  backup?: string | undefined;
+}): Promise<Pick<PolicyOptions, "config" | "backup">> {
   if (backup !== undefined && Number.isNaN(Date.parse(backup))) {
     throw new Error("--backup is not a time. Fix: write it like 2026-01-31T09:30:00Z");
   }
-  return { stack, rehearse, config: config === undefined ? {} : await readConfig(config), backup };
+  return { config: config === undefined ? {} : await readConfig(config), backup };
 }
 
 async function readConfig(file: string): Promise<PolicyConfig> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { buildPolicyPack } from "../../policies/build.ts";
 
 /** Pulumi's policy configuration: a level, or values, by the rule's name. */
@@ -13,6 +13,7 @@ export interface PolicyPreview {
   /** When the last backup was taken, as ISO 8601. */
   backup: string | undefined;
   onOutput: (text: string) => void;
+  onEvent?: (event: EngineEvent) => void;
 }
 
 /** Outputs that name what holds the stack's state. */
@@ -25,8 +26,9 @@ export async function previewWithPolicies(stack: Stack, options: PolicyPreview):
   try {
     const file = path.join(dir, "policies.json");
     await writeFile(file, JSON.stringify(await withDeployed(stack, options)));
-    const { onOutput } = options;
-    await stack.preview({ policyPacks: [pack], policyPackConfigs: [file], color: "never", onOutput });
+    const { onOutput, onEvent } = options;
+    const policies = { policyPacks: [pack], policyPackConfigs: [file] };
+    await stack.preview({ ...policies, color: "never", onOutput, ...(onEvent && { onEvent }) });
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PASSPHRASE, type TestStack } from "./stack.ts";
 
 /** How a command on a stack ended. */
@@ -15,26 +16,38 @@ export interface Ended {
 }
 
 /** Runs a script of `stacks/` in the stack's own project folder, as `npm run` has it. */
-export async function stackCommand(
-  { folder }: TestStack,
-  script: string,
-  ...words: string[]
-): Promise<Ended> {
+export function stackCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
+  return startStackCommand(subject, script, ...words).ended;
+}
+
+/** Starts such a script. */
+export function startStackCommand({ folder }: TestStack, script: string, ...words: string[]) {
   const env = {
     ...process.env,
     PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
     PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
   };
   const child = spawn(process.execPath, [resolve("stacks", script), ...words], { cwd: folder, env });
-  const ended: Ended = { code: null, stdout: "", stderr: "", said: "", report: {} };
+  const so: Ended = { code: null, stdout: "", stderr: "", said: "", report: {} };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].on("data", (chunk: Buffer) => {
-      ended[name] += chunk.toString();
-      ended.said += chunk.toString();
+      so[name] += chunk.toString();
+      so.said += chunk.toString();
     });
   }
-  [ended.code] = (await once(child, "close")) as [number | null];
-  const last = ended.stdout.trimEnd().split("\n").at(-1) ?? "";
-  if (last.startsWith("{")) ended.report = JSON.parse(last) as Ended["report"];
-  return ended;
+  const ended = once(child, "close").then(([code]): Ended => {
+    const last = so.stdout.trimEnd().split("\n").at(-1) ?? "";
+    return { ...so, code, ...(last.startsWith("{") && { report: JSON.parse(last) as Ended["report"] }) };
+  });
+  return {
+    child,
+    ended,
+    /** Resolves once this text was printed. */
+    async says(text: string): Promise<void> {
+      while (!so.said.includes(text)) {
+        if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${so.said}`);
+        await sleep(20);
+      }
+    },
+  };
 }

@@ -135,6 +135,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The deployment would begin with an empty data directory beside the one in use.",
     fix: "Copy the data first, or leave steward:hostDataDirectory as it was.",
   },
+  rollout_under_way: {
+    status: 409,
+    title: "Another rollout is under way",
+    cause: "Another rollout, or update, of this stack has not ended.",
+    fix: "Wait for its end. Where it was killed on another machine, run `pulumi cancel`.",
+  },
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",

@@ -1,0 +1,146 @@
+/**
+ * `npm run rollout`: an update that a pipeline may run. Previews under the policies, stops before what nobody has
+ * accepted, deploys, and goes back where the new version does not answer. See `npm run rollout -- --help`.
+ */
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+import { ConcurrentUpdateError, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { exclusively } from "../infra/build/cache.ts";
+import { StewardError } from "../runtime/contract/errors.ts";
+import { runCommand, type Telling } from "./deployed/command.ts";
+import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
+import { causeOf } from "./rehearsal/cause.ts";
+import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
+import { planUpdate } from "./rollout/plan.ts";
+import { interrupted, RolloutRecord } from "./rollout/record.ts";
+import { lookBefore, type Before, type Former } from "./rollout/before.ts";
+
+/** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */
+const PROBE_MS = "40000";
+
+async function main(argv: string[], telling: Telling): Promise<number> {
+  const options = await readOptions(argv);
+  process.env["PROBE_TIMEOUT_MS"] ??= PROBE_MS;
+  const folder = path.join(".steward", "rollouts", options.stack);
+  const busy = (): never => {
+    throw new StewardError("rollout_under_way");
+  };
+  return exclusively(path.join(folder, "lock"), () => opened(options, folder, telling), busy);
+}
+
+async function opened(options: RolloutOptions, folder: string, telling: Telling): Promise<number> {
+  const log = (line: string): void => telling.say(`${line}\n`);
+  const { stack, close } = await openDeployed(options.stack, { ...WHATEVER_TARGET, log });
+  try {
+    return await rollOut(stack, options, folder, telling);
+  } catch (error) {
+    throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
+  } finally {
+    await close();
+  }
+}
+
+async function rollOut(
+  stack: Stack,
+  options: RolloutOptions,
+  folder: string,
+  telling: Telling,
+): Promise<number> {
+  const { say, report } = telling;
+  const left = interrupted(folder);
+  const record = new RolloutRecord(folder, () => new Date());
+  const end = (exit: number, facts: Record<string, unknown> = {}): number => {
+    record.note("ended", { exit, ...facts });
+    say(`Recorded in ${record.file}\n`);
+    report({ ok: exit === EXIT.done, exit, record: record.file, ...facts });
+    return exit;
+  };
+  record.note("begun", { stack: options.stack, planOnly: options.planOnly });
+  if (left !== undefined) {
+    say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
+    // Its engine is gone, and its lock on the backend may be left.
+    await stack.cancel().catch(() => undefined);
+  }
+
+  const { before, plan } = await planned(stack, options, say).catch((error: unknown) => {
+    record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
+    throw error;
+  });
+  record.note("planned", { ...plan });
+  say(`\n${plan.summary}\n`);
+  if (plan.broken.length > 0) return end(EXIT.refused, { ...plan });
+  if (plan.gates.length > 0) {
+    say(`${plan.gates.join("\n")}\n`);
+    return end(EXIT.waits, { ...plan });
+  }
+  if (options.planOnly || plan.steps.length === 0) return end(EXIT.done, { ...plan });
+  if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
+
+  const former = formerOf(left) ?? before.former;
+  record.note("former", { former });
+  return update(stack, before, former, { record, say, end });
+}
+
+async function planned(stack: Stack, options: RolloutOptions, say: Telling["say"]) {
+  const before = await lookBefore(stack);
+  return { before, plan: await planUpdate(stack, before, options, say) };
+}
+
+interface Ending {
+  record: RolloutRecord;
+  say: Telling["say"];
+  end(exit: number, facts?: Record<string, unknown>): number;
+}
+
+async function update(
+  stack: Stack,
+  before: Before,
+  former: Former | undefined,
+  { record, say, end }: Ending,
+): Promise<number> {
+  record.note("updating");
+  try {
+    const { summary } = await stack.up({ color: "never", onOutput: say, replace: before.replace });
+    const changes = summary.resourceChanges ?? {};
+    record.note("updated", { changes });
+    return end(EXIT.done, { changes });
+  } catch (error) {
+    // Somebody else's update: there is nothing of ours to go back from.
+    if (error instanceof ConcurrentUpdateError) {
+      record.note("ended", { exit: EXIT.notBegun });
+      throw error;
+    }
+    const cause = causeOf(error);
+    record.note("failed", { cause });
+    say(`\nThe update failed: ${cause}\n`);
+    const back = await before.goBack(former).catch((problem: unknown) => {
+      say(`Going back failed: ${causeOf(problem)}\n`);
+      return undefined;
+    });
+    record.note("back", { back });
+    if (back === undefined) return end(EXIT.failed, { cause });
+    say(`${back.join("\n")}\n`);
+    return end(EXIT.wentBack, { cause, back });
+  }
+}
+
+/** What ran before an interrupted rollout is what to go back to, not what that one left behind. */
+function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
+  const noted = left?.findLast(({ step }) => step === "former");
+  return noted?.["former"] as Former | undefined;
+}
+
+async function agreed(say: Telling["say"]): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    say("Nobody is there to be asked. To roll out: --yes\n");
+    return false;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question("Roll out? Only yes begins: ")) === "yes";
+  } finally {
+    terminal.close();
+  }
+}
+
+await runCommand(main);

@@ -1,0 +1,195 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Hono } from "hono";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exclusively } from "../../infra/build/cache.ts";
+import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts";
+import { ACCOUNT } from "../infra/rehearsal/support.ts";
+import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { stackCommand, startStackCommand } from "../support/stack-command.ts";
+import { ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
+
+const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
+const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
+
+let world: ServerlessStage;
+let subject: TestStack;
+let gate: Listening;
+/** While it is set, a deployment that attests other secrets than these does not answer. */
+let answersOnly: string | undefined;
+
+beforeAll(async () => {
+  world = await startServerlessStage();
+  // Between the probe and the front: a version that deploys well and does not answer.
+  const app = new Hono().all("*", async (context) => {
+    const { pathname, search } = new URL(context.req.url);
+    const known = await attestation();
+    if (answersOnly !== undefined && known !== answersOnly) return context.json({}, 500);
+    const { method, headers } = context.req.raw;
+    const body = method === "GET" || method === "HEAD" ? null : await context.req.arrayBuffer();
+    return fetch(`${world.front.url}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  });
+  gate = await listen(app, { hostname: "127.0.0.1", port: 0 });
+  subject = await world.stack({ config: { "steward:origin": { value: gate.url } } });
+}, ENGINE_MS);
+
+afterAll(async () => {
+  await gate?.close();
+  await world?.close();
+}, UPDATE_MS);
+
+/** The secrets with which the Worker runs. */
+async function attestation(): Promise<unknown> {
+  const answer = await fetch(`${world.front.url}/readyz`);
+  const body = (await answer.json().catch(() => ({}))) as { attestation?: unknown };
+  return body.attestation;
+}
+
+const rollout = (...words: string[]) => stackCommand(subject, "rollout.ts", "test", "--json", ...words);
+
+const setSecret = (value: string) =>
+  subject.stack.setConfig("steward:slackSigningSecret", { value, secret: true });
+
+async function steps(): Promise<string[]> {
+  const folder = path.join(subject.folder, ".steward/rollouts/test");
+  const newest =
+    (await readdir(folder))
+      .filter((name) => name.endsWith(".jsonl"))
+      .sort()
+      .at(-1) ?? "";
+  const text = await readFile(path.join(folder, newest), "utf8");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { step: string }).step);
+}
+
+async function workers(): Promise<number> {
+  const { result } = await world.stage.client.workers.beta.workers.list({ account_id: ACCOUNT });
+  return result.length;
+}
+
+test(
+  "plans alone, and without a yes it waits",
+  async () => {
+    const planned = await rollout("--plan-only");
+    expect(planned.report, planned.said).toMatchObject({ ok: true, broken: [], gates: [] });
+    expect(planned.said).toMatch(/Going to change: \d+ to create\./);
+    expect(planned.code).toBe(0);
+
+    const waiting = await rollout();
+    expect(waiting.said).toContain("Nobody is there to be asked. To roll out: --yes");
+    expect(waiting.code).toBe(2);
+    expect(await workers()).toBe(0);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "deploys, records its steps, and has nothing to do the second time",
+  async () => {
+    const first = await rollout("--yes");
+    expect(first.code, first.said).toBe(0);
+    expect(await steps()).toEqual(["begun", "planned", "former", "updating", "updated", "ended"]);
+    expect(await attestation()).toEqual(expect.any(String));
+
+    const second = await rollout("--yes");
+    expect(second.said).toContain("Nothing is going to change.");
+    expect(second.code).toBe(0);
+    expect(await steps()).toEqual(["begun", "planned", "ended"]);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "goes back to the former version where the new one does not answer, and takes the next one up again",
+  async () => {
+    const former = await attestation();
+    answersOnly = String(former);
+    await setSecret("another-signing-secret-of-slack-01");
+    const failed = await rollout("--yes");
+    expect(failed.said).toContain("does not answer as it should");
+    expect(failed.report).toMatchObject({
+      ok: false,
+      exit: 4,
+      back: [
+        expect.stringContaining("The Worker is back"),
+        expect.stringContaining("The former version answers"),
+      ],
+    });
+    expect(failed.code).toBe(4);
+    expect(await steps()).toEqual(["begun", "planned", "former", "updating", "failed", "back", "ended"]);
+    expect(await attestation()).toBe(former);
+
+    answersOnly = undefined;
+    const mended = await rollout("--yes");
+    expect(mended.code, mended.said).toBe(0);
+    expect(await attestation()).not.toBe(former);
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "stops before a migration that nobody has accepted",
+  async () => {
+    await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
+    const stopped = await rollout("--yes");
+    expect(stopped.said).toContain(
+      "The migration v2 is going to be applied. To accept it: --accept-migration v2",
+    );
+    expect(stopped.code).toBe(2);
+
+    const accepted = await rollout("--yes", "--accept-migration", "v2");
+    expect(accepted.code, accepted.said).toBe(0);
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "refuses to begin while another one is under way",
+  async () => {
+    const lock = path.join(subject.folder, ".steward/rollouts/test/lock");
+    const { code, report } = await exclusively(lock, () => rollout("--yes"));
+    expect(report).toMatchObject({ ok: false, code: "rollout_under_way" });
+    expect(code).toBe(1);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "refuses to begin while somebody else's update holds the backend, and leaves it its lock",
+  async () => {
+    const locks = path.join(subject.folder, "state/.pulumi/locks/organization/steward/test");
+    const lock = path.join(locks, "another.json");
+    await mkdir(locks, { recursive: true });
+    await setSecret("a-third-signing-secret-of-slack-01");
+    await writeFile(
+      lock,
+      '{"pid":1,"username":"op","hostname":"elsewhere","timestamp":"2026-01-31T09:30:00Z"}',
+    );
+    const { code, report, said } = await rollout("--yes");
+    expect(report, said).toMatchObject({ ok: false, code: "rollout_under_way" });
+    expect(code).toBe(1);
+    const again = await rollout("--yes");
+    expect(again.report).toMatchObject({ code: "rollout_under_way" });
+    await rm(lock);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "takes up one that was killed in its middle",
+  async () => {
+    const killed = startStackCommand(subject, "rollout.ts", "test", "--yes");
+    await killed.says("Updating (test)");
+    await killed.says("worker-current");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+
+    const next = await rollout("--yes");
+    expect(next.said).toContain("The rollout before this one was interrupted at");
+    expect(next.code, next.said).toBe(0);
+    expect((await rollout("--yes")).said).toContain("Nothing is going to change.");
+  },
+  UPDATE_MS * 2,
+);
