@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
 import { slackManifest } from "../infra/channels/slack-manifest.ts";
-import { buildBundle } from "../infra/build/bundle.ts";
+import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
@@ -9,6 +9,7 @@ import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
+import { PushedImage } from "../infra/serverless/pushed-image.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
@@ -18,11 +19,13 @@ import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
 import type { StackOutputs } from "./outputs.ts";
 
+/** https://developers.cloudflare.com/containers/platform-details/image-management/ */
+const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
+
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
   const bundle = await buildBundle();
-  const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
   const url = config.origin ?? `https://${config.host}`;
 
   const estimate = new CostEstimate("cost", {
@@ -31,6 +34,8 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
+  const pushed = pushImage(config, bundle, secrets);
+  const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;
   const attestation = new AttestationKey("attestation-key");
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
@@ -56,7 +61,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
       bucketName: bucket.bucketName,
     },
-    { dependsOn: secrets },
+    { dependsOn: [secrets, ...(pushed ? [pushed] : [])] },
   );
   const application = new ContainerApplication(
     "sandbox",
@@ -99,6 +104,17 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     ...(registrations && { registrations: registrations.report }),
     slackManifest: slackManifest(url),
   };
+}
+
+/** A rehearsal's containers run from this machine's engine, and an image of one's own lies somewhere already. */
+function pushImage(
+  { accountId, instanceType, image, registry, origin, api }: ServerlessConfig,
+  { container: { hash } }: Bundle,
+  secrets: SecretChecks,
+): PushedImage | undefined {
+  if (image !== undefined || (registry === undefined && origin !== undefined)) return undefined;
+  const args = { accountId, registry: registry ?? CLOUDFLARE_REGISTRY, instanceType, hash, api };
+  return new PushedImage("image", args, { dependsOn: secrets });
 }
 
 /** No identity gateway configured: the admin pages stay closed, and say what is missing. */

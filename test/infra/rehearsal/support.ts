@@ -144,7 +144,10 @@ export function clientOf(url: string, apiToken: string = TOKEN): Cloudflare {
   return new Cloudflare({ apiToken, baseURL: url, maxRetries: 0, timeout: 60_000 });
 }
 
-export async function startStage(containers?: (dir: string) => ContainerMode): Promise<Stage> {
+export async function startStage(
+  containers?: (dir: string) => ContainerMode,
+  registry: Pick<Parameters<typeof startCloudflare>[0], "issueCredentials"> = {},
+): Promise<Stage> {
   const dir = tempDir();
   const mode: ContainerMode = containers?.(dir) ?? {
     kind: "process",
@@ -157,7 +160,7 @@ export async function startStage(containers?: (dir: string) => ContainerMode): P
   const open = async (): Promise<Pick<Stage, "client" | "cloudflare" | "runner">> => {
     const runner = createRunner({ dir: join(dir, "runner"), containers: mode, log });
     const options = { dir: join(dir, "account"), port: 0, accountId: ACCOUNT, apiToken: TOKEN };
-    const cloudflare = await startCloudflare({ ...options, runner, log, subdomain: "example" });
+    const cloudflare = await startCloudflare({ ...options, ...registry, runner, log, subdomain: "example" });
     return { runner, cloudflare, client: clientOf(cloudflare.url) };
   };
   const end = async (): Promise<void> => {
