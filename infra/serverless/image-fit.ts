@@ -15,7 +15,7 @@ const SPARE = 1.1;
 
 /**
  * Refuses an image that the instance type's disk does not hold, by the rule of Cloudflare's own command line
- * (https://developers.cloudflare.com/containers/platform-details/limits/): a tenth more than its size, and 16 MiB a layer.
+ * (`ensureImageFitsLimits` in https://github.com/cloudflare/workers-sdk): a tenth more than its size, and 16 MiB a layer.
  *
  * @throws StewardError `image_too_large`, with the smallest type that holds it.
  */
