@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes sure that a Docker engine answers: installs Debian's packages where they are missing, starts dockerd where
-# none runs. Usage: .ci/docker.sh PIDFILE
+# Makes sure that a Docker engine answers, and that a registry can be started: installs Debian's packages where they
+# are missing, starts dockerd where none runs. Usage: .ci/docker.sh PIDFILE
 #
 # PIDFILE gets the id of the dockerd that this script started, for the caller to end (kill "$(cat PIDFILE)"); no file
 # is written where an engine was there already. Its log is PIDFILE.log. Exit 1, with the reason, where none comes up.
@@ -23,6 +23,8 @@ missing=""
 need() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need mmdebstrap mmdebstrap
 need docker-compose docker-compose
+# A registry for the test of what is pushed.
+need docker-registry docker-registry
 if ! answers; then
   need dockerd docker.io
   need docker docker.io

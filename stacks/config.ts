@@ -1,3 +1,4 @@
+import * as pulumi from "@pulumi/pulumi";
 import type * as z from "zod";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { publicHost } from "./config/checks.ts";
@@ -11,6 +12,8 @@ import { stackSource, type ConfigSource } from "./config/source.ts";
 export interface ServerlessConfig extends Omit<z.output<typeof serverlessSchema>, SecretKey> {
   /** The Worker's public host name. */
   host: string;
+  /** Cloudflare's API, as the stack configures it. */
+  api: { token?: pulumi.Output<string>; baseUrl?: string };
   runtime: RuntimeVariables;
 }
 
@@ -38,7 +41,13 @@ export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
   }
   const values = serverlessSchema.parse(given);
   // The checks have found one of hostname and subdomain.
-  return { ...withoutSecrets(values), host: publicHost(values) ?? "", runtime: runtimeVariables(values) };
+  const host = publicHost(values) ?? "";
+  return { ...withoutSecrets(values), host, api: cloudflareApi(source), runtime: runtimeVariables(values) };
+}
+
+function cloudflareApi({ values }: ConfigSource): ServerlessConfig["api"] {
+  const { "cloudflare:apiToken": token, "cloudflare:baseUrl": baseUrl } = values;
+  return { ...(token && { token: pulumi.secret(token) }), ...(baseUrl && { baseUrl }) };
 }
 
 function withoutSecrets<Values extends object>(values: Values): Omit<Values, SecretKey> {

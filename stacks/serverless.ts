@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
 import { slackManifest } from "../infra/channels/slack-manifest.ts";
-import { buildBundle } from "../infra/build/bundle.ts";
+import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
 import { COMPATIBILITY } from "../infra/build/compatibility.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
@@ -12,6 +12,7 @@ import { ContainerApplication } from "../infra/serverless/container-application.
 import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
 import { checkPermissions } from "../infra/serverless/permission-check.ts";
 import { permissionsOf } from "../infra/serverless/permissions.ts";
+import { PushedImage } from "../infra/serverless/pushed-image.ts";
 import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
@@ -23,11 +24,13 @@ import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
 import type { StackOutputs } from "./outputs.ts";
 
+/** https://developers.cloudflare.com/containers/platform-details/image-management/ */
+const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
+
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
-  const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
   const url = config.origin ?? `https://${config.host}`;
 
   const estimate = new CostEstimate("cost", {
@@ -36,6 +39,8 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
+  const pushed = pushImage(config, bundle, secrets);
+  const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;
   const attestation = new AttestationKey("attestation-key");
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
@@ -62,7 +67,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
       bucketName: bucket.bucketName,
     },
-    { dependsOn: [secrets, plan] },
+    { dependsOn: [secrets, plan, ...(pushed ? [pushed] : [])] },
   );
   const application = new ContainerApplication(
     "sandbox",
@@ -112,6 +117,17 @@ function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
   const permissions = permissionsOf({ gate: operators !== undefined });
   const warn = (line: string) => void pulumi.log.warn(line);
   return checkPermissions({ permissions, accountId, ...cloudflareAccess(stackSource()), warn });
+}
+
+/** A rehearsal's containers run from this machine's engine, and an image of one's own lies somewhere already. */
+function pushImage(
+  { accountId, instanceType, image, registry, origin, api }: ServerlessConfig,
+  { container: { hash } }: Bundle,
+  secrets: SecretChecks,
+): PushedImage | undefined {
+  if (image !== undefined || (registry === undefined && origin !== undefined)) return undefined;
+  const args = { accountId, registry: registry ?? CLOUDFLARE_REGISTRY, instanceType, hash, api };
+  return new PushedImage("image", args, { dependsOn: secrets });
 }
 
 /** No identity gateway configured: the admin pages stay closed, and say what is missing. */

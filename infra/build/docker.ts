@@ -56,9 +56,13 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
   );
 }
 
-/** The engine's own builder: another one chosen by the person may neither see local images nor keep what it builds. */
+/**
+ * The engine's own builder: another one chosen by the person may neither see local images nor keep what it builds.
+ * Without attestations of its own, which would make a list of manifests of what is pushed as one image
+ * (https://docs.docker.com/build/building/variables/#buildx_no_default_attestations).
+ */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return { ...env, BUILDX_BUILDER: "default" };
+  return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };
 }
 
 /** The id of an image that the engine has, or undefined where it has none of that name. */

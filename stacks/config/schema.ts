@@ -99,6 +99,11 @@ export const serverlessSchema = z.strictObject({
   monthlyBudget: amount(0, 100_000, "US dollars").optional(),
   /** How Telegram's updates come. A container that sleeps cannot poll, so there is one way. */
   telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),
+  /** Where the image is pushed. Default: Cloudflare's registry; with `origin` nowhere. */
+  registry: matching(
+    /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d{1,5})?$/,
+    "a registry's host without scheme and path, such as registry.cloudflare.com",
+  ).optional(),
   /** The address that the probes ask, for rehearsals. */
   origin: loopbackOrigin().optional(),
 });

@@ -173,6 +173,11 @@ describe("a serverless stack's configuration", () => {
       "steward:sleepAfter: must be never or a duration such as 30s, 10m, 1h or 1h30m",
     ],
     [
+      "a registry with a path",
+      { "steward:registry": "registry.cloudflare.com/mine" },
+      "steward:registry: must be a registry's host without scheme and path, such as registry.cloudflare.com",
+    ],
+    [
       "a recovery that is none",
       { "steward:configRecovery": "yes" },
       "steward:configRecovery: must be manual or auto",

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +14,8 @@ import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 const OPENAI_KEY = "sk-openai-the-first-key-0123456789";
 const OPENAI_RENEWED = "sk-openai-the-renewed-key-0123456789";
-const WRONG = "xoxb-a-wrong-token-0123456789";
+const WRONG = "sk-openai-a-wrong-key-0123456789";
+const REFUSED_AFTER_MS = 8_000;
 
 // As Node itself loads it: the engine cannot serialise what the test runner makes of a program.
 const { openWorld } = createRequire(import.meta.url)(
@@ -30,9 +32,12 @@ describe("the secrets of a serverless stack with all of them", () => {
 
   beforeAll(async () => {
     dir = await mkdtemp(path.join(tmpdir(), "steward-secrets-"));
-    const app = new Hono().get("/v1/models", (context) => {
+    const app = new Hono().get("/v1/models", async (context) => {
       const key = context.req.header("authorization")?.replace("Bearer ", "");
-      return context.json({}, key === OPENAI_KEY || key === OPENAI_RENEWED ? 200 : 401);
+      if (key === OPENAI_KEY || key === OPENAI_RENEWED) return context.json({});
+      // What does not wait for the answer has the time to deploy.
+      await sleep(REFUSED_AFTER_MS);
+      return context.json({}, 401);
     });
     openai = await listen(app, { hostname: "127.0.0.1", port: 0 });
     world = await openWorld(
@@ -122,12 +127,12 @@ describe("the secrets of a serverless stack with all of them", () => {
     async () => {
       const before = await running();
       const { versionId } = await world.stack.outputs();
-      await setSecret("slackBotToken", WRONG);
+      await setSecret("openaiApiKey", WRONG);
       const failure = await world.stack.up({ onOutput, onError: onOutput }).then(() => "", String);
       said.push(failure);
-      await setSecret("slackBotToken", world.settings.secrets.slackBotToken);
+      await setSecret("openaiApiKey", OPENAI_RENEWED);
 
-      expect(failure).toContain("Slack refuses the value of steward:slackBotToken (secret_refused)");
+      expect(failure).toContain("refuses the value of steward:openaiApiKey (secret_refused)");
       expect(await running()).toEqual(before);
       await up();
       expect((await world.stack.outputs())["versionId"]).toEqual(versionId);

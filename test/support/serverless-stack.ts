@@ -28,7 +28,7 @@ export interface ServerlessStage {
 }
 
 export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise<ServerlessStage> {
-  const stage = await startStage(undefined, scopedTokens);
+  const stage = await startStage(undefined, { ...(scopedTokens && { scopedTokens }) });
   const { account } = stage.cloudflare;
   const identity = await startIdentityGateway({
     port: 0,

@@ -5,6 +5,7 @@ import { ApiError, fail, ok } from "./envelope.ts";
 import { accessApplicationRoutes, accessPolicyRoutes } from "./routes/access.ts";
 import { bucketRoutes } from "./routes/buckets.ts";
 import { containerRoutes } from "./routes/containers.ts";
+import { registryRoutes } from "./routes/registries.ts";
 import { namespaceRoutes, scriptRoutes } from "./routes/scripts.ts";
 import { versionRoutes } from "./routes/versions.ts";
 import { workerRoutes } from "./routes/workers.ts";
@@ -30,6 +31,7 @@ export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
   app.route(`${root}/access/apps`, accessApplicationRoutes(account));
   app.route(`${root}/access/policies`, accessPolicyRoutes(account));
   app.route(`${root}/containers/applications`, containerRoutes(account));
+  app.route(`${root}/containers/registries`, registryRoutes(account));
 
   app.notFound((context) => {
     const { method, path } = context.req;

@@ -7,7 +7,7 @@ export const LIMITS: readonly string[] = [
   "Renaming a Worker and transferring a Durable Object class to another Worker are refused as not modelled.",
   "CPU, memory, duration, subrequest and size limits of the platform are not enforced, nor are its API's rate limits.",
   "Container applications: one instance per Durable Object, no placement, instance types or max_instances; a full_manual rollout stays pending.",
-  "The container registry is not modelled: an image is one that this machine has.",
+  "There is no container registry, and nothing is pushed: an image is one that this machine has.",
   "A stopped container is killed after seconds, not after the platform's 15 minutes; a container without Docker is a local process that shares this machine's network and file system.",
   "Without Docker a Durable Object with a container is never evicted, and ctx.container has no exec, inspect, connect, snapshots or outbound interception.",
   "Access: self-hosted applications, e-mail, e-mail domain and everyone rules; no groups, service tokens, device posture, CORS settings or one-time PINs, and signing in asks for no proof.",

@@ -2,7 +2,7 @@ import { serve } from "@hono/node-server";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AccountContext } from "./account/context.ts";
+import type { AccountContext, IssueCredentials } from "./account/context.ts";
 import { deployedOf } from "./account/deployed.ts";
 import { ModuleStore } from "./account/modules.ts";
 import { AccountStore } from "./account/store.ts";
@@ -28,6 +28,8 @@ export interface CloudflareOptions {
   subdomain?: string;
   /** Milliseconds since the epoch. Default: Date.now. */
   clock?: () => number;
+  /** Credentials of a registry that belongs to the caller. Default: there is none. */
+  issueCredentials?: IssueCredentials;
 }
 
 export interface RunningCloudflare {
@@ -43,9 +45,16 @@ export interface RunningCloudflare {
  * A persisted version that no longer starts is told to the log, since a new deployment is what repairs it.
  */
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
-  const { dir, runner, log, clock = Date.now, subdomain = "rehearsal" } = options;
+  const { dir, runner, log, clock = Date.now, subdomain = "rehearsal", issueCredentials } = options;
   const store = AccountStore.open(dir, options.accountId, subdomain);
-  const context: AccountContext = { store, modules: new ModuleStore(dir), runner, clock, log };
+  const context: AccountContext = {
+    store,
+    modules: new ModuleStore(dir),
+    runner,
+    clock,
+    log,
+    issueCredentials,
+  };
   const tokens: Tokens = new Map([
     [options.apiToken, undefined],
     ...Object.entries(options.scopedTokens ?? {}),

@@ -105,6 +105,30 @@ export const DEPLOYMENT_ERRORS = {
       "The platform gave no answer that tells whether it takes the value. What is deployed keeps the one before.",
     fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
   },
+  image_too_large: {
+    status: 413,
+    title: "The image is too large",
+    cause: "The instance type's disk does not hold the image.",
+    fix: "Choose a type with more disk (`pulumi config set steward:instanceType <type>`), or make the image smaller, then deploy again.",
+  },
+  image_platform_wrong: {
+    status: 500,
+    title: "The image is for another platform",
+    cause: "Cloudflare runs linux/amd64 alone, and the engine that built the image has another processor.",
+    fix: "Build on a linux/amd64 engine (DOCKER_HOST may name one), or push an image elsewhere and set steward:image to its name.",
+  },
+  registry_refused: {
+    status: 502,
+    title: "The registry refuses the push",
+    cause: "The credentials, which are issued for one push, have expired or lack a right.",
+    fix: "Deploy again: each update gets new ones, and what was pushed is not pushed twice. If it stays, give the API token the right to edit Containers.",
+  },
+  image_push_failed: {
+    status: 502,
+    title: "The image was not pushed",
+    cause: "The engine could not push the image to the registry.",
+    fix: "Check that the Docker engine reaches the registry, then deploy again.",
+  },
   host_not_ready: {
     status: 500,
     title: "The host cannot take this deployment",

@@ -318,6 +318,15 @@ describe("container applications", () => {
   });
 });
 
+test("an account without a registry issues no credentials for one, and says so", async () => {
+  const { credentials } = stage.client.containers.registries;
+  const request = { ...inAccount, permissions: ["push" as const], expiration_minutes: 15 };
+  await expect(credentials.generate("registry.cloudflare.com", request)).rejects.toMatchObject({
+    status: 501,
+    message: expect.stringContaining("does not model the container registry"),
+  });
+});
+
 test("the account outlives a restart, down to every id", async () => {
   const { workerId, versionId, namespaceId } = await deployAll(stage.client);
   const { id } = await tieApplication(stage.client, namespaceId);

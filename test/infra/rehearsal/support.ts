@@ -124,7 +124,12 @@ console.log("supervisor up");
 `;
 
 /** Tokens that may do some things only. */
-export type ScopedTokens = NonNullable<Parameters<typeof startCloudflare>[0]["scopedTokens"]>;
+export type ScopedTokens = NonNullable<AccountOptions["scopedTokens"]>;
+
+/** What an account has beyond the usual one. */
+export type AccountOptions = Partial<
+  Pick<Parameters<typeof startCloudflare>[0], "issueCredentials" | "scopedTokens">
+>;
 
 /** Everything that a test starts, ended together and in the order that ends cleanly. */
 export interface Stage {
@@ -149,7 +154,7 @@ export function clientOf(url: string, apiToken: string = TOKEN): Cloudflare {
 
 export async function startStage(
   containers?: (dir: string) => ContainerMode,
-  scopedTokens: ScopedTokens = {},
+  options: AccountOptions = {},
 ): Promise<Stage> {
   const dir = tempDir();
   const mode: ContainerMode = containers?.(dir) ?? {
@@ -162,8 +167,8 @@ export async function startStage(
   };
   const open = async (): Promise<Pick<Stage, "client" | "cloudflare" | "runner">> => {
     const runner = createRunner({ dir: join(dir, "runner"), containers: mode, log });
-    const options = { dir: join(dir, "account"), port: 0, accountId: ACCOUNT, apiToken: TOKEN, scopedTokens };
-    const cloudflare = await startCloudflare({ ...options, runner, log, subdomain: "example" });
+    const account = { dir: join(dir, "account"), port: 0, accountId: ACCOUNT, apiToken: TOKEN };
+    const cloudflare = await startCloudflare({ ...account, ...options, runner, log, subdomain: "example" });
     return { runner, cloudflare, client: clientOf(cloudflare.url) };
   };
   const end = async (): Promise<void> => {

@@ -12,7 +12,12 @@ export interface AccountContext {
   /** Milliseconds since the epoch. */
   clock: () => number;
   log: Log;
+  /** Hands out what a registry beside the emulation takes. Default: there is no registry. */
+  issueCredentials?: IssueCredentials | undefined;
 }
+
+/** Credentials for a registry with these rights. */
+export type IssueCredentials = (permissions: readonly string[]) => { username: string; password: string };
 
 /** Brings the runner to the state that a change is about to commit; a refusal takes the change back. */
 export async function runDeployed(context: AccountContext, draft: AccountState): Promise<void> {

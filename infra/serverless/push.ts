@@ -1,0 +1,39 @@
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { buildBundle } from "../build/bundle.ts";
+import { BuildFailure } from "../build/failure.ts";
+import { stewardImage } from "../build/image.ts";
+import { connect, type InstanceType } from "./container-api.ts";
+import { pushImage } from "./push-image.ts";
+
+/**
+ * Builds this checkout's image and pushes it for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE
+ * holds it. The last line of its output is the image's name by digest; the steps are told on standard error.
+ */
+const {
+  PUSH_ACCOUNT = "",
+  PUSH_REGISTRY = "",
+  PUSH_INSTANCE_TYPE,
+  CLOUDFLARE_API_TOKEN,
+  CLOUDFLARE_BASE_URL,
+} = process.env;
+
+try {
+  const bundle = await buildBundle();
+  const { image } = await stewardImage(bundle, (line) => void process.stderr.write(`${line}\n`));
+  const reference = await pushImage(await connect(CLOUDFLARE_API_TOKEN, CLOUDFLARE_BASE_URL), {
+    image,
+    tag: bundle.container.hash,
+    accountId: PUSH_ACCOUNT,
+    registry: PUSH_REGISTRY,
+    instanceType: PUSH_INSTANCE_TYPE as InstanceType,
+  });
+  process.stdout.write(`${reference}\n`);
+} catch (error) {
+  process.stderr.write(`${explained(error)}\n`);
+  process.exitCode = 1;
+}
+
+function explained(error: unknown): string {
+  if (error instanceof StewardError) return `${error.message} (${error.code}).\n  fix: ${error.reason.fix}`;
+  return error instanceof BuildFailure ? error.message : String(error);
+}

@@ -1,0 +1,58 @@
+import { fileURLToPath } from "node:url";
+import * as command from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
+import type { InstanceType } from "./container-api.ts";
+
+/** Arguments of {@link PushedImage}. */
+export interface PushedImageArgs {
+  accountId: string;
+  /** Host of the account's registry, with a port where it has one. */
+  registry: string;
+  instanceType: InstanceType;
+  /** Hash of what the image is built from: another one is another image. */
+  hash: string;
+  /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
+  api: { token?: pulumi.Output<string>; baseUrl?: string };
+}
+
+const PUSH = fileURLToPath(new URL("push.ts", import.meta.url));
+
+/** This checkout's image in the account's registry. Nothing is built or pushed in a preview. */
+export class PushedImage extends pulumi.ComponentResource {
+  /** The image by digest. */
+  readonly reference: pulumi.Output<string>;
+
+  constructor(name: string, args: PushedImageArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:serverless:PushedImage", name, {}, opts);
+
+    const push = new command.local.Command(
+      `${name}-push`,
+      {
+        interpreter: [process.execPath],
+        create: PUSH,
+        environment: pushEnvironment(args),
+        triggers: [args.hash],
+      },
+      { parent: this },
+    );
+
+    // A command's output counts as secret since the token went in; a digest is none.
+    this.reference = pulumi.unsecret(push.stdout).apply((said) => said.trim());
+    this.registerOutputs({ reference: this.reference });
+  }
+}
+
+function pushEnvironment({
+  accountId,
+  registry,
+  instanceType,
+  api: { token, baseUrl },
+}: PushedImageArgs): Record<string, pulumi.Input<string>> {
+  return {
+    PUSH_ACCOUNT: accountId,
+    PUSH_REGISTRY: registry,
+    PUSH_INSTANCE_TYPE: instanceType,
+    ...(token !== undefined && { CLOUDFLARE_API_TOKEN: token }),
+    ...(baseUrl !== undefined && { CLOUDFLARE_BASE_URL: baseUrl }),
+  };
+}
