@@ -1,5 +1,6 @@
 import type { Log, WorkerRunner } from "../runner.ts";
 import { deployedOf } from "./deployed.ts";
+import type { Faults } from "../faults.ts";
 import type { ModuleStore } from "./modules.ts";
 import type { AccountState } from "./state.ts";
 import type { AccountStore } from "./store.ts";
@@ -12,6 +13,7 @@ export interface AccountContext {
   /** Milliseconds since the epoch. */
   clock: () => number;
   log: Log;
+  faults: Faults;
 }
 
 /** Brings the runner to the state that a change is about to commit; a refusal takes the change back. */
