@@ -23,15 +23,16 @@ import type { StackOutputs } from "./outputs.ts";
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
-  const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
-  const url = config.origin ?? `https://${config.host}`;
-
+  // Stands for nothing in the account: what runs dynamic resources starts while the bundle is built.
   const estimate = new CostEstimate("cost", {
     instanceType: config.instanceType,
     sleepAfter: config.sleepAfter,
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
+  const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
+  const image = config.image ?? `${AGENT}:${bundle.container.hash}`;
+  const url = config.origin ?? `https://${config.host}`;
+
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
