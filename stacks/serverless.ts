@@ -30,14 +30,14 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
-  const url = config.origin ?? `https://${config.host}`;
-
+  // Stands for nothing in the account: what runs dynamic resources starts while the bundle is built.
   const estimate = new CostEstimate("cost", {
     instanceType: config.instanceType,
     sleepAfter: config.sleepAfter,
     ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
   });
+  const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
+  const url = config.origin ?? `https://${config.host}`;
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const pushed = pushImage(config, bundle, secrets);
   const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;

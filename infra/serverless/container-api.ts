@@ -1,4 +1,5 @@
 import type Cloudflare from "cloudflare";
+import { rollOut } from "./rollout.ts";
 
 /**
  * What the provider of `ContainerApplication` asks of Cloudflare's API. Serialised with it: the
@@ -82,23 +83,14 @@ export async function deleteApplication(client: Cloudflare, accountId: string, i
 export async function applyChanges(
   client: Cloudflare,
   accountId: string,
-  id: string,
-  before: ApplicationSettings,
-  after: ApplicationSettings,
+  { id, ...live }: LiveApplication,
+  { image, instanceType, maxInstances }: ApplicationSettings,
 ): Promise<void> {
-  const { image, instanceType, maxInstances } = after;
-  if (before.maxInstances !== maxInstances) {
+  if (live.maxInstances !== maxInstances) {
     await client.containers.applications.edit(id, { account_id: accountId, max_instances: maxInstances });
   }
-  if (before.image === image && before.instanceType === instanceType) return;
-  await client.containers.applications.rollouts.create(id, {
-    account_id: accountId,
-    description: `${image} on ${instanceType}`,
-    strategy: "rolling",
-    kind: "full_auto",
-    step_percentage: 100,
-    target_configuration: { image, instance_type: instanceType },
-  });
+  if (live.image === image && live.instanceType === instanceType) return;
+  await rollOut(client, accountId, id, { image, instanceType });
 }
 
 /** The part of the answers that is read here: the client's own types are unions by scheduling policy. */

@@ -9,6 +9,7 @@ import {
   findNamespace,
   getApplication,
   type ApplicationSettings,
+  type LiveApplication,
 } from "./container-api.ts";
 
 /**
@@ -77,28 +78,18 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
   },
 
+  /** One that is there and tied to the same namespace is taken over: an update that was cut off has made it. */
   async create(inputs) {
     const client = await connect(settings.apiToken, settings.baseURL);
     const namespaceId = await findNamespace(client, inputs);
     if (namespaceId === undefined) {
       throw new Error(`The Worker ${inputs.scriptName} has no Durable Object class ${inputs.className}.`);
     }
-    const existing = await findApplication(client, inputs);
-    if (existing && existing.namespaceId !== namespaceId) throw new Error(orphanText(inputs.name));
-    if (existing) {
-      await applyChanges(client, inputs.accountId, existing.id, existing, inputs);
-      return { id: existing.id, outs: { ...inputs, namespaceId } };
-    }
-    const created = await client.containers.applications.create({
-      account_id: inputs.accountId,
-      name: inputs.name,
-      scheduling_policy: "default",
-      instances: 0,
-      max_instances: inputs.maxInstances,
-      configuration: { image: inputs.image, instance_type: inputs.instanceType },
-      durable_objects: { namespace_id: namespaceId },
-    });
-    return { id: created.id, outs: { ...inputs, namespaceId } };
+    const existing =
+      (await findApplication(client, inputs)) ?? (await createApplication(client, inputs, namespaceId));
+    if (existing.namespaceId !== namespaceId) throw new Error(orphanText(inputs.name));
+    await applyChanges(client, inputs.accountId, existing, inputs);
+    return { id: existing.id, outs: { ...inputs, namespaceId } };
   },
 
   async read(id, props) {
@@ -111,9 +102,13 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     return { id, inputs, props: inputs };
   },
 
+  /** What is live counts and not what was deployed: a rollout may have been cut off. */
   async update(id, olds, news) {
     const client = await connect(settings.apiToken, settings.baseURL);
-    await applyChanges(client, news.accountId, id, olds, news);
+    const live = await getApplication(client, news.accountId, id);
+    if (live === undefined)
+      throw new Error(`${news.name} is gone. Run \`pulumi refresh\`, then deploy again.`);
+    await applyChanges(client, news.accountId, live, news);
     return { outs: { ...news, namespaceId: olds.namespaceId } };
   },
 
@@ -121,6 +116,31 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     await deleteApplication(await connect(settings.apiToken, settings.baseURL), accountId, id);
   },
 };
+
+/** The answer may be lost, and the client asks again: what is refused then may be there all the same. */
+async function createApplication(
+  client: Cloudflare,
+  inputs: ApplicationInputs,
+  namespaceId: string,
+): Promise<LiveApplication> {
+  const { accountId, name, image, instanceType, maxInstances } = inputs;
+  try {
+    const { id } = await client.containers.applications.create({
+      account_id: accountId,
+      name,
+      scheduling_policy: "default",
+      instances: 0,
+      max_instances: maxInstances,
+      configuration: { image, instance_type: instanceType },
+      durable_objects: { namespace_id: namespaceId },
+    });
+    return { id, namespaceId, image, instanceType, maxInstances };
+  } catch (error) {
+    const found = await findApplication(client, inputs);
+    if (found === undefined) throw error;
+    return found;
+  }
+}
 
 /** Whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
 async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promise<boolean> {

@@ -55,7 +55,7 @@ export async function putBack(
   }
   const live = await findApplication(client, { accountId, name: applicationName });
   if (live !== undefined && former.application !== undefined && !isSame(live, former.application)) {
-    await applyChanges(client, accountId, live.id, live, former.application);
+    await applyChanges(client, accountId, live, former.application);
     done.push(`The container is back at ${former.application.image}.`);
   }
   return done;

@@ -14,6 +14,7 @@ import { benchPeer } from "./peer.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
 import { benchSize } from "./size.ts";
+import { benchStack } from "./stack.ts";
 import { benchStart } from "./start.ts";
 
 // `npm run bench [-- --json] [-- --runs 5] [-- --only start,growth] [-- --peer]`: every figure that the
@@ -46,6 +47,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   node: () => benchNodeEdge(options),
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),
+  stack: () => benchStack(runs, log),
   ...(values.peer && { peer: () => benchPeer(runs, folder, log) }),
 };
 const wanted = values.only?.split(",") ?? Object.keys(parts);

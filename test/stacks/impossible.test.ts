@@ -1,41 +1,22 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startRecorder, type Recorder } from "../infra/providers/recorder.ts";
-import { stackProgram } from "../support/program.ts";
-import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
+import { expect, test } from "vitest";
+import { recordedStack } from "../support/recorded-stack.ts";
+import { UPDATE_MS } from "../support/stack.ts";
 
-let recorder: Recorder;
-let subject: TestStack;
-
-beforeAll(async () => {
-  recorder = await startRecorder();
-  subject = await createTestStack({
-    program: stackProgram(),
-    config: {
-      ...cloudflareConfig(recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
-      "steward:target": { value: "serverless" },
-      "steward:accountId": { value: "0123456789abcdef0123456789abcdef" },
-      "steward:subdomain": { value: "example" },
-      "steward:anthropicApiKey": { value: "sk-test", secret: true },
-      // Each value is right by itself; together they are impossible.
-      "steward:sleepAfter": { value: "never" },
-      "steward:monthlyBudget": { value: "6" },
-      "steward:telegramUpdates": { value: "polling" },
-      "steward:slackBotToken": { value: "xoxb-0123456789", secret: true },
-      "steward:teamDomain": { value: "steward.example.workers.dev" },
-      "steward:operators": { value: '["op@example.com"]' },
-    },
-  });
-}, ENGINE_MS);
-
-afterAll(async () => {
-  await subject?.close();
-  await recorder?.close();
-}, UPDATE_MS);
+const opened = recordedStack({
+  "steward:anthropicApiKey": { value: "sk-test", secret: true },
+  // Each value is right by itself; together they are impossible.
+  "steward:sleepAfter": { value: "never" },
+  "steward:monthlyBudget": { value: "6" },
+  "steward:telegramUpdates": { value: "polling" },
+  "steward:slackBotToken": { value: "xoxb-0123456789", secret: true },
+  "steward:teamDomain": { value: "steward.example.workers.dev" },
+  "steward:operators": { value: '["op@example.com"]' },
+});
 
 test(
   "a preview refuses impossible combinations in one report, each with its remedy, and asks nobody",
   async () => {
-    const failure = await subject.stack.preview().then(() => "", String);
+    const failure = await opened.subject.stack.preview().then(() => "", String);
 
     const report = [
       "Invalid stack configuration (stack_config_invalid), 4 problems:",
@@ -49,7 +30,7 @@ test(
       "    fix: pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
     ];
     for (const line of report) expect(failure).toContain(line);
-    expect(recorder.take()).toEqual([]);
+    expect(opened.recorder.take()).toEqual([]);
   },
   UPDATE_MS,
 );

@@ -23,6 +23,8 @@ export interface ServerlessStage {
   config(): ConfigMap;
   /** A stack of this configuration, with changes. Default: the stacks' own program. */
   stack(options?: { name?: string; config?: ConfigMap; program?: PulumiFn }): Promise<TestStack>;
+  /** A stack of this configuration alone, but for how Cloudflare is asked. */
+  bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
   /** Ends everything, the stacks' providers first. */
   close(): Promise<void>;
 }
@@ -39,8 +41,18 @@ export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise
   });
   const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
   const opened: TestStack[] = [];
+  const access = cloudflareConfig(stage.cloudflare.url, TOKEN);
+  const open = async (options: {
+    name: string;
+    config: ConfigMap;
+    program: PulumiFn;
+  }): Promise<TestStack> => {
+    const made = await createTestStack(options);
+    opened.push(made);
+    return made;
+  };
   const config = (): ConfigMap => ({
-    ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+    ...access,
     "steward:target": { value: "serverless" },
     "steward:accountId": { value: ACCOUNT },
     "steward:subdomain": { value: "example" },
@@ -56,11 +68,9 @@ export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise
     identity,
     front,
     config,
-    async stack({ name = "test", config: changes = {}, program = stackProgram() } = {}) {
-      const made = await createTestStack({ program, name, config: { ...config(), ...changes } });
-      opened.push(made);
-      return made;
-    },
+    stack: ({ name = "test", config: changes = {}, program = stackProgram() } = {}) =>
+      open({ name, program, config: { ...config(), ...changes } }),
+    bare: ({ name, config: own }) => open({ name, program: stackProgram(), config: { ...own, ...access } }),
     async close() {
       for (const stack of opened) await stack.close();
       await front.close();

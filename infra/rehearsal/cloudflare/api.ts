@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { AccountContext } from "./account/context.ts";
 import { requireAccount, requireToken, type Tokens } from "./auth.ts";
 import { ApiError, fail, ok } from "./envelope.ts";
+import { meetFaults } from "./faults.ts";
 import { accessApplicationRoutes, accessPolicyRoutes } from "./routes/access.ts";
 import { bucketRoutes } from "./routes/buckets.ts";
 import { containerRoutes } from "./routes/containers.ts";
@@ -12,9 +13,10 @@ import { workerRoutes } from "./routes/workers.ts";
 
 /** The emulated `/client/v4`: https://developers.cloudflare.com/api/ */
 export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
-  const { store, log } = account;
+  const { store, log, faults } = account;
   const app = new Hono().basePath("/client/v4");
   app.use(requireToken(tokens));
+  app.use(meetFaults(faults));
   app.use("/accounts/:account/*", requireAccount(store.state.accountId));
 
   // https://developers.cloudflare.com/fundamentals/api/get-started/create-token/#test-your-token

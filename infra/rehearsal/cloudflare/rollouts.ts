@@ -41,6 +41,9 @@ export async function createRollout(
       current_version: application.version,
       target_version: application.version + 1,
     };
+    // The official SDK's status "replaced": one rollout at a time, the next one takes its place.
+    const former = activeRollout(application);
+    if (former) former.status = "replaced";
     application.rollouts.push(created);
     return created;
   });
@@ -53,19 +56,47 @@ export async function createRollout(
 }
 
 async function progress(context: AccountContext, applicationId: string, rolloutId: string): Promise<void> {
-  const { store, runner } = context;
-  await runner.stopContainers(applicationIn(store.state.applications, applicationId).namespaceId);
+  const { store, runner, faults } = context;
+  await new Promise((resolve) => setTimeout(resolve, faults.rolloutMs));
+  const { namespaceId, rollouts } = applicationIn(store.state.applications, applicationId);
+  const { target_configuration: target } = rollouts.find(({ id }) => id === rolloutId) ?? {};
+  const reason = faults.rollouts.get(String(target?.["image"]));
+  if (reason === undefined) await runner.stopContainers(namespaceId);
   await store.change(async (draft) => {
     const application = applicationIn(draft.applications, applicationId);
     const rollout = application.rollouts.find(({ id }) => id === rolloutId);
-    if (rollout === undefined) return;
+    // Another one may have taken its place meanwhile.
+    if (rollout?.status !== "progressing") return;
+    rollout.last_updated_at = timestamp(context);
+    if (reason !== undefined) {
+      Object.assign(rollout, { status: "reverted", reason });
+      return;
+    }
     application.configuration = { ...application.configuration, ...rollout.target_configuration };
     application.version = rollout.target_version;
-    application.updated_at = timestamp(context);
-    rollout.last_updated_at = application.updated_at;
+    application.updated_at = rollout.last_updated_at;
     rollout.status = "completed";
     await runDeployed(context, draft);
   });
+}
+
+/** The rollout that is under way. */
+export function activeRollout({ rollouts }: ApplicationRecord): RolloutRecord | undefined {
+  return rollouts.findLast(({ status }) => status === "pending" || status === "progressing");
+}
+
+/** A rollout as the API shows it: RolloutCreateResponse of the official SDK. There is one container. */
+export function presentRollout({ reason, ...rollout }: RolloutRecord): Record<string, unknown> {
+  const event = { name: "ImagePullError", type: "Error", message: reason, time: rollout.last_updated_at };
+  const updated = rollout.status === "completed" ? 1 : 0;
+  return {
+    ...rollout,
+    progress: { current_step: updated, total_steps: 1, updated_instances: updated, total_instances: 1 },
+    health: {
+      instances: { active: 1, assigned: 0 },
+      errors: reason === undefined ? [] : [{ instance_id: rollout.id, event }],
+    },
+  };
 }
 
 function applicationIn(applications: readonly ApplicationRecord[], id: string): ApplicationRecord {

@@ -8,6 +8,7 @@ import { ModuleStore } from "./account/modules.ts";
 import { AccountStore } from "./account/store.ts";
 import { cloudflareApi } from "./api.ts";
 import type { Tokens } from "./auth.ts";
+import { Faults } from "./faults.ts";
 import type { Log, WorkerRunner } from "./runner.ts";
 import type { TokenScope } from "./scopes.ts";
 
@@ -36,6 +37,8 @@ export interface RunningCloudflare {
   /** The base URL for a client, with `/client/v4`. */
   url: string;
   account: AccountStore;
+  /** What is to go wrong. */
+  faults: Faults;
   /** Ends the server after the change under way. The runner and the files stay. */
   close(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export interface RunningCloudflare {
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
   const { dir, runner, log, clock = Date.now, subdomain = "rehearsal", issueCredentials } = options;
   const store = AccountStore.open(dir, options.accountId, subdomain);
+  const faults = new Faults();
   const context: AccountContext = {
     store,
     modules: new ModuleStore(dir),
@@ -54,6 +58,7 @@ export async function startCloudflare(options: CloudflareOptions): Promise<Runni
     clock,
     log,
     issueCredentials,
+    faults,
   };
   const tokens: Tokens = new Map([
     [options.apiToken, undefined],
@@ -70,6 +75,7 @@ export async function startCloudflare(options: CloudflareOptions): Promise<Runni
   return {
     url: `http://127.0.0.1:${port}/client/v4`,
     account: store,
+    faults,
     async close() {
       await store.settled();
       server.closeAllConnections();

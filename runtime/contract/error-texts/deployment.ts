@@ -8,6 +8,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "A container application of this name was left behind by a deleted Worker.",
     fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
   },
+  rollout_failed: {
+    status: 502,
+    title: "The container's rollout failed",
+    cause: "Cloudflare went back to the former image, which goes on running.",
+    fix: "Look at what Cloudflare says of the image and the instance type, then deploy again: the former image goes on until then.",
+  },
   application_in_use: {
     status: 409,
     title: "The container application is no orphan",

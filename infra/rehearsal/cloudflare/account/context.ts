@@ -1,5 +1,6 @@
 import type { Log, WorkerRunner } from "../runner.ts";
 import { deployedOf } from "./deployed.ts";
+import type { Faults } from "../faults.ts";
 import type { ModuleStore } from "./modules.ts";
 import type { AccountState } from "./state.ts";
 import type { AccountStore } from "./store.ts";
@@ -14,6 +15,7 @@ export interface AccountContext {
   log: Log;
   /** Hands out what a registry beside the emulation takes. Default: there is no registry. */
   issueCredentials?: IssueCredentials | undefined;
+  faults: Faults;
 }
 
 /** Credentials for a registry with these rights. */

@@ -122,7 +122,9 @@ export interface RolloutRecord {
   description: string;
   strategy: string;
   kind: string;
-  status: "pending" | "progressing" | "completed";
+  status: "pending" | "progressing" | "completed" | "reverted" | "replaced";
+  /** Why it was reverted. */
+  reason?: string;
   current_configuration: Settings;
   target_configuration: Settings;
   current_version: number;

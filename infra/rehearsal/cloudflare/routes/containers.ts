@@ -4,7 +4,7 @@ import { runDeployed, timestamp, type AccountContext } from "../account/context.
 import { uuid } from "../account/ids.ts";
 import type { AccountState, ApplicationRecord } from "../account/state.ts";
 import { ApiError, notModelled, ok, readBody } from "../envelope.ts";
-import { createRollout, rolloutBody } from "../rollouts.ts";
+import { activeRollout, createRollout, presentRollout, rolloutBody } from "../rollouts.ts";
 
 /** How long a deleted application can still be read: Cloudflare deletes asynchronously. */
 const DELETION_MS = 400;
@@ -86,12 +86,19 @@ export function containerRoutes(account: AccountContext): Hono {
     const body = await readBody(context, rolloutBody);
     const id = context.req.param("application");
     applicationOf(account, store.state, id);
-    return ok(context, await createRollout(account, id, body));
+    return ok(context, presentRollout(await createRollout(account, id, body)));
   });
 
   routes.get("/:application/rollouts", (context) => {
     const found = applicationOf(account, store.state, context.req.param("application"));
-    return ok(context, found.rollouts.toReversed());
+    return ok(context, found.rollouts.toReversed().map(presentRollout));
+  });
+
+  routes.get("/:application/rollouts/:rollout", (context) => {
+    const found = applicationOf(account, store.state, context.req.param("application"));
+    const rollout = found.rollouts.find(({ id }) => id === context.req.param("rollout"));
+    if (rollout) return ok(context, presentRollout(rollout));
+    throw new ApiError(404, 1000, "ROLLOUT_NOT_FOUND: no such rollout");
   });
 
   return routes;
@@ -176,7 +183,7 @@ function pick(body: Record<string, unknown>, names: string[]): Record<string, un
 }
 
 function present(state: AccountState, application: ApplicationRecord): Record<string, unknown> {
-  const active = application.rollouts.findLast(({ status }) => status !== "completed");
+  const active = activeRollout(application);
   return {
     ...application.settings,
     id: application.id,

@@ -44,6 +44,12 @@ export function scriptRoutes(account: AccountContext): Hono {
     return ok(context, present(found));
   });
 
+  routes.get("/:script/versions", (context) => {
+    const worker = workerOf(store.state, context.req.param("script"));
+    const own = store.state.versions.filter(({ workerId }) => workerId === worker.id).toReversed();
+    return ok(context, { items: own.map((version) => presentScriptVersion(store.state, version)) });
+  });
+
   routes.get("/:script/versions/:version", (context) => {
     const worker = workerOf(store.state, context.req.param("script"));
     const version = versionOf(store.state, worker, context.req.param("version"));

@@ -15,6 +15,7 @@ export const accessApplication: ResourceDefinition = {
   required: ["accountId", "name", "type"],
   optional: ["appLauncherVisible", "destinations", "httpOnlyCookieAttribute", "policies", "sessionDuration"],
   replaceOn: ["accountId"],
+  importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/access/apps`,
     body: (inputs) => bodyOf(withDefaults(DEFAULTS, without(inputs, "accountId"))),

@@ -12,6 +12,7 @@ export const accessPolicy: ResourceDefinition = {
   required: ["accountId", "decision", "name"],
   optional: ["includes", "excludes", "requires", "sessionDuration"],
   replaceOn: ["accountId"],
+  importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/access/policies`,
     body,

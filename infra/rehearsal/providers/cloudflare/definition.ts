@@ -12,6 +12,8 @@ export interface ResourceDefinition {
   readonly optional: readonly string[];
   /** The inputs whose change replaces the resource; the others are updated in place. */
   readonly replaceOn: "all" | readonly string[];
+  /** Whether one that exists can be imported, by the official provider's form `<account>/<id>`. Default: no. */
+  readonly importable?: true;
   /** Adds to the inputs what a later change is recognised by. Receives them as the engine sent them. */
   prepare?(inputs: Properties): Promise<Properties>;
   create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;

@@ -1,5 +1,5 @@
 import packageFile from "@pulumi/cloudflare/package.json" with { type: "json" };
-import type { CheckFailure, Provider } from "../serve.ts";
+import type { CheckFailure, LiveState, Provider } from "../serve.ts";
 import { changedKeys, isProperties, reveal, revealAll, type Properties, type Value } from "../values.ts";
 import { accessApplication } from "./access-application.ts";
 import { accessPolicy } from "./access-policy.ts";
@@ -26,7 +26,7 @@ const RESOURCES: readonly ResourceDefinition[] = [
 /**
  * The `cloudflare` provider for machines without the official plugin: the same requests to the
  * address that the stack configures. It knows the resources and inputs that this project uses and
- * refuses the rest by name; `import` is not among what it does.
+ * refuses the rest by name.
  */
 export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provider {
   let variables: Properties = {};
@@ -59,6 +59,7 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       return { id, outputs: merge(live, inputs) };
     },
     async read(type, { id, inputs }) {
+      if (Object.keys(inputs).length === 0) return importExisting(find(type), api(), id);
       const live = await find(type).read(api(), id, revealAll(inputs));
       if (!live) return undefined;
       const current = asProperties(project(inputs, live));
@@ -73,6 +74,25 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       await find(type).delete?.(api(), id, revealAll(inputs));
     },
   };
+}
+
+/**
+ * What exists, in the terms of the program, by the import forms of the official provider:
+ * `<account>/<worker>`, `<account>/<bucket>/<jurisdiction>`, `<account>/<policy>`, `accounts/<account>/<application>`.
+ */
+async function importExisting(
+  { type, importable, required, optional, read }: ResourceDefinition,
+  api: CloudflareApi,
+  given: string,
+): Promise<LiveState | undefined> {
+  const [accountId, id] = given.replace(/^accounts\//, "").split("/");
+  if (!importable) throw new Error(`This rehearsal's cloudflare provider cannot import ${type}`);
+  if (!accountId || !id) throw new Error(`${type} is imported as <account>/<id>, not as ${given}`);
+  const live = await read(api, id, { accountId });
+  if (!live) return undefined;
+  const known = Object.entries(live).filter(([key]) => required.includes(key) || optional.includes(key));
+  const inputs = { ...Object.fromEntries(known), accountId };
+  return { id, inputs, outputs: merge(live, inputs) };
 }
 
 function connect(variables: Properties, environment: NodeJS.ProcessEnv): CloudflareApi {

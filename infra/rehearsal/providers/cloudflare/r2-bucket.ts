@@ -11,6 +11,7 @@ export const r2Bucket: ResourceDefinition = {
   required: ["accountId", "name"],
   optional: [],
   replaceOn: "all",
+  importable: true,
   async create(api, inputs) {
     const name = text(inputs, "name");
     return { id: name, live: fromWire(await api.post(path(inputs), { name, storageClass: "Standard" })) };

@@ -21,6 +21,7 @@ export const worker: ResourceDefinition = {
   required: ["accountId", "name"],
   optional: ["logpush", "observability", "subdomain", "tags", "tailConsumers"],
   replaceOn: ["accountId"],
+  importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/workers/workers`,
     body: (inputs) => bodyOf(withDefaults(DEFAULTS, without(inputs, "accountId"))),

@@ -1,0 +1,58 @@
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { MiddlewareHandler } from "hono";
+import { ApiError } from "./envelope.ts";
+
+/** A request that goes wrong on purpose, so many times. */
+export interface RequestFault {
+  method: string;
+  /** Matched against the path below `/client/v4/accounts/<account>`. */
+  path: RegExp;
+  times: number;
+  /**
+   * 429 comes with `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
+   * "lost before": the connection ends and nothing has happened. "lost after": it has, and nobody is told.
+   */
+  outcome: 429 | 500 | 503 | "lost before" | "lost after";
+}
+
+/** What goes wrong on purpose; nothing, as an account begins. */
+export class Faults {
+  readonly requests: RequestFault[] = [];
+  /** Images whose rollout fails, with the reason that Cloudflare gives. */
+  readonly rollouts = new Map<string, string>();
+  /** How long a rollout takes at each step. */
+  rolloutMs = 0;
+
+  /** The fault that this request meets, which is used up by it. */
+  take(method: string, path: string): RequestFault["outcome"] | undefined {
+    const below = path.replace(/^\/client\/v4\/accounts\/[^/]+/, "");
+    const found = this.requests.find((one) => {
+      return one.times > 0 && one.method === method && one.path.test(below);
+    });
+    if (found === undefined) return undefined;
+    found.times -= 1;
+    return found.outcome;
+  }
+}
+
+const WORDS = {
+  429: "More than 1200 requests per 300 seconds reached. Please wait and consider throttling your request speed",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+/** Lets requests meet their faults. */
+export function meetFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  return async function meetFaultsMiddleware(context, next) {
+    const outcome = faults.take(context.req.method, context.req.path);
+    if (outcome === undefined) return next();
+    if (typeof outcome === "number") {
+      if (outcome === 429) context.header("retry-after", "1");
+      throw new ApiError(outcome, outcome === 429 ? 10429 : 10013, WORDS[outcome]);
+    }
+    if (outcome === "lost after") await next();
+    context.env.incoming.socket.destroy();
+    return RESPONSE_ALREADY_SENT;
+  };
+}

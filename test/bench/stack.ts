@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import type { AccountState, AccountStore } from "../../infra/rehearsal/cloudflare/index.ts";
+import { figure, median, type Figure } from "../support/measure.ts";
+import { startServerlessStage } from "../support/serverless-stack.ts";
+import type { TestStack } from "../support/stack.ts";
+
+const OPERATIONS = [
+  { name: "preview", atMost: 1.5 },
+  { name: "up", atMost: 2 },
+] as const;
+const STACKS = [1, 20];
+
+/**
+ * A preview of the whole serverless stack and an update without changes, each against those of a program without
+ * resources: same engine, same machine, in turn. Then once more with the account as twenty stacks leave it.
+ */
+export async function benchStack(runs: number, log: (line: string) => void): Promise<Figure[]> {
+  const world = await startServerlessStage();
+  try {
+    const whole = await world.stack();
+    const empty = await world.stack({ name: "empty", program: () => Promise.resolve({}) });
+    await whole.stack.up();
+    await empty.stack.up();
+    const figures: Figure[] = [];
+    for (const stacks of STACKS) {
+      await fill(world.stage.cloudflare.account, stacks);
+      for (const operation of OPERATIONS) {
+        log(`measuring ${operation.name} with ${stacks} of 20 stacks in the account`);
+        figures.push(...(await compare({ whole, empty }, operation, stacks, runs)));
+      }
+    }
+    return figures;
+  } finally {
+    await world.close();
+  }
+}
+
+async function compare(
+  { whole, empty }: { whole: TestStack; empty: TestStack },
+  { name, atMost }: (typeof OPERATIONS)[number],
+  stacks: number,
+  runs: number,
+): Promise<Figure[]> {
+  const times = { whole: [] as number[], empty: [] as number[] };
+  // The first of each fills what both keep.
+  for (let run = -1; run < runs; run += 1) {
+    const emptyMs = await timed(() => empty.stack[name]());
+    const wholeMs = await timed(() => whole.stack[name]());
+    if (run < 0) continue;
+    times.empty.push(emptyMs);
+    times.whole.push(wholeMs);
+  }
+  const what = name === "preview" ? "a preview of the serverless stack" : "an update without changes";
+  const where = stacks === 1 ? "alone in its account" : `as one of ${stacks} in the account`;
+  const base = median(times.empty);
+  return [
+    figure(`${what}, ${where}`, "ms", times.whole),
+    // The median of these is the ratio of the two medians.
+    figure(
+      `that against a program without resources (${Math.round(base)} ms)`,
+      "ratio",
+      times.whole.map((ms) => ms / base),
+      atMost,
+    ),
+  ];
+}
+
+/** The account with so many stacks in it: what the first one has, again under other names. Nothing of it runs. */
+async function fill(account: AccountStore, stacks: number): Promise<void> {
+  const first = account.state;
+  await account.change((draft) => {
+    for (let number = first.workers.length + 1; number <= stacks; number += 1) addStack(draft, first, number);
+  });
+}
+
+function addStack(draft: AccountState, first: Readonly<AccountState>, number: number): void {
+  const id = randomUUID();
+  const namespaceId = randomUUID();
+  const named = ({ name }: { name: string }) => ({ id: randomUUID(), name: `${name}-${number}` });
+  for (const one of first.workers.slice(0, 1)) draft.workers.push({ ...one, ...named(one), id });
+  for (const one of first.versions) draft.versions.push({ ...one, id: randomUUID(), workerId: id });
+  for (const one of first.namespaces.slice(0, 1)) {
+    draft.namespaces.push({ ...one, id: namespaceId, script: `${one.script}-${number}` });
+  }
+  for (const one of first.buckets) draft.buckets.push({ ...one, name: named(one).name });
+  for (const one of first.applications) draft.applications.push({ ...one, ...named(one), namespaceId });
+  for (const one of first.policies) draft.policies.push({ ...one, ...named(one) });
+  for (const one of first.accessApplications) draft.accessApplications.push({ ...one, ...named(one) });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../stacks/config.ts";
+import { HOST, problems, SECRETS, source } from "../support/stack-config.ts";
+
+describe("a host stack's configuration", () => {
+  test("needs the model's key alone", () => {
+    expect(loadConfig(source(HOST))).toMatchObject({
+      target: "host",
+      hostPort: 8080,
+      hostAddress: "0.0.0.0",
+      memoryMiB: 512,
+    });
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ["port 0", { "steward:hostPort": "0" }, "steward:hostPort: must be a whole number from 1 to 65535"],
+    [
+      "too little memory",
+      { "steward:memoryMiB": "64" },
+      "steward:memoryMiB: must be a whole number from 128 to 1048576",
+    ],
+    [
+      "an engine by TCP",
+      { "steward:docker": "tcp://host:2375" },
+      "steward:docker: must be a unix:// or ssh:// address",
+    ],
+    [
+      "a remote engine without an image",
+      { "steward:docker": "ssh://steward@host.example.com" },
+      "steward:image: missing: an engine that is reached by ssh:// runs a built image",
+    ],
+  ])("refuses %s", (_what, change, problem) => {
+    expect(problems({ ...HOST, ...change })).toEqual([problem]);
+  });
+
+  test("hands the identity gateway on, which takes the place of the token", () => {
+    const gateway = {
+      "steward:teamDomain": "example.cloudflareaccess.com",
+      "steward:audience": "0a".repeat(32),
+    };
+    const { runtime } = loadConfig(source({ ...HOST, ...gateway }));
+
+    expect(runtime.variables).toMatchObject({
+      EDGE_ACCESS_TEAM_DOMAIN: "example.cloudflareaccess.com",
+      EDGE_ACCESS_AUD: "0a".repeat(32),
+    });
+    expect(problems({ ...HOST, ...gateway, "steward:audience": undefined })).toEqual([
+      "steward:audience: missing: The identity gateway is configured by half, by steward:teamDomain alone",
+    ]);
+    const both = { ...HOST, ...gateway, "steward:adminToken": "a-token-of-sixteen" };
+    expect(problems(both, [...SECRETS, "steward:adminToken"])).toEqual([
+      "steward:adminToken: given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
+    ]);
+  });
+
+  test("polls Telegram with the bot's token alone", () => {
+    expect(problems({ ...HOST, "steward:telegramBotToken": "1:a" })).toEqual([]);
+  });
+});
