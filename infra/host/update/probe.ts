@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { run } from "../../build/process.ts";
 import { inspectContainer } from "./copy.ts";
 import { dropFormer, formerName, goBack, putInPlace } from "./former.ts";
+import { openTunnel } from "./tunnel.ts";
 
 /**
  * Starts PROBE_CONTAINER in the place of the version before, and asks as the readiness probe does. Exits as
@@ -16,7 +17,9 @@ try {
   await putInPlace(name);
   const before = await inspectContainer(formerName(name));
   const timeout = before === undefined ? {} : { PROBE_TIMEOUT_MS: TIMEOUT_MS };
-  const asked = await run(process.execPath, [PROBE], { env: { ...timeout, ...process.env } });
+  const { url, close } = await openTunnel(process.env["PROBE_URL"] ?? "", process.env["DOCKER_HOST"]);
+  const env = { ...timeout, ...process.env, PROBE_URL: url };
+  const asked = await run(process.execPath, [PROBE], { env }).finally(close);
   process.stdout.write(asked.stdout);
   if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
   await dropFormer(name);
