@@ -121,7 +121,11 @@ describe("npm run compose", () => {
       expect(unset.stderr).toContain("ADMIN_TOKEN");
       const filled = Object.entries(values).map(([key, value]) => `${key}=${value}\n`);
       await writeFile(path.join(folder, ".env"), filled.join(""));
-      onTestFinished(async () => void (await composed("down", "--volumes")));
+      onTestFinished(async () => {
+        await docker(["rm", "--force", name]);
+        await docker(["volume", "rm", "--force", name]);
+        await docker(["network", "rm", `${name}_default`]);
+      });
       const up = await composed("up", "--detach");
       expect(up.code, up.stderr).toBe(0);
 
