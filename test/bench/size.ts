@@ -14,9 +14,14 @@ export async function benchSize(bundle: Bundle, log: (line: string) => void): Pr
     log("no Docker engine: the image's size is left out");
     return [size];
   }
+  return [size, await imageSize(bundle, log)];
+}
+
+/** The image as the engine keeps it. */
+export async function imageSize(bundle: Bundle, log: (line: string) => void): Promise<Figure> {
   const { image } = await stewardImage(bundle, log);
   const { stdout } = await docker(["image", "inspect", "--format={{.Size}}", image]);
-  return [size, figure("image with its base", "MB", [Number(stdout.trim()) / MB], 200)];
+  return figure("image with its base", "MB", [Number(stdout.trim()) / MB], 200);
 }
 
 async function folderBytes(folder: string): Promise<number> {
