@@ -37,7 +37,7 @@ const surroundings = await startSurroundings();
 const options = { bundleDir: bundle.container.dir, surroundings, runs, folder };
 
 const parts: Record<string, () => Promise<Figure[]>> = {
-  size: () => benchSize(bundle, log),
+  size: () => benchSize(bundle),
   host: () => benchHost(bundle, runs, log),
   start: () => benchStart(options, folder),
   commands: () => benchCommands(bundle.container.dir, join(folder, "start0"), surroundings.environment, runs),
