@@ -22,7 +22,7 @@ answers() { timeout 20 docker info >/dev/null 2>&1; }
 missing=""
 need() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need mmdebstrap mmdebstrap
-need docker-compose docker-compose
+docker compose version >/dev/null 2>&1 || need docker-compose docker-compose
 # A registry for the test of what is pushed.
 need docker-registry docker-registry
 if ! answers; then

@@ -19,12 +19,13 @@ import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
 import type { StackOutputs } from "./outputs.ts";
 
+const ANY = new Set(["0.0.0.0", "::"]);
+
 /** The stack on one Docker host: image, volume, container with its port, and the probe. */
 export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const bundle = await buildBundle();
   const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
   const options = { providers: { docker: engine } };
-  const url = `http://${engineHost(config)}:${config.hostPort}`;
 
   await checked(config, names);
   const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
@@ -46,7 +47,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const readiness = new Readiness(
     "readiness",
     {
-      url,
+      url: `http://${addressOnHost(config)}:${config.hostPort}`,
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
       attestation: attestation.expected(config.runtime.secrets),
@@ -60,7 +61,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
 
   return {
     target: "host",
-    url,
+    url: `http://${publicAddress(config)}:${config.hostPort}`,
     image: image.imageId,
     bundleHash: bundle.hash,
     containerId: container.containerId,
@@ -115,10 +116,15 @@ function engineEnvironment({ docker: address }: HostConfig): NodeJS.ProcessEnv {
   return { ...process.env, ...(address !== undefined && { DOCKER_HOST: address }) };
 }
 
-/** The name by which this machine reaches the port that the engine maps. */
-function engineHost({ docker: address, hostAddress }: HostConfig): string {
-  if (address?.startsWith("ssh://")) return new URL(address).hostname;
-  const any = hostAddress === "0.0.0.0" || hostAddress === "::";
-  if (any) return "127.0.0.1";
+/** By which address the port is reached from here: by the engine's name, unless it is open to its host alone. */
+function publicAddress(config: HostConfig): string {
+  const { docker: address, hostAddress } = config;
+  if (address?.startsWith("ssh://") && ANY.has(hostAddress)) return new URL(address).hostname;
+  return addressOnHost(config);
+}
+
+/** By which address the engine's own machine reaches the port. */
+function addressOnHost({ hostAddress }: HostConfig): string {
+  if (ANY.has(hostAddress)) return "127.0.0.1";
   return hostAddress.includes(":") ? `[${hostAddress}]` : hostAddress;
 }

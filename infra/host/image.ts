@@ -43,7 +43,8 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
     // A replacement of the same name, such as from another checkout's path, must not take the image from
     // under the container that runs it.
     keepLocally: true,
-    build: { context, dockerfile, buildArgs },
+    // The other builder takes the engine that the docker command is set to, not the provider's.
+    build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
     triggers: { content: hash, ...buildArgs },
   };
 }

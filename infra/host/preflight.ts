@@ -6,6 +6,11 @@ import { portProblems } from "./preflight/port.ts";
 import { problemOf } from "./preflight/problem.ts";
 import { roomProblems } from "./preflight/room.ts";
 
+const LOCAL =
+  "Start it (systemctl start docker), be in the group docker, or set steward:docker to the engine's address.";
+const BY_SSH =
+  "See to it that ssh reaches the host without a question (key, known_hosts), and its user the engine there (group docker): ssh <user>@<host> docker version.";
+
 /**
  * Looks whether the host can take what is about to be deployed. It changes nothing, so a preview asks too.
  *
@@ -24,7 +29,7 @@ async function findProblems(plan: HostPlan): Promise<Reason[]> {
       problemOf(
         "docker_unavailable",
         `The Docker engine cannot be reached (${at}): ${state.reason}.`,
-        "Start it (systemctl start docker), be in the group docker, or set steward:docker to the engine's address.",
+        at.startsWith("ssh://") ? BY_SSH : LOCAL,
       ),
     ];
   }

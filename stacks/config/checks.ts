@@ -31,7 +31,6 @@ export const hostChecks: readonly Check[] = [
   (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
   loopbackTeamDomain,
   twoSignIns,
-  remoteImage,
 ];
 
 /** The public host name of a serverless stack, as far as the values tell it. */
@@ -121,18 +120,6 @@ function twoSignIns({ adminToken, teamDomain }: Values): ConfigProblem[] {
       key: "steward:adminToken",
       problem: "given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
       fix: "pulumi config rm steward:adminToken, or steward:teamDomain and steward:audience",
-    },
-  ];
-}
-
-/** The base image is made on this machine's engine alone. */
-function remoteImage({ docker, image }: Values): ConfigProblem[] {
-  if (typeof docker !== "string" || !docker.startsWith("ssh://") || image !== undefined) return [];
-  return [
-    {
-      key: "steward:image",
-      problem: "missing: an engine that is reached by ssh:// runs a built image",
-      fix: "push an image to a registry that the engine reaches, then pulumi config set steward:image <name>",
     },
   ];
 }

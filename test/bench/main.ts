@@ -9,6 +9,7 @@ import { benchNodeEdge } from "./edge/node.ts";
 import { benchWeight } from "./edge/weight.ts";
 import { benchWorkerEdge } from "./edge/worker.ts";
 import { benchGrowth } from "./growth.ts";
+import { benchHost } from "./host.ts";
 import type { Figure } from "../support/measure.ts";
 import { benchPeer } from "./peer.ts";
 import { benchMemory, benchMessages } from "./run.ts";
@@ -37,7 +38,8 @@ const surroundings = await startSurroundings();
 const options = { bundleDir: bundle.container.dir, surroundings, runs, folder };
 
 const parts: Record<string, () => Promise<Figure[]>> = {
-  size: () => benchSize(bundle, log),
+  size: () => benchSize(bundle),
+  host: () => benchHost(bundle, runs, log),
   start: () => benchStart(options, folder),
   commands: () => benchCommands(bundle.container.dir, join(folder, "start0"), surroundings.environment, runs),
   messages: () => benchMessages(options),

@@ -1,22 +1,22 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bundle } from "../../infra/build/bundle.ts";
-import { docker, dockerAvailable } from "../../infra/build/docker.ts";
+import { docker } from "../../infra/build/docker.ts";
 import { stewardImage } from "../../infra/build/image.ts";
 import { figure, type Figure } from "../support/measure.ts";
 
 const MB = 1_000_000;
 
-/** What is shipped: the container's bundle and, where a Docker engine is there, the whole image. */
-export async function benchSize(bundle: Bundle, log: (line: string) => void): Promise<Figure[]> {
-  const size = figure("container bundle", "MB", [(await folderBytes(bundle.container.dir)) / MB], 2.5);
-  if (!(await dockerAvailable()).ok) {
-    log("no Docker engine: the image's size is left out");
-    return [size];
-  }
+/** What is shipped: the container's bundle. */
+export async function benchSize(bundle: Bundle): Promise<Figure[]> {
+  return [figure("container bundle", "MB", [(await folderBytes(bundle.container.dir)) / MB], 2.5)];
+}
+
+/** The image as the engine keeps it. */
+export async function imageSize(bundle: Bundle, log: (line: string) => void): Promise<Figure> {
   const { image } = await stewardImage(bundle, log);
   const { stdout } = await docker(["image", "inspect", "--format={{.Size}}", image]);
-  return [size, figure("image with its base", "MB", [Number(stdout.trim()) / MB], 200)];
+  return figure("image with its base", "MB", [Number(stdout.trim()) / MB], 200);
 }
 
 async function folderBytes(folder: string): Promise<number> {

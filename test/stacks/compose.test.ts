@@ -15,9 +15,12 @@ import { freePort } from "../support/ports.ts";
 import { answersState } from "../support/ready.ts";
 import { startStandIns } from "../support/targets/target.ts";
 
-const compose = !(await run("docker-compose", ["version"])).missing;
-if (!compose && process.env["CI"]) throw new Error("CI skips nothing, and docker-compose is missing");
-if (!compose) process.stderr.write("skipped: what needs docker-compose\n");
+/** Compose as the docker command's plugin, else Debian's. */
+const plugin = (await run("docker", ["compose", "version"])).code === 0;
+const [program, ...first] = plugin ? ["docker", "compose"] : ["docker-compose"];
+const compose = !(await run(program, [...first, "version"])).missing;
+if (!compose && process.env["CI"]) throw new Error("CI skips nothing, and Docker Compose is missing");
+if (!compose) process.stderr.write("skipped: what needs Docker Compose\n");
 
 const UP_MS = 240_000;
 
@@ -110,7 +113,7 @@ describe("npm run compose", () => {
       expect(names.map((line) => line.slice(0, -1)).sort()).toEqual(Object.keys(values).sort());
       const composed = (...words: string[]) => {
         const files = ["--file=compose.yaml", "--file=own.yaml"];
-        return run("docker-compose", [`--project-name=${name}`, ...files, ...words], { cwd: folder });
+        return run(program, [...first, `--project-name=${name}`, ...files, ...words], { cwd: folder });
       };
 
       const unset = await composed("up", "--detach");
@@ -118,7 +121,11 @@ describe("npm run compose", () => {
       expect(unset.stderr).toContain("ADMIN_TOKEN");
       const filled = Object.entries(values).map(([key, value]) => `${key}=${value}\n`);
       await writeFile(path.join(folder, ".env"), filled.join(""));
-      onTestFinished(async () => void (await composed("down", "--volumes")));
+      onTestFinished(async () => {
+        await docker(["rm", "--force", name]);
+        await docker(["volume", "rm", "--force", name]);
+        await docker(["network", "rm", `${name}_default`]);
+      });
       const up = await composed("up", "--detach");
       expect(up.code, up.stderr).toBe(0);
 

@@ -24,11 +24,6 @@ describe("a host stack's configuration", () => {
       { "steward:docker": "tcp://host:2375" },
       "steward:docker: must be a unix:// or ssh:// address",
     ],
-    [
-      "a remote engine without an image",
-      { "steward:docker": "ssh://steward@host.example.com" },
-      "steward:image: missing: an engine that is reached by ssh:// runs a built image",
-    ],
   ])("refuses %s", (_what, change, problem) => {
     expect(problems({ ...HOST, ...change })).toEqual([problem]);
   });

@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { docker } from "../../infra/build/docker.ts";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { STATE_SCHEMA } from "../../runtime/contract/names.ts";
+import { changedImage } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
 import { createTalkingHostStack, type TalkingHostStack } from "../support/host-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
@@ -37,20 +35,9 @@ describe.skipIf(!engine.ok)("an update of the host stack", { timeout: 2 * UPDATE
     if (images.length > 0) await docker(["rmi", "--force", ...images]);
   }, UPDATE_MS);
 
-  /** The present image with some of its programs replaced. */
   async function changed(programs: Record<string, string>): Promise<string> {
-    const context = await mkdtemp(path.join(tmpdir(), "steward-broken-"));
-    const image = `${subject.names.container}:${images.length}`;
+    const image = await changedImage(`${subject.names.container}:${images.length}`, programs);
     images.push(image);
-    const copies = await Promise.all(
-      Object.entries(programs).map(async ([program, text], index) => {
-        await writeFile(path.join(context, String(index)), text);
-        return `COPY ${index} /app/${program}`;
-      }),
-    );
-    await writeFile(path.join(context, "Dockerfile"), [`FROM steward:${hash}`, ...copies].join("\n"));
-    await docker(["build", "--quiet", `--tag=${image}`, context]);
-    await rm(context, { recursive: true });
     return image;
   }
 

@@ -4,6 +4,7 @@ import type { ConfigValue } from "@pulumi/pulumi/automation/index.js";
 import { docker } from "../../infra/build/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
 import type { HostConfig } from "../../stacks/config.ts";
+import { startModel } from "../../infra/rehearsal/standins/model.ts";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
 import { hostConfig } from "../../stacks/rehearsal/config.ts";
 import { bridgeAddress } from "../../stacks/rehearsal/sandbox.ts";
@@ -53,30 +54,54 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
 
 /** A host stack that is spoken to: stand-ins for the platforms and the model on the engine's bridge. */
 export interface TalkingHostStack extends HostStack {
-  /** Sends a signed message and waits for its reply. How the service answered the message. */
+  /** Sends a signed message. How the service answered it. */
+  send(text: string): Promise<number>;
+  /** Waits for the reply to a message. */
+  replied(text: string): Promise<void>;
+  /** Sends a message and waits for its reply. How the service answered it. */
   say(text: string): Promise<number>;
+  /** Milliseconds that the model takes for what it is asked from now on. */
+  modelTakes(milliseconds: number): void;
 }
 
-/** {@link createHostStack} with stand-ins for what it talks to. */
+/** {@link createHostStack} with stand-ins for what it talks to, at an address that its containers reach. */
 export async function createTalkingHostStack(
   config: Record<string, ConfigValue> = {},
+  hostname?: string,
 ): Promise<TalkingHostStack> {
-  const { settings, platforms } = await startStandIns(await bridgeAddress());
-  const given = hostConfig({ settings, endpoints: platforms.endpoints });
+  const { settings, platforms } = await startStandIns(hostname ?? (await bridgeAddress()));
+  let delayMs = 0;
+  const model = await startModel({
+    hostname: hostname ?? (await bridgeAddress()),
+    port: 0,
+    apiKey: settings.secrets.anthropicApiKey,
+    delayMs: () => delayMs,
+  });
+  const endpoints = { ...platforms.endpoints, anthropic: model.url };
+  const given = hostConfig({ settings, endpoints });
   delete given["steward:hostPort"];
   delete given["steward:adminToken"];
   const subject = await createHostStack({ ...given, ...config });
+  const send = async (text: string): Promise<number> => {
+    const init = { method: "POST", ...platforms.slack.sign(mention(text)) };
+    return (await fetch(`${subject.url}/slack/events`, init)).status;
+  };
+  const replied = async (text: string): Promise<void> => {
+    await platforms.slack.waitFor((message) => message.text.includes(text), 120_000);
+  };
   return {
     ...subject,
+    send,
+    replied,
     async say(text) {
-      const init = { method: "POST", ...platforms.slack.sign(mention(text)) };
-      const { status } = await fetch(`${subject.url}/slack/events`, init);
-      await platforms.slack.waitFor((message) => message.text.includes(text), 60_000);
+      const status = await send(text);
+      await replied(text);
       return status;
     },
+    modelTakes: (milliseconds) => void (delayMs = milliseconds),
     async close() {
       await subject.close();
-      await platforms.close();
+      await Promise.all([platforms.close(), model.close()]);
     },
   };
 }

@@ -56,11 +56,13 @@ export async function startContainer({ config, environment: added, memoryMiB = 5
     await docker(["volume", "rm", "--force", name]);
     await platforms.close();
   };
+  let startedAt = 0;
   try {
     if (config !== undefined) {
       const write = `require("fs").writeFileSync(${JSON.stringify(CONFIG)}, process.argv[1], { mode: 0o600 })`;
       await docker(["run", "--rm", volume, "--entrypoint=node", image, "-e", write, JSON.stringify(config)]);
     }
+    startedAt = performance.now();
     await docker(
       [
         "run",
@@ -82,5 +84,6 @@ export async function startContainer({ config, environment: added, memoryMiB = 5
     await stop();
     throw error;
   }
-  return { name, url: `http://127.0.0.1:${port}`, settings, platforms, stop };
+  /** `startedAt`: just before the `docker run`. */
+  return { name, url: `http://127.0.0.1:${port}`, settings, platforms, startedAt, stop };
 }

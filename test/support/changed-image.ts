@@ -1,0 +1,22 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buildBundle } from "../../infra/build/bundle.ts";
+import { docker } from "../../infra/build/docker.ts";
+import { stewardImage } from "../../infra/build/image.ts";
+
+/** This checkout's image with some of its programs, by their path below /app, replaced. The caller removes it. */
+export async function changedImage(tag: string, programs: Record<string, string>): Promise<string> {
+  const { image } = await stewardImage(await buildBundle(), () => {});
+  const context = await mkdtemp(path.join(tmpdir(), "steward-changed-"));
+  const copies = await Promise.all(
+    Object.entries(programs).map(async ([program, text], index) => {
+      await writeFile(path.join(context, String(index)), text);
+      return `COPY ${index} /app/${program}`;
+    }),
+  );
+  await writeFile(path.join(context, "Dockerfile"), [`FROM ${image}`, ...copies].join("\n"));
+  await docker(["build", "--quiet", `--tag=${tag}`, context]);
+  await rm(context, { recursive: true });
+  return tag;
+}

@@ -1,0 +1,99 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dockerAvailable } from "../../infra/build/docker.ts";
+import { run, tail } from "../../infra/build/process.ts";
+
+/** A Docker engine of a test's own, as another machine's would be: it has no image and no container. */
+export interface OwnEngine {
+  /** `unix://…` */
+  address: string;
+  /** Where its containers reach this machine. */
+  hostname: string;
+  /** Ends the engine with all that it runs, and starts it again, as a reboot does. */
+  reboot(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const START_MS = 60_000;
+
+/**
+ * Starts a second dockerd with a folder and a bridge of its own. It leaves the packet filter alone, which is the
+ * other engine's: a published port is its own proxy's.
+ */
+export async function startOwnEngine(): Promise<OwnEngine> {
+  const folder = await mkdtemp(path.join(tmpdir(), "steward-engine-"));
+  const bridge = `stw${randomUUID().slice(0, 8)}`;
+  const hostname = `172.31.${200 + (process.pid % 50)}.1`;
+  const address = `unix://${folder}/docker.sock`;
+  await asRoot("ip", "link", "add", "name", bridge, "type", "bridge");
+  await asRoot("ip", "addr", "add", `${hostname}/24`, "dev", bridge);
+  await asRoot("ip", "link", "set", bridge, "up");
+  let engine = await started();
+
+  async function started(): Promise<ChildProcess> {
+    const [program = "", ...words] = rooted("dockerd", [
+      `--data-root=${folder}/data`,
+      `--exec-root=${folder}/exec`,
+      `--pidfile=${folder}/pid`,
+      `--host=${address}`,
+      `--group=${process.getgid?.()}`,
+      `--bridge=${bridge}`,
+      "--iptables=false",
+      "--ip6tables=false",
+      "--ip=127.0.0.1",
+    ]);
+    const child = spawn(program, words, { stdio: ["ignore", "ignore", "pipe"], env: withSbin() });
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
+    const end = performance.now() + START_MS;
+    while (!(await dockerAvailable({ ...process.env, DOCKER_HOST: address })).ok) {
+      if (child.exitCode !== null || performance.now() > end) throw new Error(`no second engine:\n${said}`);
+      await sleep(200);
+    }
+    return child;
+  }
+
+  async function ended(): Promise<void> {
+    const gone = once(engine, "exit");
+    await asRoot("sh", "-c", `kill "$(cat ${folder}/pid)"`);
+    await gone;
+  }
+
+  return {
+    address,
+    hostname,
+    async reboot() {
+      await ended();
+      engine = await started();
+    },
+    async close() {
+      const env = { ...process.env, DOCKER_HOST: address };
+      const { stdout } = await run("docker", ["ps", "--all", "--quiet"], { env });
+      const containers = stdout.split("\n").filter(Boolean);
+      if (containers.length > 0) await run("docker", ["rm", "--force", ...containers], { env });
+      await ended();
+      await asRoot("ip", "link", "del", bridge);
+      await asRoot("rm", "-rf", folder);
+    },
+  };
+}
+
+function rooted(program: string, words: readonly string[]): string[] {
+  return process.getuid?.() === 0 ? [program, ...words] : ["sudo", "-n", program, ...words];
+}
+
+async function asRoot(program: string, ...words: string[]): Promise<void> {
+  const [first = "", ...rest] = rooted(program, words);
+  const finished = await run(first, rest, { env: withSbin() });
+  if (finished.code !== 0) throw new Error(`${program} ${words.join(" ")}: ${tail(finished)}`);
+}
+
+/** Where Debian has what only root runs. */
+function withSbin(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` };
+}

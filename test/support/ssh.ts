@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import { run, tail } from "../../infra/build/process.ts";
+import { accepting } from "./measure.ts";
+import { freePort } from "./ports.ts";
+
+const SSHD = "/usr/sbin/sshd";
+
+/** Whether OpenSSH's server is there. Tests that need it are skipped without it, and say so. */
+export const sshd = existsSync(SSHD);
+
+if (!sshd && process.env["CI"]) throw new Error(`CI skips nothing, and ${SSHD} is missing`);
+if (!sshd) process.stderr.write(`skipped: what needs ${SSHD}\n`);
+
+/** A real sshd on this machine, and an `ssh` that knows it. */
+export interface SshServer {
+  /** `ssh://user@127.0.0.1:port` */
+  url: string;
+  /** The folder to put first on PATH: its `ssh` has the test's key and known host, and nothing of this user's. */
+  bin: string;
+  close(): Promise<void>;
+}
+
+/** Starts sshd with a host key of its own, open to one key; its sessions have the given environment. */
+export async function startSshServer(environment: Record<string, string>): Promise<SshServer> {
+  const folder = await mkdtemp(path.join(tmpdir(), "steward-ssh-"));
+  const file = (name: string): string => path.join(folder, name);
+  for (const key of ["host", "user"]) {
+    const made = await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file(key)]);
+    if (made.code !== 0) throw new Error(tail(made));
+  }
+  const port = await freePort();
+  const hostKey = await readFile(file("host.pub"), "utf8");
+  await writeFile(file("known_hosts"), `[127.0.0.1]:${port} ${hostKey}`);
+  const server = {
+    Port: port,
+    ListenAddress: "127.0.0.1",
+    HostKey: file("host"),
+    AuthorizedKeysFile: file("user.pub"),
+    PasswordAuthentication: "no",
+    KbdInteractiveAuthentication: "no",
+    PermitRootLogin: "prohibit-password",
+    PidFile: "none",
+    // Below the folder for temporary files, where everyone may write.
+    StrictModes: "no",
+    MaxStartups: "100",
+    SetEnv: Object.entries(environment)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" "),
+  };
+  const client = {
+    IdentityFile: file("user"),
+    IdentitiesOnly: "yes",
+    UserKnownHostsFile: file("known_hosts"),
+    GlobalKnownHostsFile: "/dev/null",
+    StrictHostKeyChecking: "yes",
+    BatchMode: "yes",
+  };
+  await writeFile(file("sshd_config"), lines(server));
+  await writeFile(file("ssh_config"), lines(client));
+  await mkdir(file("bin"));
+  await writeFile(file("bin/ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F ${file("ssh_config")} "$@"\n`);
+  await chmod(file("bin/ssh"), 0o755);
+  // As root it takes leave of its rights in this folder.
+  if (process.getuid?.() === 0) await mkdir("/run/sshd", { recursive: true });
+  const child = spawn(SSHD, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore" });
+  await accepting(port, 20_000);
+  return {
+    url: `ssh://${userInfo().username}@127.0.0.1:${port}`,
+    bin: file("bin"),
+    async close() {
+      const gone = once(child, "exit");
+      child.kill();
+      await gone;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function lines(settings: Record<string, string | number>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}\n`)
+    .join("");
+}
