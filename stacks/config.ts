@@ -5,15 +5,17 @@ import { publicHost } from "./config/checks.ts";
 import { findProblems, stewardValues, targetOf } from "./config/find.ts";
 import { formatProblems } from "./config/problems.ts";
 import { runtimeVariables, type RuntimeVariables } from "./config/runtime.ts";
-import { hostSchema, SECRET_VARIABLES, serverlessSchema, type SecretKey } from "./config/schema.ts";
+import { hostSchema, SECRET_KEYS, serverlessSchema, type SecretKey } from "./config/schema.ts";
 import { stackSource, type ConfigSource } from "./config/source.ts";
 
-/** `steward:*` of a serverless stack. Secrets are in `runtime` alone. */
+/** `steward:*` of a serverless stack. Every secret in it is a Pulumi secret. */
 export interface ServerlessConfig extends Omit<z.output<typeof serverlessSchema>, SecretKey> {
   /** The Worker's public host name. */
   host: string;
   /** Cloudflare's API, as the stack configures it. */
   api: { token?: pulumi.Output<string>; baseUrl?: string };
+  /** Changes the manifest of the app `slackAppId`. */
+  slackConfigToken?: pulumi.Output<string>;
   runtime: RuntimeVariables;
 }
 
@@ -42,7 +44,14 @@ export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
   const values = serverlessSchema.parse(given);
   // The checks have found one of hostname and subdomain.
   const host = publicHost(values) ?? "";
-  return { ...withoutSecrets(values), host, api: cloudflareApi(source), runtime: runtimeVariables(values) };
+  const { slackConfigToken: token } = values;
+  return {
+    ...withoutSecrets(values),
+    host,
+    api: cloudflareApi(source),
+    runtime: runtimeVariables(values),
+    ...(token !== undefined && { slackConfigToken: pulumi.secret(token) }),
+  };
 }
 
 function cloudflareApi({ values }: ConfigSource): ServerlessConfig["api"] {
@@ -52,6 +61,6 @@ function cloudflareApi({ values }: ConfigSource): ServerlessConfig["api"] {
 
 function withoutSecrets<Values extends object>(values: Values): Omit<Values, SecretKey> {
   const rest = { ...values };
-  for (const key of Object.keys(SECRET_VARIABLES)) Reflect.deleteProperty(rest, key);
+  for (const key of SECRET_KEYS) Reflect.deleteProperty(rest, key);
   return rest;
 }

@@ -141,12 +141,17 @@ function createGate(config: ServerlessConfig): AccessGate | undefined {
 function register(config: ServerlessConfig, url: string, readiness: Readiness): Registrations | undefined {
   const telegram = telegramBot(config);
   const discord = discordApp(config);
-  if (telegram === undefined && discord === undefined) return undefined;
+  const slack = slackApp(config);
+  if (slack === undefined && telegram === undefined && discord === undefined) return undefined;
   if (config.publicWebhooks) {
-    return new Registrations("channels", { url, telegram, discord }, { dependsOn: readiness });
+    return new Registrations("channels", { url, slack, telegram, discord }, { dependsOn: readiness });
   }
-  void pulumi.log.warn("Telegram and Discord are told nothing: steward:publicWebhooks is false.");
+  void pulumi.log.warn("The chat platforms are told nothing: steward:publicWebhooks is false.");
   return undefined;
+}
+
+function slackApp({ slackAppId: appId, slackConfigToken: configToken }: ServerlessConfig) {
+  return appId === undefined || configToken === undefined ? undefined : { appId, configToken };
 }
 
 function telegramBot({ runtime }: ServerlessConfig): RegistrationsArgs["telegram"] {

@@ -2,6 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { DiscordCommands } from "./discord-commands.ts";
 import { DiscordEndpoint, type DiscordEndpointArgs } from "./discord-endpoint.ts";
+import { SlackApp, type SlackAppArgs } from "./slack-app.ts";
+import { slackManifest } from "./slack-manifest.ts";
 import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts";
 
 /** Arguments of {@link Registrations}. */
@@ -10,12 +12,14 @@ export interface RegistrationsArgs {
   url: string;
   /** Default: none, Telegram is told nothing. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
+  /** Default: none, Slack is told nothing: its manifest is pasted by hand. */
+  slack?: Omit<SlackAppArgs, "manifest"> | undefined;
   /** Default: none, Discord is told nothing. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
 }
 
 /**
- * What the chat platforms are told of a deployment: Telegram's webhook, Discord's commands and endpoint.
+ * What the chat platforms are told of a deployment: Slack's manifest, Telegram's webhook, Discord's commands and endpoint.
  * Make it depend on what proves that the service answers.
  */
 export class Registrations extends pulumi.ComponentResource {
@@ -24,9 +28,10 @@ export class Registrations extends pulumi.ComponentResource {
 
   constructor(name: string, args: RegistrationsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:channels:Registrations", name, {}, opts);
-    const { url, telegram, discord } = args;
+    const { url, slack, telegram, discord } = args;
 
     const created = [
+      ...(slack === undefined ? [] : createSlack(name, url, slack, { parent: this })),
       ...(telegram === undefined ? [] : createTelegram(name, url, telegram, { parent: this })),
       ...(discord === undefined ? [] : createDiscord(name, url, discord, { parent: this })),
     ];
@@ -44,6 +49,17 @@ interface Registration {
 
 function join(lines: string[]): string {
   return lines.join("\n");
+}
+
+function createSlack(
+  name: string,
+  url: string,
+  slack: NonNullable<RegistrationsArgs["slack"]>,
+  opts: pulumi.CustomResourceOptions,
+): Registration[] {
+  const app = { ...slack, manifest: slackManifest(url) };
+  const resource = new SlackApp(`${name}-slack-app`, app, opts);
+  return [{ what: `Slack's app ${slack.appId} sends to ${url}${ROUTES.slackEvents.path}`, resource }];
 }
 
 function createTelegram(

@@ -13,6 +13,7 @@ type Check = (values: Values) => ConfigProblem[];
  */
 export const serverlessChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
+  (values) => together(values, "Slack's manifest", ["slackAppId", "slackConfigToken"]),
   telegram,
   discord,
   (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),

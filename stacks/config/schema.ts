@@ -30,8 +30,14 @@ export const SECRET_VARIABLES = {
   adminToken: "ADMIN_TOKEN",
 } as const satisfies Record<string, VariableName>;
 
+/** Secrets that the deployment itself uses, and hands to nobody. */
+const OWN_SECRETS = ["slackConfigToken"] as const;
+
 /** A key that is stored as a secret. */
-export type SecretKey = keyof typeof SECRET_VARIABLES;
+export type SecretKey = keyof typeof SECRET_VARIABLES | (typeof OWN_SECRETS)[number];
+
+/** Every key that is stored as a secret. */
+export const SECRET_KEYS = [...(Object.keys(SECRET_VARIABLES) as SecretKey[]), ...OWN_SECRETS];
 
 const common = {
   /** Model provider key. Required. */
@@ -99,6 +105,10 @@ export const serverlessSchema = z.strictObject({
   monthlyBudget: amount(0, 100_000, "US dollars").optional(),
   /** How Telegram's updates come. A container that sleeps cannot poll, so there is one way. */
   telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),
+  /** The Slack app whose manifest the stack sets. Give this and `slackConfigToken`, or neither. */
+  slackAppId: matching(/^A[A-Z0-9]{6,20}$/, "a Slack app's id, such as A0123456789").optional(),
+  /** An app configuration token of Slack's, good for twelve hours. */
+  slackConfigToken: secret().optional(),
   /** Where the image is pushed. Default: Cloudflare's registry; with `origin` nowhere. */
   registry: matching(
     /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d{1,5})?$/,
@@ -150,5 +160,5 @@ export type Target = keyof typeof SCHEMAS;
 
 /** True for a key that has to be stored as a secret. */
 export function isSecretKey(key: string): key is SecretKey {
-  return Object.hasOwn(SECRET_VARIABLES, key);
+  return SECRET_KEYS.some((secret) => secret === key);
 }

@@ -6,6 +6,8 @@ import {
   type Front,
   type IdentityGateway,
 } from "../../infra/rehearsal/access/index.ts";
+import { Hono } from "hono";
+import { listen } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT, startStage, TOKEN, type ScopedTokens, type Stage } from "../infra/rehearsal/support.ts";
 import { stackProgram } from "./program.ts";
 import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
@@ -29,6 +31,11 @@ export interface ServerlessStage {
   close(): Promise<void>;
 }
 
+/** The platforms at which a changed secret is tried; test/stacks/secrets.test.ts is about those that refuse one. */
+const TAKES_EVERY_SECRET = new Hono()
+  .get("/v1/models", (context) => context.json({ data: [] }))
+  .post("/api/auth.test", (context) => context.json({ ok: true }));
+
 export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise<ServerlessStage> {
   const stage = await startStage(undefined, { ...(scopedTokens && { scopedTokens }) });
   const { account } = stage.cloudflare;
@@ -40,6 +47,8 @@ export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise
     admit: accountAdmission(account),
   });
   const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
+  const platforms = await listen(TAKES_EVERY_SECRET, { hostname: "127.0.0.1", port: 0 });
+  const endpoints = JSON.stringify({ anthropic: platforms.url, slack: `${platforms.url}/api/` });
   const opened: TestStack[] = [];
   const access = cloudflareConfig(stage.cloudflare.url, TOKEN);
   const open = async (options: {
@@ -59,6 +68,7 @@ export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise
     "steward:origin": { value: front.url },
     "steward:teamDomain": { value: identity.url },
     "steward:operators": { value: '["op@example.com"]' },
+    "steward:endpoints": { value: endpoints },
     "steward:anthropicApiKey": { value: MODEL_KEY, secret: true },
     "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
     "steward:slackSigningSecret": { value: SIGNING_SECRET, secret: true },
@@ -73,6 +83,7 @@ export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise
     bare: ({ name, config: own }) => open({ name, program: stackProgram(), config: { ...own, ...access } }),
     async close() {
       for (const stack of opened) await stack.close();
+      await platforms.close();
       await front.close();
       await identity.close();
       await stage.close();

@@ -86,6 +86,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "An environment variable has a value that is not allowed.",
     fix: "Correct the variables named in the detail and deploy again.",
   },
+  slack_config_token_invalid: {
+    status: 502,
+    title: "Slack refuses the app configuration token",
+    cause: "The token is wrong, or its twelve hours are over.",
+    fix: "Generate one at https://api.slack.com/apps, `pulumi config set --secret steward:slackConfigToken`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste the output slackManifest.",
+  },
   registration_refused: {
     status: 502,
     title: "The chat platform does not take the registration",
