@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import type { RequestFault } from "../../infra/rehearsal/cloudflare/faults.ts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ACCOUNT, clientOf } from "../infra/rehearsal/support.ts";
 import { stackProgram } from "../support/program.ts";
 import { MODEL_KEY, startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
@@ -23,7 +23,6 @@ describe("the life of a serverless stack", () => {
     const { faults } = world.stage.cloudflare;
     faults.requests.length = 0;
     faults.rollouts.clear();
-    faults.rolloutMs = 0;
   });
 
   afterAll(() => world?.close(), UPDATE_MS);
@@ -102,7 +101,6 @@ describe("the life of a serverless stack", () => {
     async () => {
       const { faults } = world.stage.cloudflare;
       faults.rollouts.set("steward:broken", "manifest unknown");
-      faults.rolloutMs = 1_000;
       await subject.stack.setConfig("steward:image", { value: "steward:broken" });
       const failure = await subject.stack.up().then(() => "", String);
 
@@ -120,29 +118,43 @@ describe("the life of a serverless stack", () => {
   );
 
   test(
-    "finishes in the next update what a lost connection has cut off, and starts no rollout twice",
+    "finishes in the next update what a lost connection has cut off",
     async () => {
       // The client asks three times.
-      meet(
-        { method: "POST", path: /\/versions$/, times: 3, outcome: "lost before" },
-        { method: "GET", path: /\/rollouts\//, times: 3, outcome: "lost before" },
-      );
-      world.stage.cloudflare.faults.rolloutMs = 4_000;
+      meet({ method: "POST", path: /\/versions$/, times: 3, outcome: "lost before" });
       await subject.stack.setConfig("steward:logLevel", { value: "debug" });
-      await subject.stack.setConfig("steward:image", { value: "steward:two" });
-      const [{ rollouts = [] } = {}] = account().applications;
 
       expect(await subject.stack.up().then(() => "", String)).toContain("Connection error.");
-      meet();
       await update();
-
-      expect(account().applications[0]?.rollouts).toHaveLength(rollouts.length + 1);
-      expect(account().applications).toMatchObject([{ configuration: { image: "steward:two" } }]);
       expect(account().versions.at(-1)?.bindings).toContainEqual({
         type: "plain_text",
         name: "LOG_LEVEL",
         text: "debug",
       });
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "goes on with a rollout that is under way, and starts none twice",
+    async () => {
+      const goOn = world.stage.cloudflare.faults.holdRollouts();
+      const rolloutCount = () => account().applications[0]?.rollouts.length ?? 0;
+      const before = rolloutCount();
+      meet({ method: "GET", path: /\/rollouts\//, times: 3, outcome: "lost before" });
+      await subject.stack.setConfig("steward:image", { value: "steward:two" });
+      expect(await subject.stack.up().then(() => "", String)).toContain("Connection error.");
+
+      // Seen once by the update that goes on with it.
+      const seen: RequestFault = { method: "GET", path: /\/rollouts\//, times: 1, outcome: 503 };
+      meet(seen);
+      const finishing = update();
+      await vi.waitFor(() => expect(seen.times).toBe(0), { timeout: UPDATE_MS / 2 });
+      goOn();
+      await finishing;
+
+      expect(rolloutCount()).toBe(before + 1);
+      expect(account().applications).toMatchObject([{ configuration: { image: "steward:two" } }]);
       expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
     },
     UPDATE_MS,

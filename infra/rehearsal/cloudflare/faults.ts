@@ -21,8 +21,19 @@ export class Faults {
   readonly requests: RequestFault[] = [];
   /** Images whose rollout fails, with the reason that Cloudflare gives. */
   readonly rollouts = new Map<string, string>();
-  /** How long a rollout takes at each step. */
-  rolloutMs = 0;
+  #held: Promise<void> = Promise.resolve();
+
+  /** Resolves when rollouts go on. */
+  get rolloutsHeld(): Promise<void> {
+    return this.#held;
+  }
+
+  /** Lets rollouts wait, until the function that is returned is called. */
+  holdRollouts(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    return resolve;
+  }
 
   /** The fault that this request meets, which is used up by it. */
   take(method: string, path: string): RequestFault["outcome"] | undefined {

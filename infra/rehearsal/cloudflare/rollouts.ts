@@ -57,7 +57,7 @@ export async function createRollout(
 
 async function progress(context: AccountContext, applicationId: string, rolloutId: string): Promise<void> {
   const { store, runner, faults } = context;
-  await new Promise((resolve) => setTimeout(resolve, faults.rolloutMs));
+  await faults.rolloutsHeld;
   const { namespaceId, rollouts } = applicationIn(store.state.applications, applicationId);
   const { target_configuration: target } = rollouts.find(({ id }) => id === rolloutId) ?? {};
   const reason = faults.rollouts.get(String(target?.["image"]));

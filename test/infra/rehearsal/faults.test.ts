@@ -67,7 +67,7 @@ describe("what goes wrong on purpose, seen by the official client", () => {
 
   test("a rollout takes its time, and the next one takes its place", async () => {
     const { id } = await tieApplication(stage.client, (await deployAll(stage.client)).namespaceId);
-    stage.cloudflare.faults.rolloutMs = 500;
+    const goOn = stage.cloudflare.faults.holdRollouts();
     const first = await rollOut(id, "steward:two");
     expect(first).toMatchObject({
       status: "progressing",
@@ -75,6 +75,7 @@ describe("what goes wrong on purpose, seen by the official client", () => {
     });
     const second = await rollOut(id, "steward:three");
     expect(await application(id)).toMatchObject({ active_rollout_id: second.id });
+    goOn();
 
     await until(async () => (await rollout(id, second.id)).status === "completed");
     expect((await rollout(id, first.id)).status).toBe("replaced");
