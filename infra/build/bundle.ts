@@ -69,8 +69,6 @@ const COMMON = {
   format: "esm",
   minifySyntax: true,
   minifyWhitespace: true,
-  // Identifiers stay: names are what a stack trace shows, and keeping them by calls (`keepNames`) costs a start
-  // more than reading them does.
   legalComments: "none",
   target: "es2024",
   write: false,
@@ -81,6 +79,8 @@ const COMMON = {
 /** What the image has on its PATH: people and the chat's own words call the command line by this name. */
 const COMMAND = '#!/usr/bin/env node\nimport "../gateway/cli/main.js";\n';
 
+// Its identifiers stay as they are: names are what a stack trace shows, and to keep them beside shorter ones costs the
+// start more CPU than reading them does.
 const WORKER: BuildOptions = {
   ...COMMON,
   entryPoints: { index: "runtime/platform/cloudflare/worker.ts" },
@@ -92,6 +92,9 @@ const WORKER: BuildOptions = {
 
 const CONTAINER: BuildOptions = {
   ...COMMON,
+  minifyIdentifiers: true,
+  // Names are what a stack trace shows.
+  keepNames: true,
   plugins: [...COMMON.plugins, PLAIN_BUILTINS],
   outbase: "runtime",
   outdir: "dist/container",
@@ -105,12 +108,13 @@ const CONTAINER: BuildOptions = {
 };
 
 /**
- * The gateway is apart: with the others it would be cut into a file for each set of programs that share
- * something, and a start that everyone waits for would read two dozen of them.
+ * The gateway and the supervisor are apart: with the others they would be cut into a file for each set of programs
+ * that share something, and a start that everyone waits for would read two dozen of them.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
-  ["runtime/supervisor/main.ts", "runtime/platform/node/host.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/supervisor/main.ts"],
+  ["runtime/platform/node/host.ts", "runtime/gateway/cli/main.ts"],
 ];
 
 /** Bundles Worker and container from source into `<outdir>/<content hash>`; does nothing twice. */

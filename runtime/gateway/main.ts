@@ -1,6 +1,7 @@
 import { createRedactor } from "../contract/redact.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { fatalReport } from "../process/fatal.ts";
+import { saveMemory } from "../process/modest.ts";
 import { startGateway } from "./start.ts";
 
 // Everything below the data directory is this user's alone, the database's files included.
@@ -11,6 +12,7 @@ try {
     clock: Date.now,
     write: (line) => void process.stdout.write(`${line}\n`),
   });
+  saveMemory();
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(process.env, async (cause) => {
     // Whoever takes over begins the same answers anew: what goes on here would be said twice.

@@ -1,17 +1,15 @@
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
+import { programFile } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 
 /**
  * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use.
- * V8: a small nursery, smaller code, and only what runs really often is compiled, so nothing at the start.
- * With both, a thousand messages leave the service at two thirds of what it weighs otherwise, at the same
+ * V8: a small nursery, and only what runs really often is compiled, so nothing at the start (the rest:
+ * process/modest.ts). With both, a thousand messages leave the service at two thirds of what it weighs otherwise, at the same
  * speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
  */
 export const MODEST_V8 = [
   "--max-semi-space-size=2",
-  "--optimize-for-size",
   "--no-sparkplug",
   "--invocation-count-for-maglev=4000",
   "--invocation-count-for-turbofan=20000",
@@ -27,17 +25,14 @@ export const MODEST_MALLOC = {
   MALLOC_MMAP_THRESHOLD_: "65536",
 } as const;
 
-/**
- * The gateway's program, as seen from this file: in the bundle it is one folder deep, too, and has the same
- * extension as the program.
- */
+/** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
-  return [process.execPath, ...MODEST_V8, programPath("main")];
+  return [process.execPath, ...MODEST_V8, programFile("gateway/main")];
 }
 
 /** The command line's program. */
 export function cliCommand(): [string, ...string[]] {
-  return [process.execPath, ...MODEST_V8, programPath("cli/main")];
+  return [process.execPath, ...MODEST_V8, programFile("gateway/cli/main")];
 }
 
 /** What a gateway is told beside its own variables. */
@@ -66,9 +61,4 @@ export function gatewayEnvironment({
     STEWARD_HOME: home,
     GATEWAY_PORT: String(gatewayPort),
   };
-}
-
-function programPath(name: string): string {
-  const file = fileURLToPath(import.meta.url);
-  return fileURLToPath(new URL(`../gateway/${name}${extname(file)}`, import.meta.url));
 }

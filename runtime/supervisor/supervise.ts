@@ -2,6 +2,7 @@ import { createLog } from "../contract/log.ts";
 import { createRedactor } from "../contract/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
+import { saveMemory } from "../process/modest.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { begin } from "./backups/begin.ts";
 import type { Child } from "./child.ts";
@@ -56,6 +57,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
     },
   );
   log.info("control API ready", { port: server.port });
+  saveMemory();
   onStopRequest(process.env, async () => {
     await supervisor.stop();
     await server.close(CLOSE_MS);

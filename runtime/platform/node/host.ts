@@ -17,6 +17,7 @@ import { accessIdentity } from "../../edge/identity.ts";
 import { fatalReport } from "../../process/fatal.ts";
 import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
+import { saveMemory } from "../../process/modest.ts";
 import { onStopRequest } from "../../process/stop.ts";
 import { begin } from "../../supervisor/backups/begin.ts";
 import { runningBundle } from "../../supervisor/bundle.ts";
@@ -133,6 +134,7 @@ try {
   telegram.start();
   backups.start();
   log.info("steward listens", { address: settings.bind, port: server.port });
+  saveMemory();
 
   // 5. Stop, within the 10 s after which a container engine kills: no new events, then the gateway, which ends the
   // answers under way, and their records. What is cut off comes again; a restore is finished at the next start.
