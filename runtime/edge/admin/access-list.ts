@@ -45,32 +45,34 @@ export interface AccessList {
   problem?: Reason;
 }
 
-const sendersSchema = z.object({
-  requests: z.array(
-    z.object({
-      id: z.string(),
-      code: z.string(),
-      createdAt: z.iso.datetime(),
-      meta: z.optional(z.record(z.string(), z.string())),
-    }),
-  ),
-});
-const pairingSchema = z.object({
-  channels: z.array(z.extend(sendersSchema, { channel: platformSchema })),
-});
-const devicesSchema = z.object({
-  pending: z.array(
-    z.object({ requestId: z.string(), displayName: z.string(), remoteIp: z.string(), ts: z.number() }),
-  ),
-  paired: z.array(
-    z.object({
-      deviceId: z.string(),
-      displayName: z.string(),
-      approvedAtMs: z.number(),
-      tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
-    }),
-  ),
-});
+// Made when they are needed: a Worker's start has 20 ms of CPU, and these lists are looked at now and then.
+const sendersSchema = () =>
+  z.object({
+    requests: z.array(
+      z.object({
+        id: z.string(),
+        code: z.string(),
+        createdAt: z.iso.datetime(),
+        meta: z.optional(z.record(z.string(), z.string())),
+      }),
+    ),
+  });
+const pairingSchema = () =>
+  z.object({ channels: z.array(z.extend(sendersSchema(), { channel: platformSchema })) });
+const devicesSchema = () =>
+  z.object({
+    pending: z.array(
+      z.object({ requestId: z.string(), displayName: z.string(), remoteIp: z.string(), ts: z.number() }),
+    ),
+    paired: z.array(
+      z.object({
+        deviceId: z.string(),
+        displayName: z.string(),
+        approvedAtMs: z.number(),
+        tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
+      }),
+    ),
+  });
 
 /** Asks the container's command line, within 10 s. Never rejects: what is not known has a reason. */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
@@ -87,12 +89,12 @@ export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<Ac
 }
 
 async function listSenders(sandbox: Sandbox): Promise<SenderRequest[]> {
-  const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema);
+  const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema());
   return channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests }));
 }
 
 async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests" | "devices">> {
-  const { pending, paired } = await operateJson(sandbox, ["devices", "list"], devicesSchema);
+  const { pending, paired } = await operateJson(sandbox, ["devices", "list"], devicesSchema());
   const requests = pending.map(({ requestId, displayName, remoteIp, ts }) => ({
     requestId,
     name: shown(displayName),
@@ -113,7 +115,7 @@ async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderReq
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {
     const { stdout } = await operate(sandbox, ["cat", `credentials/${platform}-pairing.json`]);
-    return sendersOf(platform, sendersSchema.parse(JSON.parse(stdout)));
+    return sendersOf(platform, sendersSchema().parse(JSON.parse(stdout)));
   };
   const files = await Promise.allSettled(platformSchema.options.map((one) => within(FILES_MS, read(one))));
   return files
@@ -121,7 +123,10 @@ async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderReq
     .filter(({ askedAt }) => askedAt > oldest);
 }
 
-function sendersOf(platform: Platform, { requests }: z.infer<typeof sendersSchema>): SenderRequest[] {
+function sendersOf(
+  platform: Platform,
+  { requests }: z.infer<ReturnType<typeof sendersSchema>>,
+): SenderRequest[] {
   return requests.map(({ id, code, createdAt, meta }) => ({
     platform,
     code,

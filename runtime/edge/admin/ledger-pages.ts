@@ -15,12 +15,13 @@ import { flashQuery, flashSchema } from "./flash.ts";
 const ENTRIES = 50;
 /** `<platform>:<the platform's event id>` */
 const KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
-const pageQuery = z.extend(z.omit(listQuery, { limit: true }), flashSchema.shape);
+// Made when the page is asked for, and not at a start.
+const pageQuery = () => z.extend(z.omit(listQuery, { limit: true }), flashSchema.shape);
 
 /** `GET /_admin/ledger?state=&platform=&before=`: counts and a page of entries; wakes nothing. */
 export function showLedger(ledger: Ledger, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
-    const { done, problem, ...filter } = readQuery(context, pageQuery);
+    const { done, problem, ...filter } = readQuery(context, pageQuery());
     const [counts, entries] = await Promise.all([
       ledger.counts(),
       ledger.list({ ...filter, limit: ENTRIES }),
