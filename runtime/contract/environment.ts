@@ -39,26 +39,28 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
-const edgeSchema = z.object({
-  SLACK_SIGNING_SECRET: optional,
-  TELEGRAM_WEBHOOK_SECRET: optional,
-  DISCORD_PUBLIC_KEY: optional.check(
-    z.refine((text) => text === undefined || /^[0-9a-f]{64}$/i.test(text), {
-      message: "the value is not 64 hexadecimal digits",
-    }),
-  ),
-  EDGE_ACCESS_TEAM_DOMAIN: optional,
-  EDGE_ACCESS_AUD: optional,
-  SANDBOX_SLEEP_AFTER: readAs((text) => parseDuration(text ?? "10m"), `not ${DURATION_HELP}`),
-  PUBLIC_WEBHOOKS: readAs(
-    (text) => (text === undefined || text === "true" || text === "false" ? text !== "false" : undefined),
-    'neither "true" nor "false"',
-  ),
-  CONFIG_RECOVERY: readAs(
-    (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
-    'neither "manual" nor "auto"',
-  ),
-});
+/** Made by whoever reads settings, once, and not while a Worker starts: that has 20 ms of CPU. */
+const edgeSchema = () =>
+  z.object({
+    SLACK_SIGNING_SECRET: optional,
+    TELEGRAM_WEBHOOK_SECRET: optional,
+    DISCORD_PUBLIC_KEY: optional.check(
+      z.refine((text) => text === undefined || /^[0-9a-f]{64}$/i.test(text), {
+        message: "the value is not 64 hexadecimal digits",
+      }),
+    ),
+    EDGE_ACCESS_TEAM_DOMAIN: optional,
+    EDGE_ACCESS_AUD: optional,
+    SANDBOX_SLEEP_AFTER: readAs((text) => parseDuration(text ?? "10m"), `not ${DURATION_HELP}`),
+    PUBLIC_WEBHOOKS: readAs(
+      (text) => (text === undefined || text === "true" || text === "false" ? text !== "false" : undefined),
+      'neither "true" nor "false"',
+    ),
+    CONFIG_RECOVERY: readAs(
+      (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
+      'neither "manual" nor "auto"',
+    ),
+  });
 
 /** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */
 export interface EdgeSettings {
@@ -78,7 +80,7 @@ export type EdgeSettingsResult = { ok: true; settings: EdgeSettings } | { ok: fa
 
 /** Reads the edge's variables from an environment; other entries of it are not looked at. */
 export function readEdgeSettings(environment: Readonly<Record<string, unknown>>): EdgeSettingsResult {
-  const parsed = edgeSchema.safeParse(environment);
+  const parsed = edgeSchema().safeParse(environment);
   if (!parsed.success) {
     return { ok: false, problems: parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`) };
   }

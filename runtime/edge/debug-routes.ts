@@ -17,10 +17,12 @@ import { readQuery, wholeNumber } from "./query.ts";
 
 /** What the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
-const logsQuery = z.strictObject({
-  lines: z._default(wholeNumber(1, MOST_LINES), 200),
-  after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-});
+// Made when they are asked for, and not at a start.
+const logsQuery = () =>
+  z.strictObject({
+    lines: z._default(wholeNumber(1, MOST_LINES), 200),
+    after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  });
 
 /** The end of the gateway's output. */
 export interface LogTail {
@@ -84,7 +86,7 @@ export function debugProcesses(sandbox: Sandbox): Handler {
 /** `GET /debug/logs?lines=&after=`: the last lines of the gateway's output, oldest first; wakes nothing. */
 export function debugLogs(sandbox: Sandbox): Handler {
   return async function handleLogs(context) {
-    const { lines, after } = readQuery(context, logsQuery);
+    const { lines, after } = readQuery(context, logsQuery());
     const { state } = await sandbox.status();
     return context.json({ state, ...(await lastLines(sandbox, lines, after)) });
   };

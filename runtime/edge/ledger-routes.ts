@@ -9,19 +9,20 @@ import { ENTRY_STATES, type Ledger } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
 const MOST_ENTRIES = 200;
-/** Which entries may be asked for. */
-export const listQuery = z.strictObject({
-  state: z.optional(z.enum(ENTRY_STATES)),
-  platform: z.optional(platformSchema),
-  limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
-  before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
-});
+/** Which entries may be asked for. Made when they are, and not at a start. */
+export const listQuery = () =>
+  z.strictObject({
+    state: z.optional(z.enum(ENTRY_STATES)),
+    platform: z.optional(platformSchema),
+    limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
+    before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  });
 const replayBody = z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
 /** `GET /debug/ledger?state=&platform=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
 export function debugLedger(ledger: Ledger): Handler {
   return async function handleLedger(context) {
-    const query = readQuery(context, listQuery);
+    const query = readQuery(context, listQuery());
     const [counts, page] = await Promise.all([ledger.counts(), ledger.list(query)]);
     return context.json({ counts, ...page });
   };

@@ -16,7 +16,7 @@ const ENTRIES = 50;
 /** `<platform>:<the platform's event id>` */
 const KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
 // Made when the page is asked for, and not at a start.
-const pageQuery = () => z.extend(z.omit(listQuery, { limit: true }), flashSchema.shape);
+const pageQuery = () => z.extend(z.omit(listQuery(), { limit: true }), flashSchema.shape);
 
 /** `GET /_admin/ledger?state=&platform=&before=`: counts and a page of entries; wakes nothing. */
 export function showLedger(ledger: Ledger, clock: Clock, signsOut: boolean): Handler<AccessVariables> {

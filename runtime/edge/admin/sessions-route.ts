@@ -10,9 +10,11 @@ import { htmlPage } from "./html-page.ts";
 const LIMIT_MS = 10_000;
 
 /** Never what was written. */
-const sessionsSchema = z.object({
-  sessions: z.array(z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() })),
-});
+// Made when the page is asked for, and not at a start.
+const sessionsSchema = () =>
+  z.object({
+    sessions: z.array(z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() })),
+  });
 
 /** `GET /_admin/sessions`: the conversations that are kept; wakes nothing. */
 export function showSessions(sandbox: Sandbox, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
@@ -21,7 +23,7 @@ export function showSessions(sandbox: Sandbox, clock: Clock, signsOut: boolean):
     const { value, problem } =
       status.state === "stopped"
         ? {}
-        : await attempt(LIMIT_MS, operateJson(sandbox, ["sessions", "list"], sessionsSchema));
+        : await attempt(LIMIT_MS, operateJson(sandbox, ["sessions", "list"], sessionsSchema()));
     const visitor = { identity: context.get("identity"), signsOut };
     return htmlPage(context, sessionsPage({ visitor, status, list: value?.sessions, problem, now: clock() }));
   };

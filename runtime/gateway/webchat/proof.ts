@@ -1,4 +1,5 @@
-import { proofText, type Hello } from "../../contract/chat.ts";
+import { proofText } from "../../contract/chat.ts";
+import type { Hello } from "./from-page.ts";
 
 /** What a raw Ed25519 key is in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");

@@ -1,5 +1,6 @@
 import { randomBytes } from "../../process/random.ts";
-import { CHAT_CLOSE, fromPageSchema, type Hello, type ToPage } from "../../contract/chat.ts";
+import { CHAT_CLOSE, type ToPage } from "../../contract/chat.ts";
+import { fromPageSchema, type Hello } from "./from-page.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import type { Sender } from "../channels/channel.ts";
