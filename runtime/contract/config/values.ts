@@ -3,6 +3,10 @@ import { parseDuration } from "../duration.ts";
 
 /** Forms of single values that several sections of the config share. */
 
+// Before any schema is made, all of which are made with these: a config is checked once a start, and to compile a
+// function for each of its objects first takes 8 of the 12 ms.
+z.config({ jitless: true });
+
 /** The name of an environment variable. */
 const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable");
 
