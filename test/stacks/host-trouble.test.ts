@@ -101,12 +101,21 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     );
   });
 
-  test("shows a key that the model's provider refuses, where the operator looks and in the chat", async () => {
+  test("refuses a key that the model's provider does not take, before anything is made", async () => {
     const key = "sk-ant-a-key-that-is-wrong-0123";
-    const { stack, url, send, replied } = await stackWith({
-      "steward:anthropicApiKey": { value: key, secret: true },
-    });
+    await stackWith({ "steward:anthropicApiKey": { value: key, secret: true } });
+    const failure = await updated();
+
+    expect(failure).toContain("Anthropic refuses the value of steward:anthropicApiKey (secret_refused)");
+    expect(failure).not.toContain(key);
+    const { stdout } = await docker(["ps", "--all", "--format={{.Names}}"]);
+    expect(stdout).not.toContain(subject.names.container);
+  });
+
+  test("shows a key that the model's provider refuses later, where the operator looks and in the chat", async () => {
+    const { stack, url, send, replied, revokeModelKey } = await stackWith();
     await stack.up();
+    revokeModelKey();
     const status = async (): Promise<string> => {
       const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
       return (await fetch(`${url}/debug/cli?cmd=status`, { headers })).text();
@@ -117,6 +126,6 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     await expect
       .poll(status, { timeout: UPDATE_MS })
       .toContain("anthropic/claude-sonnet-4-5: invalid x-api-key");
-    expect(await status()).not.toContain(key);
+    expect(await status()).not.toContain("sk-ant");
   });
 });

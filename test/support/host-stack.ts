@@ -62,6 +62,8 @@ export interface TalkingHostStack extends HostStack {
   say(text: string): Promise<number>;
   /** Milliseconds that the model takes for what it is asked from now on. */
   modelTakes(milliseconds: number): void;
+  /** From now on the model's provider refuses the key that was deployed. */
+  revokeModelKey(): void;
 }
 
 /** {@link createHostStack} with stand-ins for what it talks to, at an address that its containers reach. */
@@ -71,12 +73,13 @@ export async function createTalkingHostStack(
 ): Promise<TalkingHostStack> {
   const { settings, platforms } = await startStandIns(hostname ?? (await bridgeAddress()));
   let delayMs = 0;
-  const model = await startModel({
+  const provider = {
     hostname: hostname ?? (await bridgeAddress()),
     port: 0,
     apiKey: settings.secrets.anthropicApiKey,
     delayMs: () => delayMs,
-  });
+  };
+  const model = await startModel(provider);
   const endpoints = { ...platforms.endpoints, anthropic: model.url };
   const given = hostConfig({ settings, endpoints });
   delete given["steward:hostPort"];
@@ -99,6 +102,7 @@ export async function createTalkingHostStack(
       return status;
     },
     modelTakes: (milliseconds) => void (delayMs = milliseconds),
+    revokeModelKey: () => void (provider.apiKey = "another"),
     async close() {
       await subject.close();
       await Promise.all([platforms.close(), model.close()]);

@@ -15,7 +15,9 @@ describe("Cloudflare's own wrangler against the emulated API", () => {
   let applicationId: string;
 
   beforeAll(async () => {
-    stage = await startStage(undefined, { [NO_BUCKETS]: ["workers:edit", "containers:edit", "access:edit"] });
+    stage = await startStage(undefined, {
+      scopedTokens: { [NO_BUCKETS]: ["workers:edit", "containers:edit", "access:edit"] },
+    });
     deployed = await deployAll(stage.client);
     applicationId = (await tieApplication(stage.client, deployed.namespaceId)).id;
   });
