@@ -13,7 +13,6 @@ import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
-import { StewardError } from "../runtime/contract/errors.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
@@ -27,7 +26,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
   const options = { providers: { docker: engine } };
 
-  await checked(config, names);
+  await look(config, names);
   const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
   const attestation = new AttestationKey("attestation-key");
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);
@@ -89,17 +88,12 @@ function createData(
   return { volumeName: new Volume("data", { volumeName, protect }, options).volumeName };
 }
 
-/** A RunError is shown without a stack trace: its text tells what to type. */
-async function checked(config: HostConfig, names: HostNames): Promise<void> {
+/** Before anything is made, and in a preview too. */
+function look(config: HostConfig, names: HostNames): Promise<void> {
   const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
-  try {
-    await preflight({ names, environment, port, directory, memoryMiB, diskMiB, image });
-  } catch (error) {
-    if (error instanceof StewardError) throw new pulumi.RunError(error.message, { cause: error });
-    throw error;
-  }
+  return preflight({ names, environment, port, directory, memoryMiB, diskMiB, image });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

@@ -30,9 +30,14 @@ export function refusedChanges(deployed: PlannedMigrations, planned: PlannedMigr
   ];
 }
 
+/** The tags that an update applies. */
+export function addedTags(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
+  return planned.migrations.slice(deployed.migrations.length).map(({ tag }) => tag);
+}
+
 /** What an update is going to do to the Worker's classes and what they keep, a line each; empty where it does nothing. */
 export function plannedChanges(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
-  const added = planned.migrations.slice(deployed.migrations.length).map(({ tag }) => tag);
+  const added = addedTags(deployed, planned);
   const tags = added.length === 0 ? [] : [`Migrations: ${added.join(", ")} to be applied`];
   if (deployed.workerName === planned.workerName) return tags;
   return [

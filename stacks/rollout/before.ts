@@ -7,10 +7,9 @@ import {
   type Deployed,
   type FormerVersion,
 } from "../../infra/serverless/former-version.ts";
-import type { PlannedMigrations } from "../../infra/serverless/migration-changes.ts";
+import { addedTags, type PlannedMigrations } from "../../infra/serverless/migration-changes.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { readServerless } from "../deployed/config.ts";
-import { newTags } from "./gates.ts";
 
 const DEPLOYMENT = "WorkersDeployment::worker-deployed";
 const PLAN = "MigrationPlan::migrations";
@@ -65,7 +64,8 @@ async function serverlessBefore(stack: Stack): Promise<Before> {
   const url = await addressOf(stack);
   const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;
   return {
-    migrations: newTags(deployed, { workerName, migrations }),
+    // A stack that has no Worker yet has nothing to lose.
+    migrations: deployed === undefined ? [] : addedTags(deployed, { workerName, migrations }),
     former: version && { version, answered: await answerOf(url) },
     replace: overtaken ? [recorded.urn] : [],
     async goBack(former) {

@@ -1,4 +1,3 @@
-import type { PlannedMigrations } from "../../infra/serverless/migration-changes.ts";
 import type { PlannedStep } from "../deployed/steps.ts";
 
 /** What is going to happen, as far as somebody's word may be asked for it. */
@@ -8,22 +7,9 @@ export interface Plan {
   migrations: readonly string[];
 }
 
-/** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
-const STATE = [
-  "cloudflare:index/r2Bucket:R2Bucket",
-  "cloudflare:index/worker:Worker",
-  "docker:index/volume:Volume",
-];
 const WORKER = "cloudflare:index/worker:Worker";
-
-/** The tags that are new; none for a stack that has no Worker yet, which has nothing to lose. */
-export function newTags(
-  deployed: PlannedMigrations | undefined,
-  planned: PlannedMigrations | undefined,
-): string[] {
-  if (deployed === undefined || planned === undefined) return [];
-  return planned.migrations.slice(deployed.migrations.length).map(({ tag }) => tag);
-}
+/** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
+const STATE = [WORKER, "cloudflare:index/r2Bucket:R2Bucket", "docker:index/volume:Volume"];
 
 /** What stops the update until somebody accepts it, a line each with the way on. `accept` is the tag that was. */
 export function openGates({ steps, migrations }: Plan, accept: string | undefined): string[] {
