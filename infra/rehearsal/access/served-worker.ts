@@ -34,7 +34,11 @@ export function servedWorker(
   chance: number,
 ): ServedWorker | undefined {
   const served = state.workers
-    .map((worker) => ({ worker, shares: servingShares(state, worker.id), hostname: hostnameOf(state, worker) }))
+    .map((worker) => ({
+      worker,
+      shares: servingShares(state, worker.id),
+      hostname: hostnameOf(state, worker),
+    }))
     .filter(({ worker, shares }) => worker.subdomain.enabled && shares.length > 0)
     .toSorted((left, right) => (left.worker.deployed_on ?? "").localeCompare(right.worker.deployed_on ?? ""));
   const name = host.replace(/:\d+$/, "").toLowerCase();
