@@ -10,6 +10,7 @@ import { StewardError } from "../runtime/contract/errors.ts";
 import { runCommand, type Telling } from "./deployed/command.ts";
 import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
 import { causeOf } from "./rehearsal/cause.ts";
+import { backUp } from "./rollout/backup.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
 import { planUpdate } from "./rollout/plan.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
@@ -53,8 +54,8 @@ async function rollOut(
   const record = new RolloutRecord(folder, () => new Date());
   const end = (exit: number, facts: Record<string, unknown> = {}): number => {
     record.note("ended", { exit, ...facts });
-    say(`Recorded in ${record.file}\n`);
-    report({ ok: exit === EXIT.done, exit, record: record.file, ...facts });
+    say(`Recorded in ${record.report}\n`);
+    report({ ok: exit === EXIT.done, exit, record: record.file, report: record.report, ...facts });
     return exit;
   };
   record.note("begun", { stack: options.stack, planOnly: options.planOnly });
@@ -78,6 +79,13 @@ async function rollOut(
   if (options.planOnly || plan.steps.length === 0) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
+  const backup = await backUp(before, options.withoutBackup);
+  record.note("backup", { ...backup });
+  if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
+  if (backup.refused !== undefined) {
+    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    return end(EXIT.waits, { ...plan, cause: backup.refused });
+  }
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
   return update(stack, before, former, { options, record, say, end });

@@ -17,7 +17,9 @@ export interface RolloutOptions {
   watchMs: number;
   /** Levels and values of the policies. */
   config: PolicyConfig;
-  /** When the last backup was taken, as ISO 8601. */
+  /** Goes on where no backup can be made. */
+  withoutBackup: boolean;
+  /** When the last backup was taken, as ISO 8601. Default: what the service says. */
   backup: string | undefined;
 }
 
@@ -52,6 +54,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
       [],
     )
     .option("--watch <seconds>", "so long each share is watched", seconds, 60)
+    .option("--without-backup", "make none before the update", false)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
     .option("--json", "print one JSON object", false)
@@ -64,10 +67,11 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, canary, watch, ...policies } = command.opts<{
+  const { planOnly, yes, acceptMigration, withoutBackup, canary, watch, ...policies } = command.opts<{
     planOnly: boolean;
     yes: boolean;
     acceptMigration?: string;
+    withoutBackup: boolean;
     canary: number[];
     watch: number;
     config?: string;
@@ -78,6 +82,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     planOnly,
     yes,
     accept: acceptMigration,
+    withoutBackup,
     canary,
     watchMs: watch * 1000,
     ...(await readPolicyConfig(policies)),
