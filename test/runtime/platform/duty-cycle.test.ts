@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SandboxStatus } from "../../../runtime/contract/control.ts";
 import { DUTY_KEY } from "../../../runtime/contract/duty.ts";
 import { dutyRecord } from "../../../runtime/contract/duty-record.ts";
 import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
@@ -66,6 +67,11 @@ test("each run counts from its start to its end, and the record says when it sle
   const { awake, starts } = await totals(subject);
   about(awake, 13);
   expect(starts).toBe(2);
+
+  await subject.pass(DAY);
+  const { duty } = await subject.one.do<SandboxStatus>("status");
+  expect(duty?.measuredHours).toBeCloseTo(26.25, 0);
+  expect(duty?.awakeHours).toBeCloseTo((13 / 60 / 26.25) * 24, 1);
 });
 
 test("an object that is evicted while its container runs goes on counting, also what it did not see", async () => {
