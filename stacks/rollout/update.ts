@@ -38,7 +38,7 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
     record.note("updated", { changes });
     return { exit: EXIT.done, facts: { changes } };
   } catch (error) {
-    if (!(error instanceof ConcurrentUpdateError)) return goBack(error, run);
+    if (!(error instanceof ConcurrentUpdateError)) return goBack(causeOf(error), run);
     record.note("ended", { exit: EXIT.notBegun });
     throw error;
   }
@@ -65,9 +65,8 @@ async function takeOver(stack: Stack, run: UpdateRun): Promise<object> {
   }
 }
 
-async function goBack(error: unknown, { before, former, record, telling }: UpdateRun): Promise<Outcome> {
+async function goBack(cause: string, { before, former, record, telling }: UpdateRun): Promise<Outcome> {
   const { say } = telling;
-  const cause = causeOf(error);
   record.note("failed", { cause });
   say(`\nThe update failed: ${cause}\n`);
   const back = await before.goBack(former).catch((problem: unknown) => {

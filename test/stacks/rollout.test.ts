@@ -144,8 +144,9 @@ test(
     const accepted = await terminalCommand(subject, "rollout.ts", ...words);
     expect(accepted.code, accepted.said).toBe(0);
     // At a terminal: bars that are drawn anew in their line, what is planned, and none of the engine's lines.
-    expect(accepted.said).toMatch(/\r\u001B\[2KPreviewing {2}\d+ resources {2}\w+ /);
-    expect(accepted.said).toMatch(/\r\u001B\[2KUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
+    const drawn = accepted.said.replaceAll("\r\u001B[2K", "\n");
+    expect(drawn).toMatch(/\nPreviewing {2}\d+ resources {2}\w+ /);
+    expect(drawn).toMatch(/\nUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
     expect(accepted.said).toContain(
       "create worker-migrate-v2 (cloudflare:index/workerVersion:WorkerVersion)",
     );
