@@ -37,17 +37,6 @@ export async function connect(
   return new Client({ apiToken, ...(baseURL && { baseURL }) });
 }
 
-/** The namespace of a Worker's class, `undefined` where the class does not exist (yet). */
-export async function findNamespace(
-  client: Cloudflare,
-  { accountId, scriptName, className }: { accountId: string; scriptName: string; className: string },
-): Promise<string | undefined> {
-  for await (const namespace of client.durableObjects.namespaces.list({ account_id: accountId })) {
-    if (namespace.script === scriptName && namespace.class === className) return namespace.id;
-  }
-  return undefined;
-}
-
 /** The application of that name, whatever it is tied to. */
 export async function findApplication(
   client: Cloudflare,

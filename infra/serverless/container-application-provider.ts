@@ -6,11 +6,11 @@ import {
   connect,
   deleteApplication,
   findApplication,
-  findNamespace,
   getApplication,
   type ApplicationSettings,
   type LiveApplication,
 } from "./container-api.ts";
+import { findNamespace, lookUpNamespace, type CloudflareAccess } from "./namespaces.ts";
 
 /**
  * The dynamic provider of `ContainerApplication`. Pulumi serialises what is reachable from here into
@@ -37,7 +37,7 @@ const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
 /** What stands for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-const settings: { apiToken?: string | undefined; baseURL?: string | undefined } = {};
+const settings: CloudflareAccess = {};
 
 /** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
 export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationInputs, ApplicationOutputs> = {
@@ -65,9 +65,8 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
    * the way out, which replaces it under another name.
    */
   async diff(_id, olds, news) {
-    const client = await connect(settings.apiToken, settings.baseURL);
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
-    const namespaceId = known ? await findNamespace(client, news) : olds.namespaceId;
+    const namespaceId = known ? await lookUpNamespace(settings, news) : olds.namespaceId;
     const replaces: string[] = (["accountId", "name", "className"] as const).filter(
       (key) => olds[key] !== news[key],
     );

@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
+import * as cloudflare from "@pulumi/cloudflare";
+import * as command from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
 import type { AccountState, AccountStore } from "../../infra/rehearsal/cloudflare/index.ts";
+import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { figure, median, type Figure } from "../support/measure.ts";
 import { startServerlessStage } from "../support/serverless-stack.ts";
 import type { TestStack } from "../support/stack.ts";
@@ -10,24 +14,33 @@ const OPERATIONS = [
 ] as const;
 const STACKS = [1, 20];
 
+/** Programs to compare: the serverless stack, one without resources, and one with a resource of each provider. */
+type Subjects = Record<"whole" | "empty" | "each", TestStack>;
+
 /**
  * A preview of the whole serverless stack and an update without changes, each against those of a program without
- * resources: same engine, same machine, in turn. Then once more with the account as twenty stacks leave it.
+ * resources, and against what any program with these providers takes: same engine, same machine, in turn. Then once
+ * more with the account as twenty stacks leave it.
  */
 export async function benchStack(runs: number, log: (line: string) => void): Promise<Figure[]> {
   const world = await startServerlessStage();
   try {
-    const whole = await world.stack();
-    const empty = await world.stack({ name: "empty", program: () => Promise.resolve({}) });
-    await whole.stack.up();
-    await empty.stack.up();
+    const subjects: Subjects = {
+      whole: await world.stack(),
+      empty: await world.stack({ name: "empty", program: () => Promise.resolve({}) }),
+      each: await world.stack({ name: "each", program: () => Promise.resolve({ ids: oneOfEach() }) }),
+    };
+    for (const { stack } of [subjects.whole, subjects.empty]) await stack.up();
     const figures: Figure[] = [];
     for (const stacks of STACKS) {
       await fill(world.stage.cloudflare.account, stacks);
+      // Only now, so that the account is filled with what the stack alone has.
+      await subjects.each.stack.up();
       for (const operation of OPERATIONS) {
         log(`measuring ${operation.name} with ${stacks} of 20 stacks in the account`);
-        figures.push(...(await compare({ whole, empty }, operation, stacks, runs)));
+        figures.push(...(await compare(subjects, operation, stacks, runs)));
       }
+      await subjects.each.stack.destroy();
     }
     return figures;
   } finally {
@@ -36,33 +49,51 @@ export async function benchStack(runs: number, log: (line: string) => void): Pro
 }
 
 async function compare(
-  { whole, empty }: { whole: TestStack; empty: TestStack },
+  subjects: Subjects,
   { name, atMost }: (typeof OPERATIONS)[number],
   stacks: number,
   runs: number,
 ): Promise<Figure[]> {
-  const times = { whole: [] as number[], empty: [] as number[] };
-  // The first of each fills what both keep.
+  const times = { whole: [] as number[], empty: [] as number[], each: [] as number[] };
+  // The first of each fills what all keep.
   for (let run = -1; run < runs; run += 1) {
-    const emptyMs = await timed(() => empty.stack[name]());
-    const wholeMs = await timed(() => whole.stack[name]());
-    if (run < 0) continue;
-    times.empty.push(emptyMs);
-    times.whole.push(wholeMs);
+    for (const which of ["empty", "each", "whole"] as const) {
+      const ms = await timed(() => subjects[which].stack[name]());
+      if (run >= 0) times[which].push(ms);
+    }
   }
   const what = name === "preview" ? "a preview of the serverless stack" : "an update without changes";
   const where = stacks === 1 ? "alone in its account" : `as one of ${stacks} in the account`;
-  const base = median(times.empty);
+  const against = (base: number) => times.whole.map((ms) => ms / base);
+  const [empty, each] = [median(times.empty), median(times.each)];
   return [
     figure(`${what}, ${where}`, "ms", times.whole),
     // The median of these is the ratio of the two medians.
     figure(
-      `that against a program without resources (${Math.round(base)} ms)`,
+      `that against a program without resources (${Math.round(empty)} ms)`,
       "ratio",
-      times.whole.map((ms) => ms / base),
+      against(empty),
       atMost,
     ),
+    figure(
+      `that against a program with one resource of each provider (${Math.round(each)} ms)`,
+      "ratio",
+      against(each),
+    ),
   ];
+}
+
+/** What any program takes that has resources of the cloud, of a command and of its own. */
+function oneOfEach(): pulumi.Output<string>[] {
+  const bucket = new cloudflare.R2Bucket("bucket", { accountId: ACCOUNT, name: "bench" });
+  return [bucket.id, new command.local.Command("command", { create: "true" }).id, new Trivial("dynamic").id];
+}
+
+class Trivial extends pulumi.dynamic.Resource {
+  constructor(name: string) {
+    const create = () => Promise.resolve({ id: name });
+    super({ create, diff: () => Promise.resolve({ changes: false }) }, name, {});
+  }
 }
 
 /** The account with so many stacks in it: what the first one has, again under other names. Nothing of it runs. */

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, readFile, rename } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -8,6 +8,9 @@ const LAUNCHERS = join(import.meta.dirname, "launchers");
 
 /** Looked for beside the engine's executable, as one of the plugins that an official installation brings along. */
 const DYNAMIC_LAUNCHER = "pulumi-resource-pulumi-nodejs";
+
+/** What the launcher of dynamic resources has the process load first. */
+const LOAD_LATER = "load-later.cjs";
 
 /** Looked for among the installed plugins. On PATH it is found too, but with a warning in every preview. */
 const POLICY_LAUNCHER = "pulumi-analyzer-policy-nodejs";
@@ -25,8 +28,11 @@ export async function prepareHome(
   dockerPlugin: string | undefined,
 ): Promise<Record<string, string>> {
   const home = join(engineFolder, "home");
+  // The launcher names it, so it is there first.
+  await place(LOAD_LATER, join(engineFolder, "bin"));
   await place(DYNAMIC_LAUNCHER, join(engineFolder, "bin"));
   await place(POLICY_LAUNCHER, join(home, "plugins", POLICY_PLUGIN));
+  await keepNoLogs(home);
 
   const wanted: InstalledPlugins = {
     ...official,
@@ -60,6 +66,19 @@ async function place(launcher: string, folder: string): Promise<void> {
   await copyFile(from, temporary);
   await chmod(temporary, 0o755);
   await rename(temporary, to);
+}
+
+/**
+ * The CLI logs every run in all detail, with the Worker's code a dozen times: a fifth of a preview's time, and up to
+ * 500 MB. No option turns that off, but it does without where it cannot make the folder (pulumi pkg/logging).
+ */
+async function keepNoLogs(home: string): Promise<void> {
+  const place = join(home, "logs");
+  if ((await stat(place).catch(() => undefined))?.isFile()) return;
+  // A run that is logging right now may be in the way; then the next one finds it free.
+  await rm(place, { recursive: true, force: true })
+    .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))
+    .catch(() => undefined);
 }
 
 /** The node_modules folder that this checkout's packages come from. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -108,6 +108,21 @@ describe("where the engine comes from", () => {
     expect(dirname(pulumiHome)).toBe(dirname(dirname(engine.cli)));
     const plugins = await readdir(join(pulumiHome, "plugins"));
     expect(plugins.some((name) => name.startsWith("resource-command-v4."))).toBe(true);
+  });
+
+  test("the project's own engine has nowhere to keep a log of every run, and what was kept goes", async () => {
+    await workingGo();
+    const { env: first } = await ensureEngine({ log, env });
+    const logs = join(first["PULUMI_HOME"] ?? "", "logs");
+    const isFile = async () => (await stat(logs)).isFile();
+    expect(await isFile()).toBe(true);
+
+    await rm(logs);
+    await mkdir(logs);
+    await writeFile(join(logs, "pulumi-20260101T000000-1.log"), "");
+    await ensureEngine({ log, env });
+
+    expect(await isFile()).toBe(true);
   });
 
   test("an older pulumi on PATH is passed over", async () => {

@@ -1,0 +1,126 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
+import type { Files } from "./context.ts";
+
+/** This checkout. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Programs as they are deployed, by path, and the files of this checkout that they were made of. */
+export interface Bundled {
+  files: Files;
+  read: string[];
+}
+
+/**
+ * Messages are in English. The libraries take zod as one object, which brings its translations along: more
+ * than half of what the gateway would load.
+ */
+const ENGLISH_ONLY: Plugin = {
+  name: "english-only",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[/\\]zod[/\\]v4[/\\]locales[/\\]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    })),
+};
+
+/**
+ * Node's modules as `require` gives them. An `import` of one reads every export it has, and some of them load
+ * others: `ReadStream` of `node:fs` the streams, `WebSocket` of `node:http` the whole of undici, which is 25 ms
+ * and 12 MB of a process that may never need it.
+ */
+const PLAIN_BUILTINS: Plugin = {
+  name: "plain-builtins",
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
+      // What is imported when it is needed is left to Node.
+      kind === "dynamic-import" ? { path: name, external: true } : { path: name, namespace: "builtin" },
+    );
+    onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
+    }));
+  },
+};
+
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: "esm",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  target: "es2024",
+  write: false,
+  metafile: true,
+  logLevel: "silent",
+  plugins: [ENGLISH_ONLY],
+} satisfies BuildOptions;
+
+// Its identifiers stay as they are: names are what a stack trace shows, and to keep them beside shorter ones costs the
+// start more CPU than reading them does.
+const WORKER: BuildOptions = {
+  ...COMMON,
+  entryPoints: { index: "runtime/platform/cloudflare/worker.ts" },
+  outdir: "dist/worker",
+  platform: "browser",
+  conditions: ["workerd", "worker", "browser"],
+  external: ["cloudflare:*", "node:*"],
+};
+
+const CONTAINER: BuildOptions = {
+  ...COMMON,
+  minifyIdentifiers: true,
+  // Names are what a stack trace shows.
+  keepNames: true,
+  plugins: [...COMMON.plugins, PLAIN_BUILTINS],
+  outbase: "runtime",
+  outdir: "dist/container",
+  platform: "node",
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  // Packages written for CommonJS ask for Node's modules by require.
+  banner: {
+    js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
+  },
+};
+
+/**
+ * The gateway and the supervisor are apart: with the others they would be cut into a file for each set of programs
+ * that share something, and a start that everyone waits for would read two dozen of them.
+ */
+const PROGRAMS = [
+  ["runtime/gateway/main.ts"],
+  ["runtime/supervisor/main.ts"],
+  ["runtime/platform/node/host.ts", "runtime/gateway/cli/main.ts"],
+];
+
+/** The Worker's one module. */
+export function bundleWorker(): Promise<Bundled> {
+  return bundled(WORKER, "dist/worker");
+}
+
+/** What the container runs. */
+export async function bundleContainer(): Promise<Bundled> {
+  const programs = await Promise.all(
+    PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
+  );
+  return {
+    files: new Map(programs.flatMap(({ files }) => Array.from(files))),
+    read: programs.flatMap(({ read }) => read),
+  };
+}
+
+async function bundled(options: BuildOptions, outdir: string): Promise<Bundled> {
+  const { outputFiles = [], metafile } = await build(options);
+  const named = outputFiles.map((file: OutputFile): [string, Uint8Array] => [
+    path.relative(path.join(ROOT, outdir), file.path).split(path.sep).join("/"),
+    file.contents,
+  ]);
+  const inputs = Object.keys(metafile?.inputs ?? {});
+  return { files: new Map(named.sort(byName)), read: inputs.filter((name) => !name.startsWith("builtin:")) };
+}
+
+/** Sorts entries by their names. */
+export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,76 @@
+import type Cloudflare from "cloudflare";
+import { connect } from "./container-api.ts";
+
+/**
+ * Which Durable Object namespace a Worker's class has. Serialised with the provider of `ContainerApplication`,
+ * whose every preview asks it, so it asks plainly at first: the official client takes longer to load than all else
+ * that an unchanged application needs.
+ */
+
+/** Whose class. */
+export interface NamespaceOwner {
+  accountId: string;
+  scriptName: string;
+  className: string;
+}
+
+/** How Cloudflare is reached; `baseURL` defaults to its own address. */
+export interface CloudflareAccess {
+  apiToken?: string | undefined;
+  baseURL?: string | undefined;
+}
+
+interface Namespace {
+  id?: string | undefined;
+  script?: string | undefined;
+  class?: string | undefined;
+}
+
+const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
+const TIMEOUT_MS = 10_000;
+
+/** The namespace of a Worker's class, `undefined` where the class does not exist (yet). */
+export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): Promise<string | undefined> {
+  return idOf(client.durableObjects.namespaces.list({ account_id: owner.accountId }), owner);
+}
+
+/** {@link findNamespace} without the client where Cloudflare answers at once; else by it, which asks again. */
+export async function lookUpNamespace(
+  access: CloudflareAccess,
+  owner: NamespaceOwner,
+): Promise<string | undefined> {
+  try {
+    return await idOf(plainList(access, owner.accountId), owner);
+  } catch {
+    return findNamespace(await connect(access.apiToken, access.baseURL), owner);
+  }
+}
+
+async function idOf(
+  namespaces: AsyncIterable<Namespace>,
+  owner: NamespaceOwner,
+): Promise<string | undefined> {
+  for await (const namespace of namespaces) {
+    if (namespace.script === owner.scriptName && namespace.class === owner.className) return namespace.id;
+  }
+  return undefined;
+}
+
+/** https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/ */
+async function* plainList(
+  { apiToken, baseURL = CLOUDFLARE }: CloudflareAccess,
+  accountId: string,
+): AsyncGenerator<Namespace> {
+  if (!apiToken) throw new Error("No API token");
+  for (let page = 1; ; page += 1) {
+    const response = await fetch(
+      `${baseURL}/accounts/${accountId}/workers/durable_objects/namespaces?page=${page}`,
+      { headers: { authorization: `Bearer ${apiToken}` }, signal: AbortSignal.timeout(TIMEOUT_MS) },
+    );
+    const { result } = (await response.json()) as { result: Namespace[] | null };
+    if (!response.ok || result === null) throw new Error(`Cloudflare answered ${response.status}`);
+    // A page past the end is empty.
+    if (result.length === 0) return;
+    yield* result;
+  }
+}
