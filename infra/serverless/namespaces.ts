@@ -1,4 +1,5 @@
 import type Cloudflare from "cloudflare";
+import { readInAccount, type AccountAccess } from "./account-api.ts";
 import { connect } from "./container-api.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface NamespaceOwner {
   className: string;
 }
 
-/** How Cloudflare is reached; `baseURL` defaults to its own address. */
+/** How Cloudflare is asked; `baseURL` defaults to its own address. */
 export interface CloudflareAccess {
   apiToken?: string | undefined;
   baseURL?: string | undefined;
@@ -26,9 +27,6 @@ interface Namespace {
   class?: string | undefined;
 }
 
-const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
-const TIMEOUT_MS = 10_000;
-
 /** The namespace of a Worker's class, `undefined` where the class does not exist (yet). */
 export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): Promise<string | undefined> {
   return idOf(client.durableObjects.namespaces.list({ account_id: owner.accountId }), owner);
@@ -36,13 +34,14 @@ export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): 
 
 /** {@link findNamespace} without the client where Cloudflare answers at once; else by it, which asks again. */
 export async function lookUpNamespace(
-  access: CloudflareAccess,
+  { apiToken, baseURL }: CloudflareAccess,
   owner: NamespaceOwner,
 ): Promise<string | undefined> {
   try {
-    return await idOf(plainList(access, owner.accountId), owner);
+    if (!apiToken) throw new Error("No API token");
+    return await idOf(plainList({ accountId: owner.accountId, apiToken, baseURL }), owner);
   } catch {
-    return findNamespace(await connect(access.apiToken, access.baseURL), owner);
+    return findNamespace(await connect(apiToken, baseURL), owner);
   }
 }
 
@@ -57,16 +56,9 @@ async function idOf(
 }
 
 /** https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/ */
-async function* plainList(
-  { apiToken, baseURL = CLOUDFLARE }: CloudflareAccess,
-  accountId: string,
-): AsyncGenerator<Namespace> {
-  if (!apiToken) throw new Error("No API token");
+async function* plainList(access: AccountAccess): AsyncGenerator<Namespace> {
   for (let page = 1; ; page += 1) {
-    const response = await fetch(
-      `${baseURL}/accounts/${accountId}/workers/durable_objects/namespaces?page=${page}`,
-      { headers: { authorization: `Bearer ${apiToken}` }, signal: AbortSignal.timeout(TIMEOUT_MS) },
-    );
+    const response = await readInAccount(access, `workers/durable_objects/namespaces?page=${page}`);
     const { result } = (await response.json()) as { result: Namespace[] | null };
     if (!response.ok || result === null) throw new Error(`Cloudflare answered ${response.status}`);
     // A page past the end is empty.
