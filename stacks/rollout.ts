@@ -9,6 +9,8 @@ import { exclusively } from "../infra/build/cache.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { runCommand, type Telling } from "./deployed/command.ts";
 import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
+import { deployedBy } from "./promotion/deployed.ts";
+import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
 import { causeOf } from "./rehearsal/cause.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
 import { planUpdate } from "./rollout/plan.ts";
@@ -30,9 +32,12 @@ async function main(argv: string[], telling: Telling): Promise<number> {
 
 async function opened(options: RolloutOptions, folder: string, telling: Telling): Promise<number> {
   const log = (line: string): void => telling.say(`${line}\n`);
-  const { stack, close } = await openDeployed(options.stack, { ...WHATEVER_TARGET, log });
+  const promoted = await promotionOf(options.promoteFrom, log);
+  const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
+  const { stack, close } = await openDeployed(options.stack, { ...WHATEVER_TARGET, log, changes });
   try {
-    return await rollOut(stack, options, folder, telling);
+    await requireReachable(stack, promoted);
+    return await rollOut(stack, { ...options, promoted }, folder, telling);
   } catch (error) {
     throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
   } finally {
@@ -42,7 +47,7 @@ async function opened(options: RolloutOptions, folder: string, telling: Telling)
 
 async function rollOut(
   stack: Stack,
-  options: RolloutOptions,
+  options: RolloutOptions & { promoted: Promotion | undefined },
   folder: string,
   telling: Telling,
 ): Promise<number> {
@@ -55,7 +60,7 @@ async function rollOut(
     report({ ok: exit === EXIT.done, exit, record: record.file, ...facts });
     return exit;
   };
-  record.note("begun", { stack: options.stack, planOnly: options.planOnly });
+  record.note("begun", { stack: options.stack, planOnly: options.planOnly, promoted: options.promoted });
   if (left !== undefined) {
     say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
     // Its engine is gone, and its lock on the backend may be left.
@@ -73,7 +78,8 @@ async function rollOut(
     say(`${plan.gates.join("\n")}\n`);
     return end(EXIT.waits, { ...plan });
   }
-  if (options.planOnly || plan.steps.length === 0) return end(EXIT.done, { ...plan });
+  if (plan.steps.length === 0) return end(EXIT.done, { ...plan, deployed: await deployedBy(stack) });
+  if (options.planOnly) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
   const former = formerOf(left) ?? before.former;
@@ -103,7 +109,7 @@ async function update(
     const { summary } = await stack.up({ color: "never", onOutput: say, replace: before.replace });
     const changes = summary.resourceChanges ?? {};
     record.note("updated", { changes });
-    return end(EXIT.done, { changes });
+    return end(EXIT.done, { changes, deployed: await deployedBy(stack) });
   } catch (error) {
     // Somebody else's update: there is nothing of ours to go back from.
     if (error instanceof ConcurrentUpdateError) {

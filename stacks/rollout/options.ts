@@ -13,6 +13,8 @@ export interface RolloutOptions {
   accept: string | undefined;
   /** Levels and values of the policies. */
   config: PolicyConfig;
+  /** The stack whose proven deployment is promoted. */
+  promoteFrom: string | undefined;
   /** When the last backup was taken, as ISO 8601. */
   backup: string | undefined;
 }
@@ -41,6 +43,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--plan-only", "preview alone: what would change, and what would stop it", false)
     .option("--yes", "ask nobody", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
+    .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
     .option("--json", "print one JSON object", false)
@@ -53,12 +56,17 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, ...policies } = command.opts<{
+  const { planOnly, yes, acceptMigration, promoteFrom, ...policies } = command.opts<{
     planOnly: boolean;
     yes: boolean;
     acceptMigration?: string;
+    promoteFrom?: string;
     config?: string;
     backup?: string;
   }>();
-  return { stack, planOnly, yes, accept: acceptMigration, ...(await readPolicyConfig(policies)) };
+  if (promoteFrom === stack) {
+    throw new Error(`${stack} is not promoted to itself. Fix: --promote-from with the stack before it`);
+  }
+  const accept = acceptMigration;
+  return { stack, planOnly, yes, accept, promoteFrom, ...(await readPolicyConfig(policies)) };
 }
