@@ -25,7 +25,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: Stack,
   { migrations }: Before,
-  { config, backup, accept }: RolloutOptions,
+  { config, backup, accept }: Pick<RolloutOptions, "config" | "backup" | "accept">,
   onOutput: (text: string) => void,
 ): Promise<UpdatePlan> {
   const steps: PlannedStep[] = [];

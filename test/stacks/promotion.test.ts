@@ -7,7 +7,7 @@ import { buildBundle } from "../../infra/build/bundle.ts";
 import { run } from "../../infra/build/process.ts";
 import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
-import { otherCheckout } from "../support/other-checkout.ts";
+import { copyCheckout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, stackBeside, UPDATE_MS, type TestStack } from "../support/stack.ts";
@@ -123,7 +123,7 @@ test(
 test(
   "refuses a checkout that builds something else, with both hashes and the commit to check out",
   async () => {
-    const other = await otherCheckout();
+    const other = await copyCheckout({ version: "99.0.0" });
     onTestFinished(other.close);
     const script = path.join(other.root, "stacks/rollout.ts");
     const words = ["--json", "prod", "--yes", "--promote-from", "staging"];
