@@ -8,7 +8,7 @@ import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
 import { failureText, previewText } from "./preview/markdown.ts";
 import { readOptions, type PreviewOptions } from "./preview/options.ts";
 import { causeOf } from "./rehearsal/cause.ts";
-import { lookBefore } from "./rollout/before.ts";
+import { lookBefore } from "./rollout/look.ts";
 import { EXIT } from "./rollout/options.ts";
 import { planUpdate, type UpdatePlan } from "./rollout/plan.ts";
 
@@ -32,7 +32,7 @@ async function planned(
   const log = (line: string): void => say(`${line}\n`);
   const { stack, close } = await openDeployed(name, { ...WHATEVER_TARGET, log });
   try {
-    return await planUpdate(stack, await lookBefore(stack), options, say);
+    return await planUpdate(stack, await lookBefore(stack, false), options, say);
   } finally {
     await close();
   }

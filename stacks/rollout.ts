@@ -15,7 +15,9 @@ import { causeOf } from "./rehearsal/cause.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
 import { planUpdate } from "./rollout/plan.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
-import { lookBefore, type Before, type Former } from "./rollout/before.ts";
+import type { Before, Former } from "./rollout/before.ts";
+import { lookBefore } from "./rollout/look.ts";
+import { takeShares } from "./rollout/canary.ts";
 
 /** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */
 const PROBE_MS = "40000";
@@ -84,15 +86,16 @@ async function rollOut(
 
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
-  return update(stack, before, former, { record, say, end });
+  return update(stack, before, former, { options, record, say, end });
 }
 
 async function planned(stack: Stack, options: RolloutOptions, say: Telling["say"]) {
-  const before = await lookBefore(stack);
+  const before = await lookBefore(stack, options.canary.length > 0);
   return { before, plan: await planUpdate(stack, before, options, say) };
 }
 
 interface Ending {
+  options: RolloutOptions;
   record: RolloutRecord;
   say: Telling["say"];
   end(exit: number, facts?: Record<string, unknown>): number;
@@ -102,10 +105,21 @@ async function update(
   stack: Stack,
   before: Before,
   former: Former | undefined,
-  { record, say, end }: Ending,
+  { options, record, say, end }: Ending,
 ): Promise<number> {
   record.note("updating");
   try {
+    if (options.canary.length > 0 && before.canary !== undefined && former !== undefined) {
+      const { canary: shares, watchMs } = options;
+      await takeShares(stack, {
+        canary: before.canary,
+        former: former.version,
+        shares,
+        watchMs,
+        record,
+        say,
+      });
+    }
     const { summary } = await stack.up({ color: "never", onOutput: say, replace: before.replace });
     const changes = summary.resourceChanges ?? {};
     record.note("updated", { changes });

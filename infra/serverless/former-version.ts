@@ -41,16 +41,11 @@ export async function putBack(
   deployed: Deployed,
   former: FormerVersion,
 ): Promise<string[]> {
-  const { accountId, scriptName, applicationName } = deployed;
+  const { accountId, applicationName } = deployed;
   const done: string[] = [];
   const newest = await newestDeployment(client, deployed);
   if (JSON.stringify(newest?.versions.map(shareOf)) !== JSON.stringify(former.versions.map(shareOf))) {
-    await client.workers.scripts.deployments.create(scriptName, {
-      account_id: accountId,
-      strategy: "percentage",
-      versions: former.versions,
-      annotations: { "workers/message": "back to the former version" },
-    });
+    await setShares(client, deployed, former.versions, "back to the former version");
     done.push(`The Worker is back at ${former.versions.map(({ version_id: id }) => id).join(" and ")}.`);
   }
   const live = await findApplication(client, { accountId, name: applicationName });
@@ -59,6 +54,21 @@ export async function putBack(
     done.push(`The container is back at ${former.application.image}.`);
   }
   return done;
+}
+
+/** Deploys a Worker's versions, each with its percentage; together 100. */
+export async function setShares(
+  client: Cloudflare,
+  { accountId, scriptName }: Deployed,
+  versions: FormerVersion["versions"],
+  message: string,
+): Promise<void> {
+  await client.workers.scripts.deployments.create(scriptName, {
+    account_id: accountId,
+    strategy: "percentage",
+    versions,
+    annotations: { "workers/message": message },
+  });
 }
 
 /** A Worker that does not exist has none. */

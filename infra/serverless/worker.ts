@@ -114,6 +114,7 @@ function bindings({ variables, secrets, bucketName }: WorkerArgs): Binding[] {
     ...Object.entries(secrets).map(([name, text]) => ({ name, type: "secret_text", text })),
     { name: BINDINGS.sandbox, type: "durable_object_namespace", className: SANDBOX_CLASS },
     { name: BINDINGS.state, type: "r2_bucket", bucketName },
+    { name: BINDINGS.version, type: "version_metadata" },
   ];
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

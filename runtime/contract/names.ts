@@ -40,7 +40,7 @@ export const RESTORE_MARKER = "restore.json";
 export const SANDBOX_CLASS = "Sandbox";
 
 /** The Worker's bindings that are not environment variables. */
-export const BINDINGS = { sandbox: "SANDBOX", state: "STATE" } as const;
+export const BINDINGS = { sandbox: "SANDBOX", state: "STATE", version: "VERSION" } as const;
 
 /** What the host deployment is known by on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };

@@ -36,6 +36,8 @@ export interface EdgeOptions {
   settings: EdgeSettings;
   /** The hash of the bundle that the edge runs from, or `source`. */
   bundle: string;
+  /** The id of the Worker's version that answers. */
+  workerVersion?: string | undefined;
   /** Which secrets it runs with. */
   attestation: Attest;
   ledger: Ledger;
@@ -62,7 +64,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.live.path, live);
 
   app.use(securityHeaders());
-  app.get(ROUTES.ready.path, readiness(sandbox, bundle, attestation));
+  app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
   app.get(ROUTES.chat.path, chat());

@@ -52,14 +52,22 @@ function begun(status: SandboxStatus, now: number): SandboxStatus {
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
+/** What of the edge `GET /readyz` tells. */
+interface Running {
+  sandbox: Sandbox;
+  bundle: string;
+  workerVersion?: string | undefined;
+  attestation: Attest;
+}
+
 /**
- * `GET /readyz`: 200 or 503 with the state, and the bundle and the secrets' keyed hash, which a deployment looks
- * for; wakes nothing.
+ * `GET /readyz`: 200 or 503 with the state, and what a deployment looks for: the bundle, the secrets' keyed hash, and
+ * the Worker's version, of which two may answer while one takes over; wakes nothing.
  */
-export function readiness(sandbox: Sandbox, bundle: string, attestation: Attest): Handler {
+export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
     const [{ state, since }, attested] = await Promise.all([sandbox.status(), attestation()]);
-    const body = { state, since, bundle, ...(attested && { attestation: attested.all }) };
+    const body = { state, since, bundle, workerVersion, ...(attested && { attestation: attested.all }) };
     return context.json(body, state === "ready" ? 200 : 503);
   };
 }

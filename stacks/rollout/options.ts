@@ -1,4 +1,4 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, InvalidArgumentError } from "commander";
 import { readPolicyConfig } from "../policies/options.ts";
 import type { PolicyConfig } from "../policies/preview.ts";
 
@@ -11,10 +11,14 @@ export interface RolloutOptions {
   yes: boolean;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
-  /** Levels and values of the policies. */
-  config: PolicyConfig;
   /** The stack whose proven deployment is promoted. */
   promoteFrom: string | undefined;
+  /** The percentages below 100 that a new version of the Worker gets first, rising; none: it takes over at once. */
+  canary: readonly number[];
+  /** So long each of them is watched. */
+  watchMs: number;
+  /** Levels and values of the policies. */
+  config: PolicyConfig;
   /** When the last backup was taken, as ISO 8601. */
   backup: string | undefined;
 }
@@ -44,6 +48,13 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--yes", "ask nobody", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
     .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
+    .option(
+      "--canary <percentages>",
+      "shares that a new version of the Worker gets, as 10,50,100",
+      shares,
+      [],
+    )
+    .option("--watch <seconds>", "so long each share is watched", seconds, 60)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
     .option("--json", "print one JSON object", false)
@@ -56,17 +67,43 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, promoteFrom, ...policies } = command.opts<{
+  const { planOnly, yes, acceptMigration, promoteFrom, canary, watch, ...policies } = command.opts<{
     planOnly: boolean;
     yes: boolean;
     acceptMigration?: string;
     promoteFrom?: string;
+    canary: number[];
+    watch: number;
     config?: string;
     backup?: string;
   }>();
   if (promoteFrom === stack) {
     throw new Error(`${stack} is not promoted to itself. Fix: --promote-from with the stack before it`);
   }
-  const accept = acceptMigration;
-  return { stack, planOnly, yes, accept, promoteFrom, ...(await readPolicyConfig(policies)) };
+  return {
+    stack,
+    planOnly,
+    yes,
+    accept: acceptMigration,
+    promoteFrom,
+    canary,
+    watchMs: watch * 1000,
+    ...(await readPolicyConfig(policies)),
+  };
+}
+
+/** Whole percentages, rising. 100 is what an update ends with anyway. */
+function shares(text: string): number[] {
+  const all = text.split(",").map(Number);
+  const rising = all.every((share, at) => Number.isInteger(share) && share > (all[at - 1] ?? 0));
+  if (!rising || (all.at(-1) ?? 0) > 100) {
+    throw new InvalidArgumentError("Write percentages that rise to at most 100, as 10,50,100.");
+  }
+  return all.filter((share) => share < 100);
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError("Write seconds from 0 to 3600.");
+  return value;
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 export interface Entry {
   /** ISO 8601 */
   time: string;
-  step: "begun" | "planned" | "former" | "updating" | "updated" | "failed" | "back" | "ended";
+  step: "begun" | "planned" | "former" | "updating" | "canary" | "updated" | "failed" | "back" | "ended";
   [fact: string]: unknown;
 }
 

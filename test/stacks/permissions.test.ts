@@ -31,11 +31,13 @@ describe("the permissions of the API token", () => {
 
   beforeAll(async () => {
     world = await startServerlessStage({
-      ...Object.fromEntries([
-        ...NAMES.map((name) => shortOf(name)),
-        shortOf("Containers", "Workers R2 Storage"),
-      ]),
-      [READ_ONLY]: NAMES.map((name) => `${AREAS[name]}:read` as const),
+      scopedTokens: {
+        ...Object.fromEntries([
+          ...NAMES.map((name) => shortOf(name)),
+          shortOf("Containers", "Workers R2 Storage"),
+        ]),
+        [READ_ONLY]: NAMES.map((name) => `${AREAS[name]}:read` as const),
+      },
     });
   }, ENGINE_MS);
 

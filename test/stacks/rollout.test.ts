@@ -1,9 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Hono } from "hono";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exclusively } from "../../infra/build/cache.ts";
-import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand, startStackCommand } from "../support/stack-command.ts";
@@ -14,27 +12,13 @@ const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
 
 let world: ServerlessStage;
 let subject: TestStack;
-let gate: Listening;
-/** While it is set, a deployment that attests other secrets than these does not answer. */
-let answersOnly: string | undefined;
 
 beforeAll(async () => {
   world = await startServerlessStage();
-  // Between the probe and the front: a version that deploys well and does not answer.
-  const app = new Hono().all("*", async (context) => {
-    const { pathname, search } = new URL(context.req.url);
-    const known = await attestation();
-    if (answersOnly !== undefined && known !== answersOnly) return context.json({}, 500);
-    const { method, headers } = context.req.raw;
-    const body = method === "GET" || method === "HEAD" ? null : await context.req.arrayBuffer();
-    return fetch(`${world.front.url}${pathname}${search}`, { method, headers, body, redirect: "manual" });
-  });
-  gate = await listen(app, { hostname: "127.0.0.1", port: 0 });
-  subject = await world.stack({ config: { "steward:origin": { value: gate.url } } });
+  subject = await world.stack();
 }, ENGINE_MS);
 
 afterAll(async () => {
-  await gate?.close();
   await world?.close();
 }, UPDATE_MS);
 
@@ -99,34 +83,6 @@ test(
     expect(await steps()).toEqual(["begun", "planned", "ended"]);
   },
   UPDATE_MS,
-);
-
-test(
-  "goes back to the former version where the new one does not answer, and takes the next one up again",
-  async () => {
-    const former = await attestation();
-    answersOnly = String(former);
-    await setSecret("another-signing-secret-of-slack-01");
-    const failed = await rollout("--yes");
-    expect(failed.said).toContain("does not answer as it should");
-    expect(failed.report).toMatchObject({
-      ok: false,
-      exit: 4,
-      back: [
-        expect.stringContaining("The Worker is back"),
-        expect.stringContaining("The former version answers"),
-      ],
-    });
-    expect(failed.code).toBe(4);
-    expect(await steps()).toEqual(["begun", "planned", "former", "updating", "failed", "back", "ended"]);
-    expect(await attestation()).toBe(former);
-
-    answersOnly = undefined;
-    const mended = await rollout("--yes");
-    expect(mended.code, mended.said).toBe(0);
-    expect(await attestation()).not.toBe(former);
-  },
-  UPDATE_MS * 2,
 );
 
 test(

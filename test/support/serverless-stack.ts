@@ -6,6 +6,7 @@ import {
   type Front,
   type IdentityGateway,
 } from "../../infra/rehearsal/access/index.ts";
+import type { ContainerMode } from "../../infra/rehearsal/cloudflare/index.ts";
 import { Hono } from "hono";
 import { listen } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT, startStage, TOKEN, type ScopedTokens, type Stage } from "../infra/rehearsal/support.ts";
@@ -36,8 +37,16 @@ const TAKES_EVERY_SECRET = new Hono()
   .get("/v1/models", (context) => context.json({ data: [] }))
   .post("/api/auth.test", (context) => context.json({ ok: true }));
 
-export async function startServerlessStage(scopedTokens?: ScopedTokens): Promise<ServerlessStage> {
-  const stage = await startStage(undefined, { ...(scopedTokens && { scopedTokens }) });
+/** Options of {@link startServerlessStage}. */
+export interface StageOptions {
+  scopedTokens?: ScopedTokens;
+  /** How containers run. Default: none starts. */
+  containers?: (dir: string) => ContainerMode;
+}
+
+export async function startServerlessStage(options: StageOptions = {}): Promise<ServerlessStage> {
+  const { scopedTokens, containers } = options;
+  const stage = await startStage(containers, { ...(scopedTokens && { scopedTokens }) });
   const { account } = stage.cloudflare;
   const identity = await startIdentityGateway({
     port: 0,

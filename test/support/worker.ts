@@ -84,6 +84,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
               namespace_id: NAMESPACE,
             },
             { type: "r2_bucket", name: BINDINGS.state, bucket_name: BUCKET },
+            { type: "version_metadata", name: BINDINGS.version },
           ],
           compatibilityDate: COMPATIBILITY.date,
           compatibilityFlags: [...COMPATIBILITY.flags],

@@ -16,6 +16,7 @@ import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
 
 const COOKIE = "CF_Authorization";
+const OVERRIDES = "cloudflare-workers-version-overrides";
 
 export interface FrontOptions {
   /** 0 takes a free port. */
@@ -108,7 +109,9 @@ class EdgeFront {
     url: URL,
   ): Promise<{ admitted: Admitted; target: ForwardTarget } | undefined> {
     const { account, runner, access } = this.#options;
-    const served = servedWorker(account.state, request.headers.host ?? "");
+    const { host = "", [OVERRIDES]: overrides } = request.headers;
+    const addressed = { host, overrides: String(overrides ?? "") };
+    const served = servedWorker(account.state, addressed, Math.random());
     const address = served && (await runner.address(served.script));
     if (served === undefined || address === undefined) return undefined;
     const admitted = await admitRequest(account.state, access, {

@@ -1,21 +1,65 @@
-import { hostnameOf, servingVersion, type AccountState } from "../cloudflare/index.ts";
+import {
+  hostnameOf,
+  secondScript,
+  servingShares,
+  type AccountState,
+  type Share,
+} from "../cloudflare/index.ts";
 
 export interface ServedWorker {
+  /** The script that answers, by the runner's name. */
   script: string;
   /** The host name that it has at Cloudflare, which Access destinations are written with. */
   hostname: string;
 }
 
+/** What of a request decides who answers it. */
+export interface Addressed {
+  host: string;
+  /** Its `Cloudflare-Workers-Version-Overrides`. */
+  overrides: string;
+}
+
 /**
- * The Worker that a request's Host names. In the rehearsal the public address is a loopback one, which stands for
- * the Worker that was deployed last; a `workers.dev` name chooses one. A Worker whose workers.dev name is off is
- * not reached: https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
+ * The Worker that a request's Host names, in one of the versions that serve. In the rehearsal the public address is
+ * a loopback one, which stands for the Worker that was deployed last; a `workers.dev` name chooses one. A Worker
+ * whose workers.dev name is off is not reached:
+ * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
+ *
+ * @param chance decides between two versions, from 0 up to 1.
  */
-export function servedWorker(state: Readonly<AccountState>, host: string): ServedWorker | undefined {
+export function servedWorker(
+  state: Readonly<AccountState>,
+  { host, overrides }: Addressed,
+  chance: number,
+): ServedWorker | undefined {
   const served = state.workers
-    .filter((worker) => worker.subdomain.enabled && servingVersion(state, worker.id) !== undefined)
-    .toSorted((left, right) => (left.deployed_on ?? "").localeCompare(right.deployed_on ?? ""))
-    .map((worker) => ({ script: worker.name, hostname: hostnameOf(state, worker) }));
+    .map((worker) => ({
+      worker,
+      shares: servingShares(state, worker.id),
+      hostname: hostnameOf(state, worker),
+    }))
+    .filter(({ worker, shares }) => worker.subdomain.enabled && shares.length > 0)
+    .toSorted((left, right) => (left.worker.deployed_on ?? "").localeCompare(right.worker.deployed_on ?? ""));
   const name = host.replace(/:\d+$/, "").toLowerCase();
-  return served.find(({ hostname }) => hostname === name) ?? served.at(-1);
+  const found = served.find(({ hostname }) => hostname === name) ?? served.at(-1);
+  if (found === undefined) return undefined;
+  const { worker, shares, hostname } = found;
+  const chosen = overridden(shares, worker.name, overrides) ?? byChance(shares, chance);
+  const isFirst = chosen === undefined || chosen === shares[0];
+  return { hostname, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
+}
+
+/** https://developers.cloudflare.com/workers/versions-and-deployments/version-overrides/ : a version that does not serve is no choice. */
+function overridden(shares: readonly Share[], worker: string, overrides: string): Share | undefined {
+  const wanted = overrides
+    .split(",")
+    .map((pair) => /^\s*([\w-]+)="([\w-]+)"\s*$/.exec(pair))
+    .find((match) => match?.[1] === worker)?.[2];
+  return shares.find(({ version }) => version.id === wanted);
+}
+
+function byChance(shares: readonly Share[], chance: number): Share | undefined {
+  const [first] = shares;
+  return chance * 100 < (first?.percentage ?? 100) ? first : shares[1];
 }

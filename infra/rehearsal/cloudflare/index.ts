@@ -1,4 +1,5 @@
-export { hostnameOf, servingVersion } from "./account/lookup.ts";
+export { hostnameOf, secondScript, servingShares } from "./account/lookup.ts";
+export type { Share } from "./account/lookup.ts";
 export type { AccessApplicationRecord, AccountState, PolicyRecord } from "./account/state.ts";
 export { AccountStore } from "./account/store.ts";
 export { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "./forward.ts";

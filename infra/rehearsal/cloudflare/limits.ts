@@ -1,6 +1,6 @@
 /** What the rehearsal's Cloudflare does not model. The rehearsal prints this list. */
 export const LIMITS: readonly string[] = [
-  "Gradual deployments are stored, but the version with the largest share serves all requests.",
+  "In a gradual deployment the version with the largest share has every Durable Object, and affinity keys are not read.",
   "Cron triggers are stored, not fired; Durable Object alarms are.",
   "R2 lifecycle rules, jurisdictions and storage classes are stored, not enforced.",
   "No zones, custom domains, routes, preview URLs, static assets or declarative exports: a Worker answers on its workers.dev name only.",

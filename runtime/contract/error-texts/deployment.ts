@@ -171,6 +171,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The deployment would begin with an empty data directory beside the one in use.",
     fix: "Copy the data first, or leave steward:hostDataDirectory as it was.",
   },
+  canary_with_migration: {
+    status: 409,
+    title: "A migration takes no shares",
+    cause: "The update applies a Durable Object migration, which Cloudflare does at once or not at all.",
+    fix: "Roll out the migration by itself, without --canary.",
+  },
   rollout_under_way: {
     status: 409,
     title: "Another rollout is under way",

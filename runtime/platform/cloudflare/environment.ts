@@ -13,6 +13,8 @@ export interface ChatDoor {
 export interface WorkerEnvironment {
   SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor & BackupsDoor };
   STATE: R2Bucket;
+  /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
+  VERSION?: { id: string };
 }
 
 /** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */

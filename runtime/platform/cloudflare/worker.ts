@@ -25,6 +25,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
   return createEdge({
     settings,
     bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
+    workerVersion: env.VERSION?.id,
     attestation: attestationOf(variables),
     ledger: {
       admit: (event) => object().admit(event),

@@ -1,12 +1,13 @@
 import type { Deployed, DeployedClass, DeployedScript } from "../runner.ts";
-import { servingVersion } from "./lookup.ts";
+import { ownerOf } from "../bindings.ts";
+import { secondScript, servingShares } from "./lookup.ts";
 import type { ModuleStore } from "./modules.ts";
-import type { AccountState, NamespaceRecord, WorkerRecord } from "./state.ts";
+import type { AccountState, BindingRecord, NamespaceRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
 /** What the runner has to run for an account to be as it says. */
 export function deployedOf(state: AccountState, modules: ModuleStore): Deployed {
   return {
-    scripts: state.workers.flatMap((worker) => scriptOf(state, worker, modules)),
+    scripts: state.workers.flatMap((worker) => scriptsOf(state, worker, modules)),
     buckets: state.buckets.map(({ name }) => name),
     namespaces: state.namespaces.map(({ id }) => id),
     boundNamespaces: state.applications
@@ -15,29 +16,48 @@ export function deployedOf(state: AccountState, modules: ModuleStore): Deployed 
   };
 }
 
-function scriptOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {
-  const version = servingVersion(state, worker.id);
-  if (version === undefined) return [];
+/**
+ * The versions of a Worker that serve. One of them has its Durable Objects, since each object runs one version:
+ * https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/with-durable-objects/ .
+ * Which one an object gets is Cloudflare's choice by the shares; here the largest share has all of them.
+ */
+function scriptsOf(state: AccountState, worker: WorkerRecord, modules: ModuleStore): DeployedScript[] {
+  const [first, second] = servingShares(state, worker.id).map(({ version }) => version);
+  const classes = state.namespaces
+    .filter(({ script }) => script === worker.name)
+    .map((namespace) => classOf(state, namespace));
   return [
-    {
-      name: worker.name,
-      versionId: version.id,
-      versionCreatedOn: version.created_on,
-      mainModule: version.main_module,
-      modules: version.modules.map(({ name, content_type, sha256 }) => ({
-        name,
-        contentType: content_type,
-        sha256,
-        content: modules.get(sha256),
-      })),
-      bindings: version.bindings,
-      compatibilityDate: version.compatibility_date,
-      compatibilityFlags: version.compatibility_flags,
-      classes: state.namespaces
-        .filter(({ script }) => script === worker.name)
-        .map((namespace) => classOf(state, namespace)),
-    },
+    ...(first ? [{ ...codeOf(first, modules), name: worker.name, bindings: first.bindings, classes }] : []),
+    ...(second ? [{ ...codeOf(second, modules), ...besides(worker, second), classes: [] }] : []),
   ];
+}
+
+/** A second version asks for the objects where they are. */
+function besides(worker: WorkerRecord, version: VersionRecord): Pick<DeployedScript, "name" | "bindings"> {
+  const bindings = version.bindings.map((binding): BindingRecord => {
+    if (binding.type !== "durable_object_namespace") return binding;
+    return { ...binding, script_name: ownerOf(worker.name, binding) };
+  });
+  return { name: secondScript(worker, version), bindings };
+}
+
+function codeOf(
+  version: VersionRecord,
+  modules: ModuleStore,
+): Omit<DeployedScript, "name" | "bindings" | "classes"> {
+  return {
+    versionId: version.id,
+    versionCreatedOn: version.created_on,
+    mainModule: version.main_module,
+    modules: version.modules.map(({ name, content_type, sha256 }) => ({
+      name,
+      contentType: content_type,
+      sha256,
+      content: modules.get(sha256),
+    })),
+    compatibilityDate: version.compatibility_date,
+    compatibilityFlags: version.compatibility_flags,
+  };
 }
 
 function classOf(state: AccountState, namespace: NamespaceRecord): DeployedClass {

@@ -24,8 +24,14 @@ function activeDeployment(state: AccountState, workerId: string): DeploymentReco
   return state.deployments.findLast((deployment) => deployment.workerId === workerId);
 }
 
-/** The version that serves: the one with the largest share, the newer of two equal ones. */
-export function servingVersion(state: AccountState, workerId: string): VersionRecord | undefined {
+/** A version that takes a share of a Worker's requests, in percent. */
+export interface Share {
+  version: VersionRecord;
+  percentage: number;
+}
+
+/** The versions that serve, the one with the largest share first, the newer of two equal ones. */
+export function servingShares(state: AccountState, workerId: string): Share[] {
   const shares = activeDeployment(state, workerId)?.versions ?? [];
   return shares
     .flatMap(({ version_id: id, percentage }) => {
@@ -34,7 +40,17 @@ export function servingVersion(state: AccountState, workerId: string): VersionRe
     })
     .toSorted((left, right) => {
       return right.percentage - left.percentage || right.version.number - left.version.number;
-    })[0]?.version;
+    });
+}
+
+/** The version with the largest share: the Worker's Durable Objects run its code. */
+export function servingVersion(state: AccountState, workerId: string): VersionRecord | undefined {
+  return servingShares(state, workerId)[0]?.version;
+}
+
+/** What the runner knows a version by that takes the smaller share. */
+export function secondScript(worker: WorkerRecord, version: VersionRecord): string {
+  return `${worker.name}-${version.id}`;
 }
 
 /** The host name under which the Worker is reached: https://developers.cloudflare.com/workers/configuration/routing/workers-dev/ */
