@@ -12,6 +12,7 @@ import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
 import { deployedBy } from "./promotion/deployed.ts";
 import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
 import { causeOf } from "./rehearsal/cause.ts";
+import { backUp } from "./rollout/backup.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
 import { planUpdate } from "./rollout/plan.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
@@ -58,8 +59,8 @@ async function rollOut(
   const record = new RolloutRecord(folder, () => new Date());
   const end = (exit: number, facts: Record<string, unknown> = {}): number => {
     record.note("ended", { exit, ...facts });
-    say(`Recorded in ${record.file}\n`);
-    report({ ok: exit === EXIT.done, exit, record: record.file, ...facts });
+    say(`Recorded in ${record.report}\n`);
+    report({ ok: exit === EXIT.done, exit, record: record.file, report: record.report, ...facts });
     return exit;
   };
   record.note("begun", { stack: options.stack, planOnly: options.planOnly, promoted: options.promoted });
@@ -84,6 +85,13 @@ async function rollOut(
   if (options.planOnly) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
+  const backup = await backUp(before, options.withoutBackup);
+  record.note("backup", { ...backup });
+  if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
+  if (backup.refused !== undefined) {
+    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    return end(EXIT.waits, { ...plan, cause: backup.refused });
+  }
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
   return update(stack, before, former, { options, record, say, end });

@@ -7,11 +7,12 @@
  *   PUBLIC_WEBHOOKS=false only together with an identity; 401 without.
  * - `identity`: whom the identity gateway vouches for, on a host without one whoever knows ADMIN_TOKEN; 403
  *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
+ * - `stack`: the stack that has deployed this, by its signature (stack-signature.ts); 403 without.
  * - `device`: whoever opens the socket and proves on it that its device is paired; 426 to a plain request.
  *
  * What an identity or a signature is asked for does not depend on the gateway's state.
  */
-export type RouteAccess = "public" | "webhook" | "identity" | "device";
+export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "device";
 
 /** One route of the edge. */
 export interface Route {
@@ -75,5 +76,8 @@ export const ROUTES = {
   metrics: { method: "GET", path: "/metrics", access: "identity" },
   metricsJson: { method: "GET", path: "/_admin/api/metrics", access: "identity" },
   processes: { method: "GET", path: "/debug/processes", access: "identity" },
+  stackBackups: { method: "GET", path: "/stack/backups", access: "stack" },
+  stackBackupsCreate: { method: "POST", path: "/stack/backups/create", access: "stack" },
+  stackBackupsVerify: { method: "POST", path: "/stack/backups/verify", access: "stack" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -29,6 +29,7 @@ import { metricsJson, metricsText } from "./metrics-routes.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
+import { createStackBackup, requireStack, stackBackups, verifyStackBackup } from "./stack-routes.ts";
 import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
 
 /** What the edge works with. */
@@ -40,6 +41,8 @@ export interface EdgeOptions {
   workerVersion?: string | undefined;
   /** Which secrets it runs with. */
   attestation: Attest;
+  /** The key that it shares with the stack that deployed it. */
+  stackKey: string | undefined;
   ledger: Ledger;
   sandbox: Sandbox;
   /** The copies of the state. */
@@ -107,6 +110,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.ledger.path, debugLedger(ledger));
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
+
+  app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
+  app.get(ROUTES.stackBackups.path, stackBackups(backups));
+  app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
+  app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 
   app.notFound(() => sendProblem("not_found"));
   app.onError((error, context) => answerError(error, context, log));

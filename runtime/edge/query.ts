@@ -1,10 +1,7 @@
 import type { Context } from "hono";
-import en from "zod/v4/locales/en.js";
 import * as z from "zod/mini";
+import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
-
-// People read what is wrong with a query; of itself the small zod says "Invalid input" to everything.
-z.config(en());
 
 /**
  * The query of a request as its schema has it. Empty values count as not given.

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync } from "node:fs";
-import type * as z from "zod";
+import type * as z from "zod/mini";
+import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
 import { withLock } from "../process/lock.ts";
 
@@ -32,7 +33,7 @@ const DENIED = new Set<unknown>(["EACCES", "EPERM"]);
  */
 export function readStoreFile<T>(
   path: string,
-  schema: z.ZodType<T>,
+  schema: z.ZodMiniType<T>,
   { clock, onSetAside }: StoreFileOptions,
 ): T | undefined {
   const first = readStore(path, schema);
@@ -53,7 +54,7 @@ export function readStoreFile<T>(
  *
  * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
  */
-export function readStore<T>(path: string, schema: z.ZodType<T>): StoreReading<T> {
+export function readStore<T>(path: string, schema: z.ZodMiniType<T>): StoreReading<T> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

@@ -1,6 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
+import type { Entry } from "../rollout/entry.ts";
 import { EXIT } from "../rollout/options.ts";
-import { recordsOf, type Entry } from "../rollout/record.ts";
+import { recordsOf } from "../rollout/record.ts";
 import type { DeployedBuild } from "./deployed.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { FormerVersion } from "../../infra/serverless/former-version.ts";
+import type { StackBackups } from "../backup/signed.ts";
 import type { Canary } from "./canary.ts";
 
 /** What ran before an update. Plain data: a record keeps it. */
@@ -14,6 +15,8 @@ export interface Before {
   migrations: string[];
   /** Absent where nothing runs yet, and on a host, whose update keeps and puts back the former container by itself. */
   former: Former | undefined;
+  /** Absent where nothing runs yet, and on a host, whose update makes one by itself. */
+  backups: StackBackups | undefined;
   /** URNs of resources that are made anew: somebody went back to a version before them. */
   replace: string[];
   /** How a new version takes over share by share; absent where nothing is deployed that could share with it. */

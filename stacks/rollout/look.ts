@@ -24,6 +24,7 @@ async function hostBefore(stack: Stack): Promise<Before> {
   return {
     migrations: [],
     former: undefined,
+    backups: undefined,
     replace: [],
     canary: undefined,
     async goBack() {

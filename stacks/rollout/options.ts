@@ -19,7 +19,9 @@ export interface RolloutOptions {
   watchMs: number;
   /** Levels and values of the policies. */
   config: PolicyConfig;
-  /** When the last backup was taken, as ISO 8601. */
+  /** Goes on where no backup can be made. */
+  withoutBackup: boolean;
+  /** When the last backup was taken, as ISO 8601. Default: what the service says. */
   backup: string | undefined;
 }
 
@@ -55,6 +57,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
       [],
     )
     .option("--watch <seconds>", "so long each share is watched", seconds, 60)
+    .option("--without-backup", "make none before the update", false)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
     .option("--json", "print one JSON object", false)
@@ -67,16 +70,18 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, promoteFrom, canary, watch, ...policies } = command.opts<{
-    planOnly: boolean;
-    yes: boolean;
-    acceptMigration?: string;
-    promoteFrom?: string;
-    canary: number[];
-    watch: number;
-    config?: string;
-    backup?: string;
-  }>();
+  const { planOnly, yes, acceptMigration, promoteFrom, withoutBackup, canary, watch, ...policies } =
+    command.opts<{
+      planOnly: boolean;
+      yes: boolean;
+      acceptMigration?: string;
+      promoteFrom?: string;
+      withoutBackup: boolean;
+      canary: number[];
+      watch: number;
+      config?: string;
+      backup?: string;
+    }>();
   if (promoteFrom === stack) {
     throw new Error(`${stack} is not promoted to itself. Fix: --promote-from with the stack before it`);
   }
@@ -86,6 +91,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     yes,
     accept: acceptMigration,
     promoteFrom,
+    withoutBackup,
     canary,
     watchMs: watch * 1000,
     ...(await readPolicyConfig(policies)),

@@ -1,6 +1,7 @@
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { stepsOf, type PlannedStep } from "../deployed/steps.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
+import { newestBackup } from "./backup.ts";
 import type { Before } from "./before.ts";
 import { openGates } from "./gates.ts";
 import type { RolloutOptions } from "./options.ts";
@@ -24,10 +25,12 @@ export interface UpdatePlan {
  */
 export async function planUpdate(
   stack: Stack,
-  { migrations }: Before,
-  { config, backup, accept }: Pick<RolloutOptions, "config" | "backup" | "accept">,
+  before: Before,
+  { config, accept, ...options }: Pick<RolloutOptions, "config" | "accept" | "backup">,
   onOutput: (text: string) => void,
 ): Promise<UpdatePlan> {
+  const { migrations } = before;
+  const backup = options.backup ?? (await newestBackup(before));
   const steps: PlannedStep[] = [];
   const broken: string[] = [];
   const onEvent = (event: EngineEvent): void => {

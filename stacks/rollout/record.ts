@@ -1,17 +1,16 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { Entry } from "./entry.ts";
+import { reportOf } from "./report.ts";
 
-/** One line of a record: when, what, and what is known of it. No value of a secret. */
-export interface Entry {
-  /** ISO 8601 */
-  time: string;
-  step: "begun" | "planned" | "former" | "updating" | "canary" | "updated" | "failed" | "back" | "ended";
-  [fact: string]: unknown;
-}
-
-/** The record of one rollout: JSON lines, each written before what it tells of goes on. */
+/**
+ * The record of one rollout: JSON lines, each written before what it tells of goes on, and beside them the same for
+ * people, in Markdown.
+ */
 export class RolloutRecord {
   readonly file: string;
+  readonly report: string;
+  readonly #entries: Entry[] = [];
   readonly #clock: () => Date;
 
   /** Begins one in `folder`, named by its time. */
@@ -19,11 +18,14 @@ export class RolloutRecord {
     mkdirSync(folder, { recursive: true });
     this.#clock = clock;
     this.file = path.join(folder, `${clock().toISOString().replaceAll(":", "-")}.jsonl`);
+    this.report = this.file.replace(/\.jsonl$/, ".md");
   }
 
   note(step: Entry["step"], facts: Record<string, unknown> = {}): void {
     const entry: Entry = { time: this.#clock().toISOString(), step, ...facts };
     appendFileSync(this.file, `${JSON.stringify(entry)}\n`);
+    this.#entries.push(entry);
+    writeFileSync(this.report, reportOf(this.#entries));
   }
 }
 

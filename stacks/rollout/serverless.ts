@@ -3,7 +3,9 @@ import { connect } from "../../infra/serverless/container-api.ts";
 import { putBack, readFormer, setShares, type Deployed } from "../../infra/serverless/former-version.ts";
 import { addedTags, type PlannedMigrations } from "../../infra/serverless/migration-changes.ts";
 import { compareVersions } from "../../infra/serverless/version-health.ts";
+import { stackBackups } from "../backup/signed.ts";
 import { readServerless } from "../deployed/config.ts";
+import { findResource, resourcesOf } from "../deployed/resources.ts";
 import { addressOf, answerOf, untilAnswers } from "./answers.ts";
 import type { Before } from "./before.ts";
 
@@ -11,20 +13,13 @@ const VERSION = "WorkerVersion::worker-current";
 const DEPLOYMENT = "WorkersDeployment::worker-deployed";
 const PLAN = "MigrationPlan::migrations";
 
-/** What the stack's state knows of one resource. */
-interface Known {
-  urn: string;
-  id?: string;
-  inputs?: Record<string, unknown>;
-}
-
 /** A serverless stack before an update. */
 export async function serverlessBefore(stack: Stack): Promise<Before> {
   const { config, cloudflare } = await readServerless(stack);
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const resources = await resourcesOf(stack);
-  const deployed = find(resources, PLAN)?.inputs as PlannedMigrations | undefined;
-  const recorded = find(resources, DEPLOYMENT);
+  const deployed = findResource(resources, PLAN)?.inputs as PlannedMigrations | undefined;
+  const recorded = findResource(resources, DEPLOYMENT);
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
   const scriptName = deployed?.workerName ?? workerName;
   const place: Deployed = { accountId, scriptName, applicationName: `${scriptName}-sandbox` };
@@ -35,10 +30,11 @@ export async function serverlessBefore(stack: Stack): Promise<Before> {
     // A stack that has no Worker yet has nothing to lose.
     migrations: deployed === undefined ? [] : addedTags(deployed, { workerName, migrations }),
     former: version && { version, answered: await answerOf(url) },
+    backups: await stackBackups(stack, resources),
     replace: overtaken ? [recorded.urn] : [],
     canary: recorded && {
       deploymentUrn: recorded.urn,
-      nextVersion: async () => find(await resourcesOf(stack), VERSION)?.id,
+      nextVersion: async () => findResource(await resourcesOf(stack), VERSION)?.id,
       share: (versions) => setShares(client, place, versions, "canary"),
       compare: (versionIds, watchMs) =>
         compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),
@@ -50,13 +46,4 @@ export async function serverlessBefore(stack: Stack): Promise<Before> {
       return [...done, `The former version answers at ${url}.`];
     },
   };
-}
-
-async function resourcesOf(stack: Stack): Promise<Known[]> {
-  const { deployment } = await stack.exportStack();
-  return (deployment as { resources?: Known[] }).resources ?? [];
-}
-
-function find(resources: readonly Known[], end: string): Known | undefined {
-  return resources.find(({ urn }) => urn.endsWith(end));
 }

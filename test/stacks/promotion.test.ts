@@ -9,6 +9,7 @@ import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts"
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, stackBeside, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -19,6 +20,7 @@ const OTHER_ACCOUNT = "f".repeat(32);
 let world: ServerlessStage;
 let staging: TestStack;
 let prod: Stack;
+let origin: Listening;
 let gate: Listening;
 /** While it is set, what staging deploys does not answer. */
 let silent = false;
@@ -26,12 +28,13 @@ let silent = false;
 beforeAll(async () => {
   process.env["PROBE_TIMEOUT_MS"] = "8000";
   world = await startServerlessStage();
+  origin = await startWorkerOrigin(world.front, "staging.example.workers.dev");
   const app = new Hono().all("*", async (context) => {
     if (silent) return context.json({}, 500);
     const { pathname, search } = new URL(context.req.url);
     const { method, headers } = context.req.raw;
     const body = method === "GET" || method === "HEAD" ? null : await context.req.arrayBuffer();
-    return fetch(`${world.front.url}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+    return fetch(`${origin.url}${pathname}${search}`, { method, headers, body, redirect: "manual" });
   });
   gate = await listen(app, { hostname: "127.0.0.1", port: 0 });
   staging = await world.stack({
@@ -53,17 +56,16 @@ beforeAll(async () => {
 afterAll(async () => {
   delete process.env["PROBE_TIMEOUT_MS"];
   await gate?.close();
+  await origin?.close();
   await world?.close();
 }, UPDATE_MS);
 
-const rollout = (...words: string[]) => stackCommand(staging, "rollout.ts", "--json", ...words);
+// No container runs here that could be backed up.
+const rollout = (...words: string[]) =>
+  stackCommand(staging, "rollout.ts", "--json", "--without-backup", ...words);
 const promote = (...words: string[]) => rollout("prod", "--yes", "--promote-from", "staging", ...words);
 
-/** With another Worker's version, since the account's loopback address stands for the one that was deployed last. */
-async function change(image: string, logLevel: string): Promise<void> {
-  await staging.stack.setConfig("steward:image", { value: image });
-  await staging.stack.setConfig("steward:logLevel", { value: logLevel });
-}
+const setImage = (value: string) => staging.stack.setConfig("steward:image", { value });
 
 async function outputsOf(stack: Stack) {
   const { bundleHash, image } = await stack.outputs();
@@ -147,14 +149,14 @@ test(
 test(
   "refuses what was deployed beside the rollouts, and what did not answer its probe",
   async () => {
-    await change(ANOTHER, "debug");
+    await setImage(ANOTHER);
     await staging.stack.up();
     const beside = await promote();
     expect(beside.report).toMatchObject({ code: "promotion_unproven" });
     expect(beside.report["cause"]).toContain(`with the image ${ANOTHER}, and its last rollout`);
 
     silent = true;
-    await change(ANOTHER, "error");
+    await staging.stack.setConfig("steward:logLevel", { value: "error" });
     expect((await rollout("staging", "--yes")).code).not.toBe(0);
     silent = false;
     const failed = await promote();
@@ -168,7 +170,7 @@ test(
 test(
   "refuses an image that the target's account cannot read, and a rollout that was cut off",
   async () => {
-    await change(`registry.cloudflare.com/${OTHER_ACCOUNT}/steward@sha256:${"3".repeat(64)}`, "warning");
+    await setImage(`registry.cloudflare.com/${OTHER_ACCOUNT}/steward@sha256:${"3".repeat(64)}`);
     const proving = await rollout("staging", "--yes");
     expect(proving.code, proving.said).toBe(0);
     const elsewhere = await promote();

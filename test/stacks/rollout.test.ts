@@ -1,26 +1,26 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exclusively } from "../../infra/build/cache.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
-import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { startRolloutStage, type RolloutStage } from "../support/rollout-stage.ts";
+import type { ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand, startStackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
 const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
 
+let stage: RolloutStage;
 let world: ServerlessStage;
 let subject: TestStack;
 
 beforeAll(async () => {
-  world = await startServerlessStage();
-  subject = await world.stack();
+  stage = await startRolloutStage();
+  ({ world, subject } = stage);
 }, ENGINE_MS);
 
-afterAll(async () => {
-  await world?.close();
-}, UPDATE_MS);
+afterAll(() => stage?.close(), UPDATE_MS);
 
 /** The secrets with which the Worker runs. */
 async function attestation(): Promise<unknown> {
@@ -34,19 +34,7 @@ const rollout = (...words: string[]) => stackCommand(subject, "rollout.ts", "tes
 const setSecret = (value: string) =>
   subject.stack.setConfig("steward:slackSigningSecret", { value, secret: true });
 
-async function steps(): Promise<string[]> {
-  const folder = path.join(subject.folder, ".steward/rollouts/test");
-  const newest =
-    (await readdir(folder))
-      .filter((name) => name.endsWith(".jsonl"))
-      .sort()
-      .at(-1) ?? "";
-  const text = await readFile(path.join(folder, newest), "utf8");
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { step: string }).step);
-}
+const steps = async () => (await stage.record()).map(({ step }) => step);
 
 async function workers(): Promise<number> {
   const { result } = await world.stage.client.workers.beta.workers.list({ account_id: ACCOUNT });
@@ -74,13 +62,70 @@ test(
   async () => {
     const first = await rollout("--yes");
     expect(first.code, first.said).toBe(0);
-    expect(await steps()).toEqual(["begun", "planned", "former", "updating", "updated", "ended"]);
+    expect(await steps()).toEqual(["begun", "planned", "backup", "former", "updating", "updated", "ended"]);
+    expect(await stage.record()).toContainEqual(
+      expect.objectContaining({ step: "backup", skipped: expect.any(String) }),
+    );
+    const report = await readFile(path.join(subject.folder, String(first.report["report"])), "utf8");
+    expect(report).toMatch(/^# Rollout of test, 2/);
+    expect(report).toMatch(/\| \d+\.\d s \| the new version answers \|/);
+    expect(report).toContain("- create worker-current (cloudflare:index/workerVersion:WorkerVersion)");
+    expect(report).not.toContain("under way");
     expect(await attestation()).toEqual(expect.any(String));
 
     const second = await rollout("--yes");
     expect(second.said).toContain("Nothing is going to change.");
     expect(second.code).toBe(0);
     expect(await steps()).toEqual(["begun", "planned", "ended"]);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "the stack's own backups are made, listed and checked by a signature that only it can make",
+  async () => {
+    const backup = (...words: string[]) => stackCommand(subject, "backup.ts", "test", "--json", ...words);
+    const none = await backup("--verify");
+    expect(none.report, none.said).toMatchObject({ ok: false, backups: [] });
+    expect(none.said).toContain("There is no backup.");
+    expect(none.code).toBe(2);
+
+    const made = await backup("--create", "--verify");
+    expect(made.report, made.said).toMatchObject({
+      ok: true,
+      problems: [],
+      backups: [{ id: expect.any(String) }],
+    });
+    expect(made.said).toMatch(/Made \d{8}-\d{8}\.[^]*\d{8}-\d{8} is whole\./);
+    expect(made.code).toBe(0);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "makes a backup before it changes what runs, and waits where none can be made",
+  async () => {
+    const former = await stage.deployments();
+    await setSecret("a-second-signing-secret-of-slack-0");
+    const updated = await rollout("--yes");
+    expect(updated.code, updated.said).toBe(0);
+    expect(await stage.record()).toContainEqual(
+      expect.objectContaining({ step: "backup", made: expect.stringMatching(/^\d{8}-\d{8}$/) }),
+    );
+    const now = await stage.deployments();
+    expect(now).not.toEqual(former);
+
+    await setSecret("another-signing-secret-of-slack-01");
+    stage.refuse("/stack/backups/create", "backup_failed");
+    const waiting = await rollout("--yes");
+    expect(waiting.said).toContain("The backup before the update failed (backup_failed)");
+    expect(waiting.said).toContain("To go on without a backup: --without-backup");
+    expect(waiting.code).toBe(2);
+    expect(await stage.deployments()).toEqual(now);
+
+    const without = await rollout("--yes", "--without-backup");
+    expect(without.code, without.said).toBe(0);
+    expect(await stage.deployments()).not.toEqual(now);
   },
   UPDATE_MS,
 );
@@ -95,7 +140,7 @@ test(
     );
     expect(stopped.code).toBe(2);
 
-    const accepted = await rollout("--yes", "--accept-migration", "v2");
+    const accepted = await rollout("--yes", "--accept-migration", "v2", "--without-backup");
     expect(accepted.code, accepted.said).toBe(0);
   },
   UPDATE_MS * 2,
@@ -123,10 +168,10 @@ test(
       lock,
       '{"pid":1,"username":"op","hostname":"elsewhere","timestamp":"2026-01-31T09:30:00Z"}',
     );
-    const { code, report, said } = await rollout("--yes");
+    const { code, report, said } = await rollout("--yes", "--without-backup");
     expect(report, said).toMatchObject({ ok: false, code: "rollout_under_way" });
     expect(code).toBe(1);
-    const again = await rollout("--yes");
+    const again = await rollout("--yes", "--without-backup");
     expect(again.report).toMatchObject({ code: "rollout_under_way" });
     await rm(lock);
   },
@@ -136,13 +181,13 @@ test(
 test(
   "takes up one that was killed in its middle",
   async () => {
-    const killed = startStackCommand(subject, "rollout.ts", "test", "--yes");
+    const killed = startStackCommand(subject, "rollout.ts", "test", "--yes", "--without-backup");
     await killed.says("Updating (test)");
     await killed.says("worker-current");
     killed.child.kill("SIGKILL");
     await killed.ended;
 
-    const next = await rollout("--yes");
+    const next = await rollout("--yes", "--without-backup");
     expect(next.said).toContain("The rollout before this one was interrupted at");
     expect(next.code, next.said).toBe(0);
     expect((await rollout("--yes")).said).toContain("Nothing is going to change.");

@@ -81,6 +81,7 @@ interface EdgeFixture {
   telegramSecret?: string | null;
   teamDomain?: string | null;
   audience?: string | null;
+  stackKey?: null;
   grantsWake?: boolean;
   /** A host whose identity is ADMIN_TOKEN; without it an identity gateway vouches. */
   adminToken?: string;
@@ -117,6 +118,9 @@ export function manifestOf(id: string, differs: Partial<GenerationManifest> = {}
     ...differs,
   };
 }
+
+/** What the stack signs with. */
+export const STACK_KEY = "the-key-of-the-stack-0123456789";
 
 const BACKUP = manifestOf("00000001-00000001");
 const REPORT = { id: BACKUP.id, counts: BACKUP.counts, configProblems: [] };
@@ -186,6 +190,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const app = createEdge({
     bundle: EDGE_BUNDLE,
     attestation: attestationOf(fixture.environment ?? {}),
+    stackKey: orUndefined(fixture.stackKey, STACK_KEY),
     settings: {
       publicWebhooks,
       configRecovery: "manual",

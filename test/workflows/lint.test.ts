@@ -74,8 +74,6 @@ describe.each(workflowFiles())("%s", (file) => {
 
 function isKnown(command: string): boolean {
   const script = /^npm run ([\w:]+)( |$)/.exec(command)?.[1];
-  // Comes with the backup before an update.
-  if (script === "backup") return true;
   if (script !== undefined) return script in packageJson.scripts;
   if (command.startsWith(".ci/")) return isExecutable(command);
   return command === "npm ci" || command.startsWith("gh pr comment ");

@@ -31,7 +31,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "npm ci": "the packages are there",
   ".ci/run": "it runs this test",
   "gh pr comment": "it posts to GitHub",
-  "npm run backup ": "the command is not there yet",
 };
 
 /** Runs workflows on this machine, step by step, each job in the same checkout without what the one before recorded. */

@@ -1,49 +1,48 @@
-import * as z from "zod";
-import { httpUrl, over, secret } from "./values.ts";
+import * as z from "zod/mini";
+import { described, httpUrl, integer, over, secret, textUpTo } from "./values.ts";
 
 /** Ids of people, chats or servers, in their platform's own form; `*` stands for everyone. */
-const ids = z.array(z.string().min(1).max(128)).max(10_000).default([]);
+const ids = z._default(z.array(textUpTo(128)).check(z.maxLength(10_000)), []);
+
+const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 
 /** What every channel decides on in the same way. */
 const access = {
-  enabled: z.boolean().default(true),
-  dmPolicy: z
-    .enum(["pairing", "allowlist", "open", "disabled"])
-    .default("pairing")
-    .describe(
-      "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
-    ),
+  enabled: z._default(z.boolean(), true),
+  dmPolicy: described(
+    z._default(z.enum(["pairing", "allowlist", "open", "disabled"]), "pairing"),
+    "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
+  ),
   allowFrom: ids,
-  groupPolicy: z
-    .enum(["open", "allowlist", "disabled"])
-    .default("open")
-    .describe(
-      "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
-    ),
-  groupAllowFrom: ids.describe("In groups, answer these people alone. Empty: everyone there."),
-  historyLimit: z
-    .int()
-    .min(0)
-    .max(200)
-    .default(20)
-    .describe("Messages of a group that were not for the bot and are put before its next answer as context."),
-  streamMode: z
-    .enum(["edit", "off"])
-    .default("edit")
-    .describe("A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`)."),
-  mediaMaxMb: z.number().positive().max(20).default(5).describe("Larger files become a placeholder."),
+  groupPolicy: described(
+    z._default(groupPolicy, "open"),
+    "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
+  ),
+  groupAllowFrom: described(ids, "In groups, answer these people alone. Empty: everyone there."),
+  historyLimit: described(
+    z._default(integer(0, 200), 20),
+    "Messages of a group that were not for the bot and are put before its next answer as context.",
+  ),
+  streamMode: described(
+    z._default(z.enum(["edit", "off"]), "edit"),
+    "A reply grows by edits of one message while it is made (`edit`), or comes whole (`off`).",
+  ),
+  mediaMaxMb: described(
+    z._default(z.number().check(z.positive(), z.maximum(20)), 5),
+    "Larger files become a placeholder.",
+  ),
 };
 
 /** What may differ in one group. */
 const group = z.strictObject({
-  enabled: z.boolean().default(true),
-  requireMention: z
-    .boolean()
-    .default(true)
-    .describe("False: every message of the group is answered, mentioned or not."),
+  enabled: z._default(z.boolean(), true),
+  requireMention: described(
+    z._default(z.boolean(), true),
+    "False: every message of the group is answered, mentioned or not.",
+  ),
 });
 
-const groups = z.record(z.string().min(1).max(128), group).default({});
+const groups = z._default(z.record(textUpTo(128), group), {});
 
 /** `open` is a decision that has to be written out twice. */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
@@ -60,34 +59,34 @@ const OPEN_RULE = {
 export const telegram = z
   .strictObject({
     ...access,
-    groupPolicy: access.groupPolicy
-      .unwrap()
-      .default("allowlist")
-      .describe(
-        "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
-      ),
+    groupPolicy: described(
+      z._default(groupPolicy, "allowlist"),
+      "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
+    ),
     botToken: secret,
-    groups: groups.describe("Group ids (negative numbers, as text), or `*` for all others."),
-    textChunkLimit: z
-      .int()
-      .min(200)
-      .max(4_096)
-      .default(4_096)
-      .describe("Characters of one message before it is split; Telegram's own limit is 4,096."),
-    webhookUrl: httpUrl
-      .optional()
-      .describe("Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls."),
-    webhookSecret: secret
-      .optional()
-      .describe("What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`)."),
-    proxy: httpUrl.optional().describe("An HTTP proxy for Telegram's API."),
+    groups: described(groups, "Group ids (negative numbers, as text), or `*` for all others."),
+    textChunkLimit: described(
+      z._default(integer(200, 4_096), 4_096),
+      "Characters of one message before it is split; Telegram's own limit is 4,096.",
+    ),
+    webhookUrl: described(
+      z.optional(httpUrl),
+      "Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls.",
+    ),
+    webhookSecret: described(
+      z.optional(secret),
+      "What Telegram has to send along (`X-Telegram-Bot-Api-Secret-Token`).",
+    ),
+    proxy: described(z.optional(httpUrl), "An HTTP proxy for Telegram's API."),
   })
-  .refine(openNamesEveryone, OPEN_RULE)
-  .refine((value) => value.webhookUrl === undefined || value.webhookSecret !== undefined, {
-    path: ["webhookSecret"],
-    message: "webhookUrl requires webhookSecret",
-    ...over("webhookUrl", "webhookSecret"),
-  });
+  .check(
+    z.refine(openNamesEveryone, OPEN_RULE),
+    z.refine((value) => value.webhookUrl === undefined || value.webhookSecret !== undefined, {
+      path: ["webhookSecret"],
+      message: "webhookUrl requires webhookSecret",
+      ...over("webhookUrl", "webhookSecret"),
+    }),
+  );
 
 /** `channels.slack`, over the Events API. */
 export const slack = z
@@ -95,30 +94,33 @@ export const slack = z
     ...access,
     botToken: secret,
     signingSecret: secret,
-    channels: groups.describe("Channel ids, or `*` for all others."),
-    textChunkLimit: z
-      .int()
-      .min(200)
-      .max(12_000)
-      .default(4_000)
-      .describe("Characters of one message before it is split."),
+    channels: described(groups, "Channel ids, or `*` for all others."),
+    textChunkLimit: described(
+      z._default(integer(200, 12_000), 4_000),
+      "Characters of one message before it is split.",
+    ),
   })
-  .refine(openNamesEveryone, OPEN_RULE);
+  .check(z.refine(openNamesEveryone, OPEN_RULE));
 
 /** `channels.discord`, over interactions. */
 export const discord = z
   .strictObject({
     ...access,
     token: secret,
-    guilds: groups.describe("Server ids, or `*` for all others."),
-    textChunkLimit: z.int().min(200).max(2_000).default(2_000),
+    guilds: described(groups, "Server ids, or `*` for all others."),
+    textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
-  .refine(openNamesEveryone, OPEN_RULE);
+  .check(z.refine(openNamesEveryone, OPEN_RULE));
 
 /** `channels`. */
-export const channels = z
-  .strictObject({ telegram: telegram.optional(), slack: slack.optional(), discord: discord.optional() })
-  .prefault({});
+export const channels = z.prefault(
+  z.strictObject({
+    telegram: z.optional(telegram),
+    slack: z.optional(slack),
+    discord: z.optional(discord),
+  }),
+  {},
+);
 
 /** What every channel's config has, after defaults. */
 export type ChannelRules = Omit<z.output<typeof slack>, "botToken" | "signingSecret" | "channels">;

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod/mini";
 import type { ToldProblem } from "../control.ts";
 import type { Redactor } from "../redact.ts";
 import { deprecatedKey } from "./deprecated.ts";
@@ -21,14 +21,15 @@ function keysAt(path: string, unknownKey: string): string | undefined {
 
 /** The description may stand on the schema itself or on what its default wraps. */
 function describe(path: string): string | undefined {
-  let schema = schemaAt(path);
-  while (schema !== undefined && schema.description === undefined) schema = schema.def.innerType;
-  return schema?.description;
+  for (let schema = schemaAt(path); schema !== undefined; schema = schema.def.innerType) {
+    const description = z.globalRegistry.get(schema)?.description;
+    if (description !== undefined) return description;
+  }
+  return undefined;
 }
 
-/** What a schema is made of, as far as it leads to another. */
-interface Node {
-  description?: string | undefined;
+/** A schema and what it is made of, as far as that leads to another. */
+interface Node extends z.core.$ZodType {
   def: {
     type: string;
     innerType?: Node;
@@ -40,7 +41,7 @@ interface Node {
 
 function schemaAt(path: string): Node | undefined {
   const keys = path === "" ? [] : path.split(".");
-  const root: z.ZodType = configSchema;
+  const root: z.ZodMiniType = configSchema;
   return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), root as unknown as Node);
 }
 

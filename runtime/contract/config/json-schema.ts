@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
 /** The file beside the bundle, for editors (`"$schema"` in the config). */

@@ -1,68 +1,71 @@
-import * as z from "zod";
-import { duration, httpUrl, over, secret } from "./values.ts";
+import * as z from "zod/mini";
+import { described, duration, httpUrl, integer, over, secret } from "./values.ts";
 
 /** `<provider>/<model id>`; the id may have slashes of its own. */
 const modelReference = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/, "must be <provider>/<model id>");
+  .check(z.regex(/^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/, "must be <provider>/<model id>"));
 
 /** A server that speaks OpenAI's chat completions. */
 const provider = z.strictObject({
-  baseUrl: httpUrl.describe("Up to and including `/v1`."),
-  apiKey: secret.optional(),
+  baseUrl: described(httpUrl, "Up to and including `/v1`."),
+  apiKey: z.optional(secret),
 });
 
 /** US dollars for a million tokens; see prices.ts. */
-const price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) });
+const price = z.strictObject({
+  input: z.number().check(z.minimum(0)),
+  output: z.number().check(z.minimum(0)),
+});
+
+const settings = z.strictObject({
+  primary: z._default(modelReference, "anthropic/claude-sonnet-4-5"),
+  fallbacks: described(
+    z._default(z.array(modelReference).check(z.maxLength(8)), []),
+    "Asked in this order while the ones before fail.",
+  ),
+  cooldown: described(
+    z._default(duration, "1m"),
+    "How long a model that failed is left alone, unless it said for how long itself.",
+  ),
+  maxOutputTokens: described(z._default(integer(1, 64_000), 4_096), "Tokens of one answer."),
+  contextTokens: described(
+    z._default(integer(4_000, 2_000_000), 180_000),
+    "Tokens that the models read; a longer conversation is summarised.",
+  ),
+  prices: described(
+    z._default(z.record(modelReference, price), {}),
+    "Of `<provider>/<model id>`, before what is published: `{ input, output }` in US dollars a million tokens.",
+  ),
+  providers: z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), provider), {}),
+});
 
 /** `models`: which are asked, in which order. Anthropic is known; every other provider is named here. */
-export const models = z
-  .strictObject({
-    primary: modelReference.default("anthropic/claude-sonnet-4-5"),
-    fallbacks: z
-      .array(modelReference)
-      .max(8)
-      .default([])
-      .describe("Asked in this order while the ones before fail."),
-    cooldown: duration
-      .default("1m")
-      .describe("How long a model that failed is left alone, unless it said for how long itself."),
-    maxOutputTokens: z.int().min(1).max(64_000).default(4_096).describe("Tokens of one answer."),
-    contextTokens: z
-      .int()
-      .min(4_000)
-      .max(2_000_000)
-      .default(180_000)
-      .describe("Tokens that the models read; a longer conversation is summarised."),
-    prices: z
-      .record(modelReference, price)
-      .default({})
-      .describe(
-        "Of `<provider>/<model id>`, before what is published: `{ input, output }` in US dollars a million tokens.",
-      ),
-    providers: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), provider).default({}),
-  })
-  .superRefine(
-    ({ primary, fallbacks, providers }, context) => {
-      if (Object.hasOwn(providers, "anthropic")) {
-        const message = "anthropic is built in; its address is ANTHROPIC_BASE_URL";
-        context.addIssue({ code: "custom", path: ["providers", "anthropic"], message });
-      }
-      const known = new Set(["anthropic", ...Object.keys(providers)]);
-      const references = [
-        { path: ["primary"], reference: primary },
-        ...fallbacks.map((reference, index) => ({ path: ["fallbacks", index], reference })),
-      ];
-      for (const { path, reference } of references) {
-        const name = reference.split("/")[0] ?? "";
-        if (known.has(name)) continue;
-        context.addIssue({
-          code: "custom",
-          path,
-          message: `no provider "${name}": add models.providers.${name}`,
-        });
-      }
-    },
-    over("primary", "fallbacks", "providers"),
-  )
-  .prefault({});
+export const models = z.prefault(
+  settings.check(z.superRefine(checkProviders, over("primary", "fallbacks", "providers"))),
+  {},
+);
+
+function checkProviders(
+  { primary, fallbacks, providers }: z.output<typeof settings>,
+  context: z.core.$RefinementCtx,
+): void {
+  if (Object.hasOwn(providers, "anthropic")) {
+    const message = "anthropic is built in; its address is ANTHROPIC_BASE_URL";
+    context.addIssue({ code: "custom", path: ["providers", "anthropic"], message });
+  }
+  const known = new Set(["anthropic", ...Object.keys(providers)]);
+  const references = [
+    { path: ["primary"], reference: primary },
+    ...fallbacks.map((reference, index) => ({ path: ["fallbacks", index], reference })),
+  ];
+  for (const { path, reference } of references) {
+    const name = reference.split("/")[0] ?? "";
+    if (known.has(name)) continue;
+    context.addIssue({
+      code: "custom",
+      path,
+      message: `no provider "${name}": add models.providers.${name}`,
+    });
+  }
+}

@@ -1,21 +1,21 @@
-import * as z from "zod";
-import { chatAddress, duration, over, timezone } from "./values.ts";
+import * as z from "zod/mini";
+import { chatAddress, described, duration, over, textUpTo, timezone } from "./values.ts";
 
 /**
  * When a schedule is due: once at a time (ISO 8601), in equal steps, or by a cron expression of five
  * fields. Exactly one of the three.
  */
 const when = {
-  at: z.iso.datetime({ offset: true }).optional(),
-  every: duration.optional(),
-  cron: z.string().min(9).max(120).optional(),
-  timezone: timezone.optional().describe("For `cron`; default UTC."),
+  at: z.optional(z.iso.datetime({ offset: true })),
+  every: z.optional(duration),
+  cron: z.optional(z.string().check(z.minLength(9), z.maxLength(120))),
+  timezone: described(z.optional(timezone), "For `cron`; default UTC."),
 };
 
 /** What it does: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */
 const what = {
-  text: z.string().min(1).max(20_000).optional(),
-  prompt: z.string().min(1).max(20_000).optional(),
+  text: z.optional(textUpTo(20_000)),
+  prompt: z.optional(textUpTo(20_000)),
 };
 
 /** One schedule, in the config, in the store and as the agent's tool takes it. */
@@ -24,24 +24,29 @@ export const schedule = z
     ...when,
     ...what,
     to: chatAddress,
-    enabled: z.boolean().default(true),
+    enabled: z._default(z.boolean(), true),
   })
-  .refine(({ at, every, cron }) => [at, every, cron].filter((one) => one !== undefined).length === 1, {
-    message: "needs exactly one of at, every, cron",
-    ...over("at", "every", "cron"),
-  })
-  .refine(({ text, prompt }) => (text === undefined) !== (prompt === undefined), {
-    message: "needs exactly one of text, prompt",
-    ...over("text", "prompt"),
-  })
-  .refine(({ cron, timezone: zone }) => zone === undefined || cron !== undefined, {
-    path: ["timezone"],
-    message: "timezone goes with cron",
-    ...over("timezone", "cron"),
-  });
+  .check(
+    z.refine(({ at, every, cron }) => [at, every, cron].filter((one) => one !== undefined).length === 1, {
+      message: "needs exactly one of at, every, cron",
+      ...over("at", "every", "cron"),
+    }),
+    z.refine(({ text, prompt }) => (text === undefined) !== (prompt === undefined), {
+      message: "needs exactly one of text, prompt",
+      ...over("text", "prompt"),
+    }),
+    z.refine(({ cron, timezone: zone }) => zone === undefined || cron !== undefined, {
+      path: ["timezone"],
+      message: "timezone goes with cron",
+      ...over("timezone", "cron"),
+    }),
+  );
 
 /** `schedules`: by name. */
-export const schedules = z.record(z.string().regex(/^[a-z0-9][\w-]{0,63}$/), schedule).default({});
+export const schedules = z._default(
+  z.record(z.string().check(z.regex(/^[a-z0-9][\w-]{0,63}$/)), schedule),
+  {},
+);
 
 /** One schedule after defaults. */
 export type Schedule = z.output<typeof schedule>;

@@ -1,77 +1,86 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { channels } from "./channels.ts";
 import { models } from "./models.ts";
 import { schedules } from "./schedules.ts";
 import { tools } from "./tools.ts";
-import { chatAddress, duration, secret, timeOfDay, timezone } from "./values.ts";
+import {
+  chatAddress,
+  described,
+  duration,
+  integer,
+  secret,
+  textUpTo,
+  timeOfDay,
+  timezone,
+} from "./values.ts";
 
-const gateway = z
-  .strictObject({
-    token: secret
-      .optional()
-      .describe(
-        "Bearer of the OpenAI-compatible routes and hooks on the gateway's port. Not set: they are closed.",
+const gateway = z.prefault(
+  z.strictObject({
+    token: described(
+      z.optional(secret),
+      "Bearer of the OpenAI-compatible routes and hooks on the gateway's port. Not set: they are closed.",
+    ),
+  }),
+  {},
+);
+
+const heartbeat = z.strictObject({
+  every: duration,
+  to: chatAddress,
+  prompt: z.optional(textUpTo(4_000)),
+});
+
+const agent = z.prefault(
+  z.strictObject({
+    instructions: described(
+      z._default(
+        z.string().check(z.maxLength(20_000)),
+        "You are steward, a helpful assistant in a team chat. Answer briefly and plainly.",
       ),
-  })
-  .prefault({});
+      "Put before every conversation, ahead of the workspace's files.",
+    ),
+    workspaceMaxChars: described(
+      z._default(integer(0, 200_000), 40_000),
+      "Characters of the workspace's files that are put before the model, all together.",
+    ),
+    maxSteps: described(
+      z._default(integer(1, 100), 16),
+      "Questions to the model for one answer: the cap on loops of tools.",
+    ),
+    timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    heartbeat: described(
+      z.optional(heartbeat),
+      "Asks the agent by itself from time to time whether there is anything to say.",
+    ),
+  }),
+  {},
+);
 
-const agent = z
-  .strictObject({
-    instructions: z
-      .string()
-      .max(20_000)
-      .default("You are steward, a helpful assistant in a team chat. Answer briefly and plainly.")
-      .describe("Put before every conversation, ahead of the workspace's files."),
-    workspaceMaxChars: z
-      .int()
-      .min(0)
-      .max(200_000)
-      .default(40_000)
-      .describe("Characters of the workspace's files that are put before the model, all together."),
-    maxSteps: z
-      .int()
-      .min(1)
-      .max(100)
-      .default(16)
-      .describe("Questions to the model for one answer: the cap on loops of tools."),
-    timeout: duration.default("10m").describe("How long one answer may take, tools included."),
-    heartbeat: z
-      .strictObject({
-        every: duration,
-        to: chatAddress,
-        prompt: z.string().min(1).max(4_000).optional(),
-      })
-      .optional()
-      .describe("Asks the agent by itself from time to time whether there is anything to say."),
-  })
-  .prefault({});
+const reset = z.strictObject({
+  dailyAt: described(z.optional(timeOfDay), "Every day at this time."),
+  timezone: described(z.optional(timezone), "For `dailyAt`; default UTC."),
+  idle: described(z.optional(duration), "After this long without a message."),
+});
 
-const sessions = z
-  .strictObject({
-    historyLimit: z
-      .int()
-      .min(2)
-      .max(1_000)
-      .default(60)
-      .describe("Messages of a conversation that are put before the model."),
-    reset: z
-      .strictObject({
-        dailyAt: timeOfDay.optional().describe("Every day at this time."),
-        timezone: timezone.optional().describe("For `dailyAt`; default UTC."),
-        idle: duration.optional().describe("After this long without a message."),
-      })
-      .prefault({})
-      .describe("When a conversation begins anew by itself."),
-  })
-  .prefault({});
+const sessions = z.prefault(
+  z.strictObject({
+    historyLimit: described(
+      z._default(integer(2, 1_000), 60),
+      "Messages of a conversation that are put before the model.",
+    ),
+    reset: described(z.prefault(reset, {}), "When a conversation begins anew by itself."),
+  }),
+  {},
+);
 
-const logging = z
-  .strictObject({ level: z.enum(["debug", "info", "warning", "error"]).default("info") })
-  .prefault({});
+const logging = z.prefault(
+  z.strictObject({ level: z._default(z.enum(["debug", "info", "warning", "error"]), "info") }),
+  {},
+);
 
 /** Schema of `steward.json`. Strict at every level: an unknown key stops the gateway. */
 export const configSchema = z.strictObject({
-  $schema: z.string().optional().describe("Where an editor finds the schema; not read."),
+  $schema: described(z.optional(z.string()), "Where an editor finds the schema; not read."),
   gateway,
   agent,
   models,

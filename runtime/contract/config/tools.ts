@@ -1,33 +1,35 @@
-import * as z from "zod";
-import { chatAddress, duration, httpUrl, over, secret } from "./values.ts";
+import * as z from "zod/mini";
+import { chatAddress, described, duration, httpUrl, integer, over, secret } from "./values.ts";
 
 /** An MCP server: a program that speaks over its standard streams, or an address (streamable HTTP). */
 const mcpServer = z
   .strictObject({
-    command: z.string().min(1).optional(),
-    args: z.array(z.string()).optional(),
-    env: z
-      .record(z.string(), secret)
-      .optional()
-      .describe("Environment of the program, beside PATH and HOME."),
-    url: httpUrl.optional(),
-    headers: z.record(z.string(), secret).optional(),
-    timeout: duration.default("60s").describe("How long one call may take."),
-    enabled: z.boolean().default(true),
+    command: z.optional(z.string().check(z.minLength(1))),
+    args: z.optional(z.array(z.string())),
+    env: described(
+      z.optional(z.record(z.string(), secret)),
+      "Environment of the program, beside PATH and HOME.",
+    ),
+    url: z.optional(httpUrl),
+    headers: z.optional(z.record(z.string(), secret)),
+    timeout: described(z._default(duration, "60s"), "How long one call may take."),
+    enabled: z._default(z.boolean(), true),
   })
-  .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
-    message: "needs exactly one of command, url",
-    ...over("command", "url"),
-  })
-  .refine(({ command, args, env }) => command !== undefined || (args === undefined && env === undefined), {
-    message: "args and env go with command",
-    ...over("command", "args", "env"),
-  })
-  .refine(({ url, headers }) => url !== undefined || headers === undefined, {
-    path: ["headers"],
-    message: "headers go with url",
-    ...over("url", "headers"),
-  });
+  .check(
+    z.refine(({ command, url }) => (command === undefined) !== (url === undefined), {
+      message: "needs exactly one of command, url",
+      ...over("command", "url"),
+    }),
+    z.refine(({ command, args, env }) => command !== undefined || (args === undefined && env === undefined), {
+      message: "args and env go with command",
+      ...over("command", "args", "env"),
+    }),
+    z.refine(({ url, headers }) => url !== undefined || headers === undefined, {
+      path: ["headers"],
+      message: "headers go with url",
+      ...over("url", "headers"),
+    }),
+  );
 
 /** The tools that come with steward. */
 export const TOOL_NAMES = [
@@ -41,35 +43,35 @@ export const TOOL_NAMES = [
 ] as const;
 
 /** `tools`: what the agent may do beside talking. */
-export const tools = z
-  .strictObject({
-    disabled: z.array(z.enum(TOOL_NAMES)).default([]),
-    webFetch: z
-      .strictObject({
-        maxBytes: z
-          .int()
-          .min(1_000)
-          .max(10_000_000)
-          .default(500_000)
-          .describe("Bytes of an answer that are read; the rest is left out."),
-        timeout: duration.default("20s"),
-      })
-      .prefault({}),
-    sendMessage: z
-      .strictObject({
-        to: z
-          .array(chatAddress)
-          .max(100)
-          .default([])
-          .describe("Chats that the agent may write to, beside the one that it is asked in."),
-      })
-      .prefault({}),
-    mcp: z
-      .record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), mcpServer)
-      .default({})
-      .describe("By name; a tool of a server is called `<name>_<tool>`."),
-  })
-  .prefault({});
+export const tools = z.prefault(
+  z.strictObject({
+    disabled: z._default(z.array(z.enum(TOOL_NAMES)), []),
+    webFetch: z.prefault(
+      z.strictObject({
+        maxBytes: described(
+          z._default(integer(1_000, 10_000_000), 500_000),
+          "Bytes of an answer that are read; the rest is left out.",
+        ),
+        timeout: z._default(duration, "20s"),
+      }),
+      {},
+    ),
+    sendMessage: z.prefault(
+      z.strictObject({
+        to: described(
+          z._default(z.array(chatAddress).check(z.maxLength(100)), []),
+          "Chats that the agent may write to, beside the one that it is asked in.",
+        ),
+      }),
+      {},
+    ),
+    mcp: described(
+      z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), mcpServer), {}),
+      "By name; a tool of a server is called `<name>_<tool>`.",
+    ),
+  }),
+  {},
+);
 
 /** One MCP server after defaults. */
 export type McpServer = z.output<typeof mcpServer>;

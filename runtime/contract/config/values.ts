@@ -1,5 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { parseDuration } from "../duration.ts";
+import "../english.ts";
 
 /** Forms of single values that several sections of the config share. */
 
@@ -7,11 +8,26 @@ import { parseDuration } from "../duration.ts";
 // function for each of its objects first takes 8 of the 12 ms.
 z.config({ jitless: true });
 
+/** A value with what it means, for editors and for whoever gets it wrong. */
+export function described<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
+  return schema.check(z.describe(help));
+}
+
+/** A text that is not empty, of so many characters at most. */
+export function textUpTo(most: number) {
+  return z.string().check(z.minLength(1), z.maxLength(most));
+}
+
+/** A whole number within bounds. */
+export function integer(least: number, most: number) {
+  return z.int().check(z.minimum(least), z.maximum(most));
+}
+
 /** The name of an environment variable. */
-const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable");
+const variableName = z.string().check(z.regex(/^[A-Z][A-Z0-9_]*$/, "must name an environment variable"));
 
 /** A secret. Written as a reference to an environment variable the file holds none itself. */
-export const secret = z.union([z.string().min(1), z.strictObject({ env: variableName })], {
+export const secret = z.union([z.string().check(z.minLength(1)), z.strictObject({ env: variableName })], {
   error: 'must be a text or {"env": "NAME"}, the name of an environment variable in capital letters',
 });
 
@@ -21,27 +37,31 @@ export type Secret = z.infer<typeof secret>;
 /** A duration such as `30s`, `10m`, `1h` or `1h30m`, kept as it was written. */
 export const duration = z
   .string()
-  .refine(
-    (text) => Number.isFinite(parseDuration(text) ?? Number.NaN),
-    "must be a duration such as 30s, 10m, 1h or 1h30m",
+  .check(
+    z.refine(
+      (text) => Number.isFinite(parseDuration(text) ?? Number.NaN),
+      "must be a duration such as 30s, 10m, 1h or 1h30m",
+    ),
   );
 
 /** A time zone of the IANA database, as `Intl` knows it. */
-export const timezone = z.string().refine(isTimezone, "must be a time zone such as Europe/Berlin");
+export const timezone = z.string().check(z.refine(isTimezone, "must be a time zone such as Europe/Berlin"));
 
 /** A time of day, `HH:MM`. */
-export const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00");
+export const timeOfDay = z
+  .string()
+  .check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 04:00"));
 
 /** An address over http or https, without a user name or password in it. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
-  .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
+  .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));
 
 /** Where something is sent without being asked: a chat, in its platform's own ids. */
 export const chatAddress = z.strictObject({
   platform: z.enum(["slack", "telegram", "discord"]),
-  chat: z.string().min(1).max(128),
-  thread: z.string().min(1).max(128).optional(),
+  chat: textUpTo(128),
+  thread: z.optional(textUpTo(128)),
 });
 
 /**

@@ -171,6 +171,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The deployment would begin with an empty data directory beside the one in use.",
     fix: "Copy the data first, or leave steward:hostDataDirectory as it was.",
   },
+  stack_not_deployed: {
+    status: 404,
+    title: "Nothing is deployed",
+    cause: "The stack's state names no service that could be asked.",
+    fix: "Deploy the stack first, with `npm run rollout -- <stack>`.",
+  },
   canary_with_migration: {
     status: 409,
     title: "A migration takes no shares",

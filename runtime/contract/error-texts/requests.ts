@@ -14,6 +14,12 @@ export const REQUESTS_ERRORS = {
     cause: "The request was not signed by the platform, or was signed more than 5 minutes ago.",
     fix: "Check the channel's signing secret and this machine's clock.",
   },
+  stack_signature_invalid: {
+    status: 403,
+    title: "Not signed by the stack",
+    cause: "The request carries no signature of the stack that has deployed this, or an old one.",
+    fix: "Ask by a command on the stack, as `npm run backup -- <stack>`, and check this machine's clock.",
+  },
   body_too_large: {
     status: 413,
     title: "The body is too large",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Option, type Command } from "commander";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { table } from "../../contract/table.ts";

@@ -1,32 +1,32 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const device = {
   /** SHA-256 of the public key, in hex. */
-  deviceId: z.string().min(1),
+  deviceId: z.string().check(z.minLength(1)),
   /** The raw Ed25519 key, base64url. */
-  publicKey: z.string().min(1),
+  publicKey: z.string().check(z.minLength(1)),
   /** What the device calls itself: a stranger's word until it is approved. */
   displayName: z.string(),
   platform: z.string(),
-  role: z.string().min(1),
+  role: z.string().check(z.minLength(1)),
   scopes: z.array(z.string()),
   remoteIp: z.string(),
 };
 
 const requestSchema = z.looseObject({
-  requestId: z.string().min(1),
+  requestId: z.string().check(z.minLength(1)),
   ...device,
   /** Milliseconds since the epoch. */
   ts: z.number(),
 });
 
 const tokenSchema = z.looseObject({
-  token: z.string().min(1),
+  token: z.string().check(z.minLength(1)),
   scopes: z.array(z.string()),
   createdAtMs: z.number(),
-  rotatedAtMs: z.number().optional(),
-  revokedAtMs: z.number().optional(),
-  lastUsedAtMs: z.number().optional(),
+  rotatedAtMs: z.optional(z.number()),
+  revokedAtMs: z.optional(z.number()),
+  lastUsedAtMs: z.optional(z.number()),
 });
 
 const pairedSchema = z.looseObject({

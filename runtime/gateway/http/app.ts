@@ -1,8 +1,9 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
+import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";

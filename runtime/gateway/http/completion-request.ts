@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { textUpTo } from "../../contract/config/values.ts";
 import type { Image, ModelMessage } from "../models/model.ts";
 
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
@@ -7,7 +8,12 @@ const imagePart = z.object({
   image_url: z.object({
     url: z
       .string()
-      .regex(/^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/, "must be a data: URL of an image"),
+      .check(
+        z.regex(
+          /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/,
+          "must be a data: URL of an image",
+        ),
+      ),
   }),
 });
 const texts = z.union([z.string(), z.array(textPart)]);
@@ -26,14 +32,14 @@ const message = z.discriminatedUnion("role", [
  * https://platform.openai.com/docs/api-reference/chat/create
  */
 export const completionSchema = z.object({
-  model: z.string().min(1).max(200),
-  messages: z.array(message).min(1).max(1_000),
-  stream: z.boolean().nullish(),
-  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: z.int().min(1).nullish(),
-  max_completion_tokens: z.int().min(1).nullish(),
-  n: z.literal(1, "must be 1").nullish(),
-  tools: z.array(z.unknown()).max(0, "tools of the caller are not served").nullish(),
+  model: textUpTo(200),
+  messages: z.array(message).check(z.minLength(1), z.maxLength(1_000)),
+  stream: z.nullish(z.boolean()),
+  stream_options: z.nullish(z.object({ include_usage: z.nullish(z.boolean()) })),
+  max_tokens: z.nullish(z.int().check(z.minimum(1))),
+  max_completion_tokens: z.nullish(z.int().check(z.minimum(1))),
+  n: z.nullish(z.literal(1, "must be 1")),
+  tools: z.nullish(z.array(z.unknown()).check(z.maxLength(0, "tools of the caller are not served"))),
 });
 
 /** See {@link completionSchema}. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Config } from "../../contract/config/index.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import * as z from "zod";
-import { chatAddress } from "../../contract/config/values.ts";
+import * as z from "zod/mini";
+import { chatAddress, textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { conversationOf } from "../channels/channel.ts";
@@ -14,14 +14,11 @@ import { requireGatewayToken, type GatewayTokenOptions } from "./gateway-token.t
 const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
-  message: z.string().min(1).max(100_000),
+  message: textUpTo(100_000),
   /** Where the answer goes. Without it the caller gets it. */
-  to: chatAddress.optional(),
+  to: z.optional(chatAddress),
   /** Who calls: names the conversation where `to` does not. */
-  name: z
-    .string()
-    .regex(/^[\w .-]{1,64}$/)
-    .default("hook"),
+  name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
 });
 
 type Hook = z.infer<typeof hookSchema>;

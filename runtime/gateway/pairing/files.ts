@@ -1,11 +1,11 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const requestSchema = z.looseObject({
-  id: z.string().min(1),
-  code: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
+  code: z.string().check(z.minLength(1)),
   createdAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime(),
-  meta: z.record(z.string(), z.string()).optional(),
+  meta: z.optional(z.record(z.string(), z.string())),
 });
 
 /** `credentials/<channel>-pairing.json`. */
@@ -14,7 +14,7 @@ export const requestsSchema = z.strictObject({ version: z.literal(1), requests: 
 /** `credentials/<channel>-allowFrom.json`. */
 export const approvedSchema = z.strictObject({
   version: z.literal(1),
-  allowFrom: z.array(z.string().min(1)),
+  allowFrom: z.array(z.string().check(z.minLength(1))),
 });
 
 /** A sender that waits for approval. Times are ISO 8601; `meta` is what the platform tells of the person. */

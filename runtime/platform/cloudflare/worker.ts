@@ -1,4 +1,4 @@
-import { attestationOf } from "../../contract/attestation.ts";
+import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../../contract/attestation.ts";
 import { AGENT, FROM_SOURCE } from "../../contract/names.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
@@ -27,6 +27,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
     bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
     workerVersion: env.VERSION?.id,
     attestation: attestationOf(variables),
+    stackKey: variables[ATTESTATION_KEY_VARIABLE],
     ledger: {
       admit: (event) => object().admit(event),
       counts: () => object().counts(),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { generationId } from "../../contract/backup.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
@@ -11,7 +11,7 @@ import type { Clock, RecoveredConfig } from "../../edge/ports.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import type { Supervisor } from "../../supervisor/supervisor.ts";
 
-const noteSchema = z.strictObject({ id: generationId, at: z.iso.datetime(), sha256: z.string().nullable() });
+const noteSchema = z.strictObject({ id: generationId, at: z.iso.datetime(), sha256: z.nullable(z.string()) });
 
 /** What a recovery works with. */
 export interface ConfigRecoveryOptions {

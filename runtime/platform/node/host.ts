@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { attestationOf } from "../../contract/attestation.ts";
+import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../../contract/attestation.ts";
 import {
   gatewayEnvironment,
   readEdgeSettings,
@@ -115,6 +115,7 @@ try {
     settings: edge,
     bundle,
     attestation: attestationOf(process.env),
+    stackKey: process.env[ATTESTATION_KEY_VARIABLE],
     ledger,
     sandbox,
     backups,

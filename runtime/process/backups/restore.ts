@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   generationId,
   GENERATION_CONTENT,
@@ -25,7 +25,7 @@ const FOLDERS = GENERATION_CONTENT.filter((name) => name !== CONFIG_FILE && name
 const markerSchema = z.strictObject({
   version: z.literal(1),
   id: generationId,
-  scratch: z.string().regex(/^\.restore-[A-Za-z0-9]+$/),
+  scratch: z.string().check(z.regex(/^\.restore-[A-Za-z0-9]+$/)),
   config: z.enum(["replace", "remove", "keep"]),
   /** A copy of what is there now is to be made first. */
   copyFirst: z.boolean(),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Connection } from "./transport.ts";
 
 const API_ROOT = "https://api.telegram.org";
@@ -10,17 +10,17 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Every answer's form: https://core.telegram.org/bots/api#making-requests */
 const answerSchema = z.object({
   ok: z.boolean(),
-  result: z.unknown().optional(),
-  error_code: z.int().optional(),
-  description: z.string().optional(),
+  result: z.optional(z.unknown()),
+  error_code: z.optional(z.int()),
+  description: z.optional(z.string()),
   /** https://core.telegram.org/bots/api#responseparameters */
-  parameters: z
-    .object({ retry_after: z.number().optional(), migrate_to_chat_id: z.number().optional() })
-    .optional(),
+  parameters: z.optional(
+    z.object({ retry_after: z.optional(z.number()), migrate_to_chat_id: z.optional(z.number()) }),
+  ),
 });
 type Answer = z.infer<typeof answerSchema>;
 
-const fileSchema = z.object({ file_path: z.string().min(1).optional() });
+const fileSchema = z.object({ file_path: z.optional(z.string().check(z.minLength(1))) });
 
 /** How to reach the Bot API. */
 export interface TelegramApiOptions {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ErrorCode } from "../../contract/errors.ts";
 
 /**
@@ -21,11 +21,11 @@ export const INTAKE_TABLE = `CREATE TABLE IF NOT EXISTS telegram_intake (
 /** How the intake stands, as {@link INTAKE_STATE_QUERY} gives it. */
 const rowSchema = z.object({
   mode: z.enum(["poll", "webhook"]),
-  holder: z.string().nullable(),
-  started_at: z.number().nullable(),
-  polled_at: z.number().nullable(),
-  error_code: z.string().nullable(),
-  error_detail: z.string().nullable(),
+  holder: z.nullable(z.string()),
+  started_at: z.nullable(z.number()),
+  polled_at: z.nullable(z.number()),
+  error_code: z.nullable(z.string()),
+  error_detail: z.nullable(z.string()),
 });
 
 /** Reads a bot's row. */

@@ -32,7 +32,8 @@ describe.each(Object.values<Route>(ROUTES))("$method $path", ({ method, path, ac
       for (const headers of [{}, BROWSER, BEARER, { ...BROWSER, ...BEARER }]) {
         const { app } = edgeFixture({ state, adminToken: ADMIN_TOKEN });
         const response = await app.request(`${HOST}${path}`, { method, headers });
-        const uncached = access === "identity" || path.startsWith("/_admin/") ? UNCACHED : {};
+        const uncached =
+          ["identity", "stack"].includes(access) || path.startsWith("/_admin/") ? UNCACHED : {};
         expect([state, headers, wrongHeaders(response, uncached)]).toEqual([state, headers, []]);
       }
     }

@@ -1,7 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { command, createDiscordKey } from "../../support/discord.ts";
-import { createSigner, edgeFixture, slackEvent, slackHeaders, TELEGRAM_SECRET } from "../../support/edge.ts";
+import {
+  signAsStack,
+  STACK_SIGNATURE_HEADER,
+  type SignedRequest,
+} from "../../../runtime/contract/stack-signature.ts";
+import {
+  createSigner,
+  edgeFixture,
+  NOW,
+  slackEvent,
+  slackHeaders,
+  STACK_KEY,
+  TELEGRAM_SECRET,
+} from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const ADMIN_TOKEN = "the-admin-token-0123456789";
@@ -64,6 +77,16 @@ async function event(
   return { body, signed: await sign(body), forged: await forge(body) };
 }
 
+/** What a stack signs a request with, which other routes do not look at. */
+async function stackSignatures(
+  request: SignedRequest,
+): Promise<{ body?: string; forged: object; signed: object }> {
+  return {
+    signed: { [STACK_SIGNATURE_HEADER]: await signAsStack(STACK_KEY, request, NOW) },
+    forged: { [STACK_SIGNATURE_HEADER]: await signAsStack("another-key", request, NOW) },
+  };
+}
+
 function identityHeaders({ voucher, identity }: Cell): Record<string, string> {
   if (identity === "anonymous") return {};
   if (voucher === "adminToken") return { authorization: `Bearer ${TOKENS.adminToken[identity]}` };
@@ -84,7 +107,7 @@ function edge({ voucher, webhooks, state }: Cell) {
 /** What happens in a cell: the status, and whether an event is recorded or the container's servers are asked. */
 async function outcome({ method, path }: Route, cell: Cell): Promise<string> {
   const { app, admitted, requests } = edge(cell);
-  const { body = "{}", forged = {}, signed = {} } = EVENTS[path] ?? {};
+  const { body = "{}", forged = {}, signed = {} } = EVENTS[path] ?? (await stackSignatures({ method, path }));
   const signature = { unsigned: {}, forged, signed }[cell.signature];
   const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
   const init = { method, headers, ...(method === "POST" && { body }) };
@@ -112,6 +135,8 @@ function expected(name: string, route: Route, cell: Cell): string {
       return isKnown ? "let in" : refusal(voucher);
     case "webhook":
       return webhookAnswer(name, cell, isKnown);
+    case "stack":
+      return cell.signature === "signed" ? "let in" : "403";
     case "device":
       return "426";
     case "public":

@@ -43,11 +43,6 @@ export function servingShares(state: AccountState, workerId: string): Share[] {
     });
 }
 
-/** The version with the largest share: the Worker's Durable Objects run its code. */
-export function servingVersion(state: AccountState, workerId: string): VersionRecord | undefined {
-  return servingShares(state, workerId)[0]?.version;
-}
-
 /** What the runner knows a version by that takes the smaller share. */
 export function secondScript(worker: WorkerRecord, version: VersionRecord): string {
   return `${worker.name}-${version.id}`;

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
+import { described, textUpTo } from "../../../contract/config/values.ts";
 import type { Workspace } from "../workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
@@ -8,7 +9,7 @@ const PAGE_CHARACTERS = 40_000;
 const LONGEST_FILE = 1_000_000;
 const MOST_ENTRIES = 500;
 
-const name = z.string().min(1).max(500).describe("Path in the workspace, for example notes/plan.md");
+const name = described(textUpTo(500), "Path in the workspace, for example notes/plan.md");
 
 /** Reads a file of the workspace. */
 export function readFileTool(workspace: Workspace): Tool {
@@ -17,7 +18,7 @@ export function readFileTool(workspace: Workspace): Tool {
     description: "Reads a text file of the workspace.",
     input: z.strictObject({
       path: name,
-      offset: z.int().min(0).default(0).describe("Character to begin at"),
+      offset: described(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),
     }),
     run: ({ path: file, offset }) => {
       const text = workspace.read(file);
@@ -34,7 +35,7 @@ export function writeFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: "write_file",
     description: "Writes a text file of the workspace, in place of what it held. Folders are made.",
-    input: z.strictObject({ path: name, text: z.string().max(LONGEST_FILE) }),
+    input: z.strictObject({ path: name, text: z.string().check(z.maxLength(LONGEST_FILE)) }),
     run: ({ path: file, text }) => {
       workspace.write(file, text);
       return `Written: ${file}, ${text.length} characters.`;
@@ -48,7 +49,10 @@ export function listFilesTool(workspace: Workspace): Tool {
     name: "list_files",
     description: "Lists a folder of the workspace. Folders end in a slash.",
     input: z.strictObject({
-      path: z.string().max(500).default("").describe("Folder; empty for the whole workspace"),
+      path: described(
+        z._default(z.string().check(z.maxLength(500)), ""),
+        "Folder; empty for the whole workspace",
+      ),
     }),
     run: ({ path: folder }) => {
       const place = workspace.locate(folder);

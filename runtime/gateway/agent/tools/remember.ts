@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Workspace } from "../workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
@@ -10,7 +10,7 @@ export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",
     description: "Keeps a fact for all later conversations, as a dated line of MEMORY.md.",
-    input: z.strictObject({ text: z.string().trim().min(1).max(2_000) }),
+    input: z.strictObject({ text: z.string().check(z.trim(), z.minLength(1), z.maxLength(2_000)) }),
     run: ({ text }) => {
       const before = workspace.read(FILE) ?? "";
       const gap = before === "" || before.endsWith("\n") ? "" : "\n";

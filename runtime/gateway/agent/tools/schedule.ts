@@ -1,10 +1,11 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { schedule } from "../../../contract/config/schedules.ts";
+import { described, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
 import type { SchedulesPort } from "../../schedules/port.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-const short = z.string().min(1).max(4_000).optional();
+const short = z.optional(textUpTo(4_000));
 
 /** Makes, lists and removes schedules of the chat that the question came from. */
 export function scheduleTool(schedules: SchedulesPort): Tool {
@@ -16,7 +17,7 @@ export function scheduleTool(schedules: SchedulesPort): Tool {
       "of text (said as it stands) and prompt (put to you then; your answer is said).",
     input: z.strictObject({
       action: z.enum(["add", "list", "remove"]),
-      id: z.string().max(128).optional().describe("For remove"),
+      id: described(z.optional(z.string().check(z.maxLength(128))), "For remove"),
       at: short,
       every: short,
       cron: short,

@@ -1,5 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
+import { described, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
 import type { Channels } from "../../channels/registry.ts";
 import { defineTool, ToolError, type Tool, type ToolContext } from "./tool.ts";
@@ -26,9 +27,9 @@ export function sendMessageTool(options: SendMessageOptions): Tool {
     description: "Sends a message to a chat. Your answer itself needs no tool: it is sent by itself.",
     input: z.strictObject({
       platform: platformSchema,
-      chat: z.string().min(1).max(128).describe("The platform's own id of the chat"),
-      thread: z.string().min(1).max(128).optional(),
-      text: z.string().trim().min(1).max(20_000),
+      chat: described(textUpTo(128), "The platform's own id of the chat"),
+      thread: z.optional(textUpTo(128)),
+      text: z.string().check(z.trim(), z.minLength(1), z.maxLength(20_000)),
     }),
     run: async ({ platform, chat, thread, text }, context) => {
       if (!mayReach({ platform, chat }, options, context)) {

@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import "../../../contract/english.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
@@ -26,7 +27,7 @@ export class ToolError extends Error {
 }
 
 /** A tool whose input is checked with a schema before it runs. */
-export function defineTool<Input extends z.ZodObject>(spec: {
+export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;
   input: Input;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { VERSION } from "../../../contract/names.ts";
 import { retryAfterMs } from "../../failure.ts";
 
@@ -10,9 +10,9 @@ const TIMEOUT_MS = 30_000;
 
 /** https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit-rate-limit-response-structure */
 const failureSchema = z.object({
-  code: z.number().optional(),
-  message: z.string().optional(),
-  retry_after: z.number().nonnegative().optional(),
+  code: z.optional(z.number()),
+  message: z.optional(z.string()),
+  retry_after: z.optional(z.number().check(z.nonnegative())),
 });
 
 /** A request that Discord did not take. */

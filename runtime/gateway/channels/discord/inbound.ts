@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
@@ -9,20 +9,20 @@ const DISCORD_EPOCH_MS = 1_420_070_400_000;
 /** Discord takes an answer for 15 minutes; a request needs a moment to get there. */
 export const TICKET_MS = 15 * 60_000 - 30_000;
 
-const snowflake = z.string().regex(/^\d{1,20}$/);
+const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
 const person = z.object({
   id: snowflake,
-  username: z.string().optional(),
-  global_name: z.string().nullish(),
-  bot: z.boolean().optional(),
+  username: z.optional(z.string()),
+  global_name: z.nullish(z.string()),
+  bot: z.optional(z.boolean()),
 });
 
 const file = z.object({
   id: snowflake,
-  filename: z.string().optional(),
-  content_type: z.string().nullish(),
-  size: z.number().optional(),
+  filename: z.optional(z.string()),
+  content_type: z.nullish(z.string()),
+  size: z.optional(z.number()),
   url: z.string(),
 });
 
@@ -36,13 +36,13 @@ const commandSchema = z.object({
   type: z.literal(2),
   token: z.string(),
   channel_id: snowflake,
-  guild_id: snowflake.optional(),
-  member: z.object({ user: person, nick: z.string().nullish() }).optional(),
-  user: person.optional(),
+  guild_id: z.optional(snowflake),
+  member: z.optional(z.object({ user: person, nick: z.nullish(z.string()) })),
+  user: z.optional(person),
   data: z.object({
     name: z.string(),
-    options: z.array(z.object({ name: z.string(), value: z.unknown() })).optional(),
-    resolved: z.object({ attachments: z.record(z.string(), file).optional() }).optional(),
+    options: z.optional(z.array(z.object({ name: z.string(), value: z.unknown() }))),
+    resolved: z.optional(z.object({ attachments: z.optional(z.record(z.string(), file)) })),
   }),
 });
 type Command = z.infer<typeof commandSchema>;

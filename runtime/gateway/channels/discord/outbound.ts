@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
 import type { ReplyTarget } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
@@ -7,13 +7,13 @@ import { readSlackText } from "./text.ts";
 /** https://docs.slack.dev/reference/objects/file-object */
 const fileSchema = z.object({
   id: z.string(),
-  name: z.string().nullish(),
-  mimetype: z.string().nullish(),
-  size: z.number().optional(),
+  name: z.nullish(z.string()),
+  mimetype: z.nullish(z.string()),
+  size: z.optional(z.number()),
   /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
-  mode: z.string().optional(),
-  url_private: z.string().optional(),
-  url_private_download: z.string().optional(),
+  mode: z.optional(z.string()),
+  url_private: z.optional(z.string()),
+  url_private_download: z.optional(z.string()),
 });
 
 /**
@@ -22,23 +22,23 @@ const fileSchema = z.object({
  */
 const bodySchema = z.object({
   type: z.literal("event_callback"),
-  team_id: z.string().optional(),
-  api_app_id: z.string().optional(),
-  authorizations: z.array(z.object({ user_id: z.string(), is_bot: z.boolean().optional() })).optional(),
+  team_id: z.optional(z.string()),
+  api_app_id: z.optional(z.string()),
+  authorizations: z.optional(z.array(z.object({ user_id: z.string(), is_bot: z.optional(z.boolean()) }))),
   event: z.object({
     type: z.string(),
-    subtype: z.string().optional(),
-    channel: z.string().optional(),
-    channel_type: z.string().optional(),
-    user: z.string().optional(),
-    bot_id: z.string().optional(),
-    app_id: z.string().optional(),
-    text: z.string().optional(),
-    ts: z.string().optional(),
-    thread_ts: z.string().optional(),
+    subtype: z.optional(z.string()),
+    channel: z.optional(z.string()),
+    channel_type: z.optional(z.string()),
+    user: z.optional(z.string()),
+    bot_id: z.optional(z.string()),
+    app_id: z.optional(z.string()),
+    text: z.optional(z.string()),
+    ts: z.optional(z.string()),
+    thread_ts: z.optional(z.string()),
     /** Who wrote the message that the thread hangs on. */
-    parent_user_id: z.string().optional(),
-    files: z.array(fileSchema).optional(),
+    parent_user_id: z.optional(z.string()),
+    files: z.optional(z.array(fileSchema)),
   }),
 });
 type Body = z.infer<typeof bodySchema>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ChannelHealth } from "../../../contract/control.ts";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
@@ -19,7 +19,7 @@ export interface TelegramChannelOptions extends ChannelOptions<NonNullable<Confi
 }
 
 /** https://core.telegram.org/bots/api#getme */
-const meSchema = z.object({ username: z.string().min(1) });
+const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
 /** Telegram over the Bot API (https://core.telegram.org/bots/api). How updates come in is the host's part. */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {

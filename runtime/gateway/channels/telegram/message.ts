@@ -1,73 +1,73 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
 
 const user = z.object({
   id: z.number(),
-  is_bot: z.boolean().optional(),
-  first_name: z.string().optional(),
-  username: z.string().optional(),
+  is_bot: z.optional(z.boolean()),
+  first_name: z.optional(z.string()),
+  username: z.optional(z.string()),
 });
 
 /** https://core.telegram.org/bots/api#messageentity: places in UTF-16 units, as JavaScript counts. */
 const entity = z.object({
   type: z.string(),
-  offset: z.int().min(0),
-  length: z.int().min(0),
-  url: z.string().optional(),
-  user: user.optional(),
+  offset: z.int().check(z.minimum(0)),
+  length: z.int().check(z.minimum(0)),
+  url: z.optional(z.string()),
+  user: z.optional(user),
 });
 
 const file = z.object({
-  file_id: z.string().min(1),
-  file_size: z.number().optional(),
-  file_name: z.string().optional(),
-  mime_type: z.string().optional(),
+  file_id: z.string().check(z.minLength(1)),
+  file_size: z.optional(z.number()),
+  file_name: z.optional(z.string()),
+  mime_type: z.optional(z.string()),
 });
 
 const message = z.object({
   message_id: z.number(),
-  message_thread_id: z.number().optional(),
-  is_topic_message: z.boolean().optional(),
-  from: user.optional(),
+  message_thread_id: z.optional(z.number()),
+  is_topic_message: z.optional(z.boolean()),
+  from: z.optional(user),
   /** Who is shown as the sender, where that is a chat: an anonymous admin or a channel. */
-  sender_chat: z.object({ id: z.number(), title: z.string().optional() }).optional(),
+  sender_chat: z.optional(z.object({ id: z.number(), title: z.optional(z.string()) })),
   chat: z.object({ id: z.number(), type: z.string() }),
-  reply_to_message: z
-    .object({
-      from: user.optional(),
+  reply_to_message: z.optional(
+    z.object({
+      from: z.optional(user),
       // In a topic everything that replies to nothing else replies to the topic's beginning.
-      forum_topic_created: z.unknown().optional(),
-    })
-    .optional(),
-  text: z.string().optional(),
-  entities: z.array(entity).optional(),
-  caption: z.string().optional(),
-  caption_entities: z.array(entity).optional(),
-  photo: z.array(file).optional(),
-  document: file.optional(),
-  animation: file.optional(),
-  voice: file.optional(),
-  audio: file.optional(),
-  video: file.optional(),
-  video_note: file.optional(),
-  sticker: file
-    .extend({
-      emoji: z.string().optional(),
-      is_animated: z.boolean().optional(),
-      is_video: z.boolean().optional(),
-    })
-    .optional(),
-  location: z.object({ latitude: z.number(), longitude: z.number() }).optional(),
-  venue: z.object({ title: z.string(), address: z.string() }).optional(),
-  contact: z
-    .object({ first_name: z.string(), last_name: z.string().optional(), phone_number: z.string() })
-    .optional(),
-  poll: z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) }).optional(),
+      forum_topic_created: z.optional(z.unknown()),
+    }),
+  ),
+  text: z.optional(z.string()),
+  entities: z.optional(z.array(entity)),
+  caption: z.optional(z.string()),
+  caption_entities: z.optional(z.array(entity)),
+  photo: z.optional(z.array(file)),
+  document: z.optional(file),
+  animation: z.optional(file),
+  voice: z.optional(file),
+  audio: z.optional(file),
+  video: z.optional(file),
+  video_note: z.optional(file),
+  sticker: z.optional(
+    z.extend(file, {
+      emoji: z.optional(z.string()),
+      is_animated: z.optional(z.boolean()),
+      is_video: z.optional(z.boolean()),
+    }),
+  ),
+  location: z.optional(z.object({ latitude: z.number(), longitude: z.number() })),
+  venue: z.optional(z.object({ title: z.string(), address: z.string() })),
+  contact: z.optional(
+    z.object({ first_name: z.string(), last_name: z.optional(z.string()), phone_number: z.string() }),
+  ),
+  poll: z.optional(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
 });
 
 /** https://core.telegram.org/bots/api#update */
-export const updateSchema = z.looseObject({ update_id: z.number(), message: message.optional() });
+export const updateSchema = z.looseObject({ update_id: z.number(), message: z.optional(message) });
 
 /** A piece of a text that is more than text. */
 export type TelegramEntity = z.infer<typeof entity>;

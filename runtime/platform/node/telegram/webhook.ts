@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import type { Log } from "../../../contract/log.ts";
 import { TELEGRAM_UPDATES } from "../../../contract/telegram.ts";
@@ -15,7 +15,7 @@ const RENEW_MS = 20_000;
 const webhookInfo = z.object({
   url: z.string(),
   pending_update_count: z.number(),
-  last_error_message: z.string().optional(),
+  last_error_message: z.optional(z.string()),
 });
 
 /** What is told to Telegram, and with what. */

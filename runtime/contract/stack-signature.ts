@@ -1,0 +1,49 @@
+/**
+ * How a stack asks what it has deployed: by a signature under the key that only the two know (ATTESTATION_KEY). It
+ * covers the method, the path and the time, in seconds; there is no body.
+ */
+export const STACK_SIGNATURE_HEADER = "x-steward-signature";
+
+/** A signature is taken this long, either way: clocks differ. */
+const VALID_SECONDS = 300;
+const FORM = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
+const encoder = new TextEncoder();
+
+/** What is signed. */
+export interface SignedRequest {
+  method: string;
+  /** Path with query. */
+  path: string;
+}
+
+/** The header's value for a request at this time, in milliseconds. */
+export async function signAsStack(key: string, request: SignedRequest, now: number): Promise<string> {
+  const seconds = Math.floor(now / 1_000);
+  const mac = await crypto.subtle.sign("HMAC", await imported(key, "sign"), signedText(request, seconds));
+  const hex = Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `t=${seconds},v1=${hex}`;
+}
+
+/** Whether the stack signed this request, not long before or after `now`. Takes the same time for every wrong signature. */
+export async function signedByStack(
+  key: string,
+  request: SignedRequest,
+  header: string,
+  now: number,
+): Promise<boolean> {
+  const [, seconds = "", hex = ""] = FORM.exec(header) ?? [];
+  if (hex === "" || Math.abs(now / 1_000 - Number(seconds)) > VALID_SECONDS) return false;
+  const mac = Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  const text = signedText(request, Number(seconds));
+  return crypto.subtle.verify("HMAC", await imported(key, "verify"), mac, text);
+}
+
+function imported(key: string, use: "sign" | "verify") {
+  return crypto.subtle.importKey("raw", encoder.encode(key), ALGORITHM, false, [use]);
+}
+
+/** Begins as nothing does that is attested under the same key. */
+function signedText({ method, path }: SignedRequest, seconds: number): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`stack request\n${method}\n${path}\n${seconds}`);
+}

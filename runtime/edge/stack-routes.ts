@@ -1,0 +1,63 @@
+import type { Handler, MiddlewareHandler } from "hono";
+import { StewardError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
+import { clientOf } from "./limits.ts";
+import { within } from "./operate.ts";
+import type { Backups, Clock } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+import type { RateLimit } from "./rate-limit.ts";
+
+/** A stopped container starts before, and its archive may be of some size. */
+const LIMIT_MS = 90_000;
+/** So many backups are listed, the newest. */
+const LISTED = 20;
+
+/** What {@link requireStack} works with. */
+export interface StackAccess {
+  /** The key that the stack has deployed; without it nobody is let in. */
+  key: string | undefined;
+  clock: Clock;
+  /** Counts what is refused, for each client. */
+  refusals: RateLimit;
+}
+
+/** Lets a request pass that the stack has signed. */
+export function requireStack({ key, clock, refusals }: StackAccess): MiddlewareHandler {
+  return async function requireStackMiddleware(context, next) {
+    const { pathname, search } = new URL(context.req.url);
+    const request = { method: context.req.method, path: `${pathname}${search}` };
+    const header = context.req.header(STACK_SIGNATURE_HEADER);
+    if (key && header !== undefined && (await signedByStack(key, request, header, clock()))) return next();
+    const retryAfterSeconds = refusals.take(clientOf(context));
+    return retryAfterSeconds > 0
+      ? sendProblem("rate_limited", undefined, { retryAfterSeconds })
+      : sendProblem("stack_signature_invalid");
+  };
+}
+
+/** `GET /stack/backups`: the newest manifests, newest first; wakes nothing. */
+export function stackBackups(backups: Backups): Handler {
+  return async function handleStackBackups(context) {
+    const list = await within(LIMIT_MS, backups.list());
+    return context.json({ backups: list.slice(0, LISTED) });
+  };
+}
+
+/** `POST /stack/backups/create`: makes one and answers its manifest; starts a stopped container. */
+export function createStackBackup(backups: Backups, log: Log): Handler {
+  return async function handleCreateStackBackup(context) {
+    log.info("the stack makes a backup");
+    return context.json({ backup: await within(LIMIT_MS, backups.create()) });
+  };
+}
+
+/** `POST /stack/backups/verify`: what a drill of the newest one finds; starts a stopped container. */
+export function verifyStackBackup(backups: Backups, log: Log): Handler {
+  return async function handleVerifyStackBackup(context) {
+    const [newest] = await within(LIMIT_MS, backups.list());
+    if (newest === undefined) throw new StewardError("backup_unknown");
+    log.info("the stack checks a backup", { id: newest.id });
+    return context.json({ backup: newest, report: await within(LIMIT_MS, backups.verify(newest.id)) });
+  };
+}

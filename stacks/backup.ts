@@ -1,0 +1,55 @@
+/**
+ * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
+ * `npm run backup -- --help`.
+ */
+import { ERRORS, StewardError, type ErrorCode } from "../runtime/contract/errors.ts";
+import { readOptions } from "./backup/options.ts";
+import { stackBackups, type StackBackups } from "./backup/signed.ts";
+import { runCommand, type Telling } from "./deployed/command.ts";
+import { openDeployed } from "./deployed/stack.ts";
+
+const NOT_FINE = 2;
+const OLD_MS = 24 * 60 * 60_000;
+/** What a drill finds wrong; everything else is that it could not be held. */
+const FOUND: readonly ErrorCode[] = ["backup_corrupt", "backup_unknown"];
+
+async function main(argv: string[], { say, report }: Telling): Promise<number> {
+  const { stack: name, create, verify } = readOptions(argv);
+  const { stack, close } = await openDeployed(name, {
+    // Its state and outputs alone are read.
+    providers: [],
+    docker: false,
+    log: (line) => say(`${line}\n`),
+  });
+  try {
+    const backups = await stackBackups(stack);
+    if (backups === undefined) throw new StewardError("stack_not_deployed");
+    if (create) say(`Made ${(await backups.create()).id}.\n`);
+    const list = await backups.list();
+    for (const { id, createdAt } of list) say(`${id}  ${createdAt}\n`);
+    const problems = [...ageProblem(list[0]?.createdAt), ...(verify ? await drill(backups, say) : [])];
+    say(problems.map((problem) => `${problem}\n`).join(""));
+    report({ ok: problems.length === 0, backups: list, problems });
+    return problems.length === 0 ? 0 : NOT_FINE;
+  } finally {
+    await close();
+  }
+}
+
+function ageProblem(newest: string | undefined): string[] {
+  if (newest === undefined) return ["There is no backup."];
+  return Date.now() - Date.parse(newest) < OLD_MS ? [] : [`The newest backup is of ${newest}.`];
+}
+
+async function drill(backups: StackBackups, say: Telling["say"]): Promise<string[]> {
+  try {
+    const { backup, report } = await backups.verify();
+    say(`${backup.id} is whole.\n`);
+    return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
+  } catch (error) {
+    if (!(error instanceof StewardError) || !FOUND.includes(error.code)) throw error;
+    return [`${error.message} Fix: ${ERRORS[error.code].fix}`];
+  }
+}
+
+await runCommand(main);

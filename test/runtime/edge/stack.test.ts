@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
+import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
+import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
+import { edgeFixture, NOW, STACK_KEY } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const LIST = ROUTES.stackBackups;
+const MINUTE_MS = 60_000;
+
+/** A signed request, with what is different about it. */
+async function ask(
+  fixture: ReturnType<typeof edgeFixture>,
+  route: { method: string; path: string } = LIST,
+  { key = STACK_KEY, at = NOW, signed = route }: { key?: string; at?: number; signed?: typeof route } = {},
+): Promise<Response> {
+  const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, signed, at) };
+  return fixture.app.request(`${HOST}${route.path}`, { method: route.method, headers });
+}
+
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+
+describe("what the stack signs", () => {
+  it("lists, makes and checks backups, and is kept by no cache", async () => {
+    const fixture = edgeFixture({ state: "stopped" });
+    const list = await ask(fixture);
+    expect(list.headers.get("cache-control")).toBe("no-store");
+    expect(await list.json()).toEqual({ backups: [expect.objectContaining({ id: "00000001-00000001" })] });
+    const made = await ask(fixture, ROUTES.stackBackupsCreate);
+    expect(await made.json()).toMatchObject({ backup: { id: "00000001-00000001" } });
+    const checked = await ask(fixture, ROUTES.stackBackupsVerify);
+    expect(await checked.json()).toMatchObject({
+      backup: { id: "00000001-00000001" },
+      report: { configProblems: [] },
+    });
+  });
+
+  it("is refused for another route, under another key, and where none is deployed", async () => {
+    const elsewhere = await ask(edgeFixture(), ROUTES.stackBackupsCreate, { signed: LIST });
+    expect([elsewhere.status, await codeOf(elsewhere)]).toEqual([403, "stack_signature_invalid"]);
+    expect((await ask(edgeFixture(), LIST, { key: "another-key" })).status).toBe(403);
+    expect((await ask(edgeFixture({ stackKey: null }))).status).toBe(403);
+    const query = await ask(edgeFixture(), { ...LIST, path: `${LIST.path}?x=1` }, { signed: LIST });
+    expect(query.status).toBe(403);
+  });
+
+  it("is refused 5 minutes before and after its time", async () => {
+    const statuses = [-6, -4, 0, 4, 6].map(async (minutes) => {
+      return (await ask(edgeFixture(), LIST, { at: NOW + minutes * MINUTE_MS })).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([403, 200, 200, 200, 403]);
+  });
+
+  it("is refused in every other form", async () => {
+    const right = await signAsStack(STACK_KEY, LIST, NOW);
+    for (const header of [
+      "",
+      "x",
+      right.toUpperCase(),
+      `${right}0`,
+      right.slice(0, -1),
+      right.replace(/v1=../, "v1=zz"),
+    ]) {
+      const headers = { [STACK_SIGNATURE_HEADER]: header };
+      expect([header, (await edgeFixture().app.request(`${HOST}${LIST.path}`, { headers })).status]).toEqual([
+        header,
+        403,
+      ]);
+    }
+  });
+
+  it("passes also where a client has met the limit of wrong ones", async () => {
+    const fixture = edgeFixture();
+    for (let count = 0; count < PER_MINUTE.refusedWebhooks; count += 1) {
+      await fixture.app.request(`${HOST}${LIST.path}`);
+    }
+    const refused = await fixture.app.request(`${HOST}${LIST.path}`);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, expect.any(String)]);
+    expect((await ask(fixture)).status).toBe(200);
+  });
+
+  it("tells why a backup was not made", async () => {
+    const create = () => Promise.reject(new StewardError("backup_refused"));
+    const refused = await ask(edgeFixture({ backups: { create } }), ROUTES.stackBackupsCreate);
+    expect(await codeOf(refused)).toBe("backup_refused");
+    const none = await ask(edgeFixture({ backups: { list: async () => [] } }), ROUTES.stackBackupsVerify);
+    expect(await codeOf(none)).toBe("backup_unknown");
+  });
+});

@@ -1,0 +1,142 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import type { DeploymentListResponse } from "cloudflare/resources/workers/scripts/deployments";
+import { Hono } from "hono";
+import { buildBundle } from "../../infra/build/bundle.ts";
+import { startModel } from "../../infra/rehearsal/standins/model.ts";
+import { listen } from "../../infra/rehearsal/standins/serve.ts";
+import { startSlack, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import type { ErrorCode } from "../../runtime/contract/errors.ts";
+import { problem, problemResponse } from "../../runtime/contract/problem.ts";
+import { ACCOUNT, SCRIPT } from "../infra/rehearsal/support.ts";
+import { MODEL_KEY, SIGNING_SECRET, startServerlessStage, type ServerlessStage } from "./serverless-stack.ts";
+import { stackCommand, startStackCommand, type Ended } from "./stack-command.ts";
+import type { TestStack } from "./stack.ts";
+
+const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+
+/** What stands in the way of `/readyz`, by the version of the Worker that answers; `undefined` lets it pass. */
+export type Spoil = (version: string) => Promise<Response | undefined>;
+
+/** A line of a rollout's record. */
+export interface RecordEntry {
+  time: string;
+  step: string;
+  [fact: string]: unknown;
+}
+
+/** A serverless stack `test` with a container, a chat platform and a model, that rollouts are run on. */
+export interface RolloutStage {
+  world: ServerlessStage;
+  subject: TestStack;
+  slack: SlackStandIn;
+  /** Where Slack's events go, past whatever is spoiled. */
+  eventsUrl: string;
+  spoil(how: Spoil | undefined): void;
+  /** The service refuses what is asked at this path, with this code. */
+  refuse(path: string, code: ErrorCode): void;
+  /** `npm run rollout -- test --yes --json` with more words. */
+  rollout(...words: string[]): Promise<Ended>;
+  startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
+  /** A new version of the Worker, and nothing else. */
+  change(logLevel: string): Promise<void>;
+  /** The version that answers most requests. */
+  liveVersion(): Promise<string>;
+  /** The shares by version, the newest deployment first. */
+  deployments(): Promise<Record<string, number>[]>;
+  /** The newest record's lines. */
+  record(): Promise<RecordEntry[]>;
+  close(): Promise<void>;
+}
+
+/** Starts all of that; nothing is deployed yet. */
+export async function startRolloutStage(): Promise<RolloutStage> {
+  const { container } = await buildBundle();
+  const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
+  const world = await startServerlessStage({
+    containers: (dir) => ({
+      kind: "process",
+      supervise: { command, dir: path.join(dir, "containers") },
+    }),
+  });
+  const slack = await startSlack({
+    ...LOOPBACK,
+    botToken: "xoxb-test-0123456789",
+    signingSecret: SIGNING_SECRET,
+  });
+  const model = await startModel({ ...LOOPBACK, apiKey: MODEL_KEY });
+  let spoiling: Spoil | undefined;
+  const refused = new Map<string, ErrorCode>();
+  const app = new Hono().all("*", ({ req }) => {
+    const code = refused.get(req.path);
+    return code === undefined ? passOn(req.raw, world.front.url, spoiling) : problemResponse(problem(code));
+  });
+  const gate = await listen(app, LOOPBACK);
+  const endpoints = { anthropic: model.url, slack: slack.apiUrl };
+  const subject = await world.stack({
+    config: {
+      "steward:origin": { value: gate.url },
+      "steward:endpoints": { value: JSON.stringify(endpoints) },
+    },
+  });
+  const words = ["test", "--yes", "--json"];
+  return {
+    world,
+    subject,
+    slack,
+    eventsUrl: `${world.front.url}/slack/events`,
+    refuse: (at, code) => void refused.set(at, code),
+    spoil: (how) => void (spoiling = how),
+    rollout: (...more) => stackCommand(subject, "rollout.ts", ...words, ...more),
+    startRollout: (...more) => startStackCommand(subject, "rollout.ts", ...words, ...more),
+    change: (logLevel) => subject.stack.setConfig("steward:logLevel", { value: logLevel }),
+    liveVersion: () => versionAt(world.front.url),
+    deployments: () => deploymentsOf(world),
+    record: () => newestRecord(subject),
+    async close() {
+      await gate.close();
+      await world.close();
+      await Promise.all([slack.close(), model.close()]);
+    },
+  };
+}
+
+async function passOn(request: Request, onto: string, spoil: Spoil | undefined): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method, headers } = request;
+  const body = method === "GET" || method === "HEAD" ? null : await request.arrayBuffer();
+  const answer = await fetch(`${onto}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+  if (pathname !== "/readyz" || spoil === undefined) return answer;
+  const { workerVersion } = (await answer.clone().json()) as { workerVersion: string };
+  return (await spoil(workerVersion)) ?? answer;
+}
+
+async function versionAt(url: string): Promise<string> {
+  const answer = await fetch(`${url}/readyz`);
+  return ((await answer.json()) as { workerVersion: string }).workerVersion;
+}
+
+async function deploymentsOf({ stage }: ServerlessStage): Promise<Record<string, number>[]> {
+  // The client's own list reads pages of items, which this answer does not have.
+  const { result } = await stage.client.get<{ result: DeploymentListResponse }>(
+    `/accounts/${ACCOUNT}/workers/scripts/${SCRIPT}/deployments`,
+  );
+  return result.deployments.map(({ versions }) =>
+    Object.fromEntries(versions.map(({ version_id: id, percentage }) => [id, percentage])),
+  );
+}
+
+async function newestRecord({ folder }: TestStack): Promise<RecordEntry[]> {
+  const records = path.join(folder, ".steward/rollouts/test");
+  const names = await readdir(records).catch(() => []);
+  const newest = names
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .at(-1);
+  if (newest === undefined) return [];
+  const text = await readFile(path.join(records, newest), "utf8");
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as RecordEntry);
+}
