@@ -9,7 +9,7 @@ import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts"
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { startWorkerOrigin } from "../support/worker-origin.ts";
+import { startWorkerOrigin, type WorkerOrigin } from "../support/worker-origin.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, stackBeside, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -20,7 +20,7 @@ const OTHER_ACCOUNT = "f".repeat(32);
 let world: ServerlessStage;
 let staging: TestStack;
 let prod: Stack;
-let origin: Listening;
+let origin: WorkerOrigin;
 let gate: Listening;
 /** While it is set, what staging deploys does not answer. */
 let silent = false;

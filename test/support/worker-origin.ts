@@ -1,13 +1,18 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Listening } from "../../infra/rehearsal/standins/serve.ts";
+
+/** An address that is served until it is closed. */
+export interface WorkerOrigin {
+  url: string;
+  close(): Promise<void>;
+}
 
 /**
  * A loopback address that stands for one Worker of an account with several: the account's own stands for the one that
  * was deployed last. `fetch` cannot name another host.
  */
-export async function startWorkerOrigin(front: { url: string }, hostname: string): Promise<Listening> {
+export async function startWorkerOrigin(front: { url: string }, hostname: string): Promise<WorkerOrigin> {
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, host: hostname };
     const onward = request(`${front.url}${incoming.url}`, { method: incoming.method, headers }, (answer) => {

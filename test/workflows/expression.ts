@@ -2,8 +2,8 @@
 export type Contexts = Readonly<Record<string, unknown>>;
 
 /**
- * The value of what stands in `${{ … }}` or behind `if:`, as far as the workflows here use it: names, texts, `==`,
- * `!=`, `&&`, `||` and `always()`. https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
+ * The value of what stands in `${{ … }}` or behind `if:`, as far as the workflows here use it: names, texts, `true`,
+ * `==`, `!=`, `&&`, `||` and `always()`. https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
  */
 export function evaluate(expression: string, contexts: Contexts): unknown {
   const alternatives = expression.split("||").map((all) => () => conjunction(all, contexts));
@@ -39,7 +39,7 @@ function comparison(expression: string, contexts: Contexts): unknown {
 }
 
 function operand(text: string, contexts: Contexts): unknown {
-  if (text === "always()") return true;
+  if (text === "always()" || text === "true") return true;
   const quoted = /^'([^']*)'$/.exec(text)?.[1];
   if (quoted !== undefined) return quoted;
   if (!/^[a-z]+(\.[\w-]+)+$/i.test(text)) throw new Error(`an expression that is not read here: ${text}`);

@@ -4,12 +4,11 @@ import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/autom
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
-import type { Listening } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, PASSPHRASE, UPDATE_MS } from "../support/stack.ts";
-import { startWorkerOrigin } from "../support/worker-origin.ts";
+import { startWorkerOrigin, type WorkerOrigin } from "../support/worker-origin.ts";
 import { workflowFiles } from "./read.ts";
 import { LocalRunner } from "./runner.ts";
 
@@ -27,7 +26,7 @@ describe("the workflows, step by step", () => {
   let runner: LocalRunner;
   let backend: string;
   const stacks: Record<string, Stack> = {};
-  const origins: Listening[] = [];
+  const origins: WorkerOrigin[] = [];
   const ran = new Set<string>();
 
   beforeAll(async () => {
