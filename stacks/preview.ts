@@ -12,9 +12,10 @@ import { lookBefore } from "./rollout/look.ts";
 import { EXIT } from "./rollout/options.ts";
 import { planUpdate, type UpdatePlan } from "./rollout/plan.ts";
 
-async function main(argv: string[], { say, report }: Telling): Promise<number> {
+async function main(argv: string[], telling: Telling): Promise<number> {
+  const { say, report } = telling;
   const options = await readOptions(argv);
-  const plan = await planned(options, say).catch(async (error: unknown) => {
+  const plan = await planned(options, telling).catch(async (error: unknown) => {
     await writeFile(options.out, failureText(options.stack, causeOf(error)));
     throw error;
   });
@@ -25,14 +26,11 @@ async function main(argv: string[], { say, report }: Telling): Promise<number> {
   return exit;
 }
 
-async function planned(
-  { stack: name, ...options }: PreviewOptions,
-  say: Telling["say"],
-): Promise<UpdatePlan> {
-  const log = (line: string): void => say(`${line}\n`);
+async function planned({ stack: name, ...options }: PreviewOptions, telling: Telling): Promise<UpdatePlan> {
+  const log = (line: string): void => telling.say(`${line}\n`);
   const { stack, close } = await openDeployed(name, { ...WHATEVER_TARGET, log });
   try {
-    return await planUpdate(stack, await lookBefore(stack, false), options, say);
+    return await planUpdate(stack, await lookBefore(stack, false), options, telling);
   } finally {
     await close();
   }

@@ -9,6 +9,7 @@ import { exclusively } from "../infra/build/cache.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { runCommand, type Telling } from "./deployed/command.ts";
 import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
+import type { PlannedStep } from "./deployed/steps.ts";
 import { deployedBy } from "./promotion/deployed.ts";
 import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
 import { causeOf } from "./rehearsal/cause.ts";
@@ -16,9 +17,9 @@ import { backUp } from "./rollout/backup.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
 import { planUpdate } from "./rollout/plan.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
-import type { Before, Former } from "./rollout/before.ts";
+import type { Former } from "./rollout/before.ts";
 import { lookBefore } from "./rollout/look.ts";
-import { takeShares } from "./rollout/canary.ts";
+import { update } from "./rollout/update.ts";
 
 /** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */
 const PROBE_MS = "40000";
@@ -70,12 +71,13 @@ async function rollOut(
     await stack.cancel().catch(() => undefined);
   }
 
-  const { before, plan } = await planned(stack, options, say).catch((error: unknown) => {
+  const { before, plan } = await planned(stack, options, telling).catch((error: unknown) => {
     record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
     throw error;
   });
   record.note("planned", { ...plan });
-  say(`\n${plan.summary}\n`);
+  if (telling.terminal !== undefined) say(plan.steps.map(stepLine).join(""));
+  say(`\n${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`);
   if (plan.broken.length > 0) return end(EXIT.refused, { ...plan });
   if (plan.gates.length > 0) {
     say(`${plan.gates.join("\n")}\n`);
@@ -94,62 +96,18 @@ async function rollOut(
   }
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
-  return update(stack, before, former, { options, record, say, end });
+  const outcome = await update(stack, { options, plan, before, former, record, telling });
+  if (outcome.exit !== EXIT.done) return end(outcome.exit, outcome.facts);
+  return end(EXIT.done, { ...outcome.facts, deployed: await deployedBy(stack) });
 }
 
-async function planned(stack: Stack, options: RolloutOptions, say: Telling["say"]) {
+async function planned(stack: Stack, options: RolloutOptions, telling: Telling) {
   const before = await lookBefore(stack, options.canary.length > 0);
-  return { before, plan: await planUpdate(stack, before, options, say) };
+  return { before, plan: await planUpdate(stack, before, options, telling) };
 }
 
-interface Ending {
-  options: RolloutOptions;
-  record: RolloutRecord;
-  say: Telling["say"];
-  end(exit: number, facts?: Record<string, unknown>): number;
-}
-
-async function update(
-  stack: Stack,
-  before: Before,
-  former: Former | undefined,
-  { options, record, say, end }: Ending,
-): Promise<number> {
-  record.note("updating");
-  try {
-    if (options.canary.length > 0 && before.canary !== undefined && former !== undefined) {
-      const { canary: shares, watchMs } = options;
-      await takeShares(stack, {
-        canary: before.canary,
-        former: former.version,
-        shares,
-        watchMs,
-        record,
-        say,
-      });
-    }
-    const { summary } = await stack.up({ color: "never", onOutput: say, replace: before.replace });
-    const changes = summary.resourceChanges ?? {};
-    record.note("updated", { changes });
-    return end(EXIT.done, { changes, deployed: await deployedBy(stack) });
-  } catch (error) {
-    // Somebody else's update: there is nothing of ours to go back from.
-    if (error instanceof ConcurrentUpdateError) {
-      record.note("ended", { exit: EXIT.notBegun });
-      throw error;
-    }
-    const cause = causeOf(error);
-    record.note("failed", { cause });
-    say(`\nThe update failed: ${cause}\n`);
-    const back = await before.goBack(former).catch((problem: unknown) => {
-      say(`Going back failed: ${causeOf(problem)}\n`);
-      return undefined;
-    });
-    record.note("back", { back });
-    if (back === undefined) return end(EXIT.failed, { cause });
-    say(`${back.join("\n")}\n`);
-    return end(EXIT.wentBack, { cause, back });
-  }
+function stepLine({ op, name, type }: PlannedStep): string {
+  return `${op} ${name} (${type})\n`;
 }
 
 /** What ran before an interrupted rollout is what to go back to, not what that one left behind. */

@@ -7,7 +7,6 @@ import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
-import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
 import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
 import { checkPermissions } from "../infra/serverless/permission-check.ts";
@@ -22,6 +21,7 @@ import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
+import { estimateCost } from "./estimate.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** https://developers.cloudflare.com/containers/platform-details/image-management/ */
@@ -31,11 +31,8 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
   // Stands for nothing in the account: what runs dynamic resources starts while the bundle is built.
-  const estimate = new CostEstimate("cost", {
-    instanceType: config.instanceType,
-    sleepAfter: config.sleepAfter,
-    ...(config.expectedAwakeHours !== undefined && { awakeHours: config.expectedAwakeHours }),
-  });
+  const bucketName = `${pulumi.getStack()}-${AGENT}`;
+  const estimate = estimateCost(config, bucketName);
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   const url = config.origin ?? `https://${config.host}`;
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
@@ -45,7 +42,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
-    bucketName: `${pulumi.getStack()}-${AGENT}`,
+    bucketName,
     protect: config.protectState,
   });
   const plan = new MigrationPlan("migrations", { workerName, migrations: config.migrations });

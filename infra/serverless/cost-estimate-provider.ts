@@ -1,5 +1,6 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { costLine, type CostInputs } from "./cost.ts";
+import { costLine, hardlyMoves, type CostInputs } from "./cost.ts";
+import type { DutyReading } from "./duty.ts";
 
 /**
  * The dynamic provider of `CostEstimate`. Pulumi serialises what is reachable from here into the stack's
@@ -7,18 +8,31 @@ import { costLine, type CostInputs } from "./cost.ts";
  * what one prints, in a preview too.
  */
 
-/** What was estimated. */
+/** What is estimated, and what of it the state keeps. */
 export interface EstimateInputs extends CostInputs {
-  /** The estimate for people. */
-  line: string;
+  /** Given only: what is kept of it is `measured`. */
+  duty?: DutyReading;
+  /** Kept only: the estimate for people. */
+  line?: string | undefined;
 }
 
 /** See {@link EstimateInputs}. */
 export const costEstimateProvider: dynamic.ResourceProvider<EstimateInputs, EstimateInputs> = {
+  /**
+   * What is deployed is reckoned with the same use, so that the difference is what the update changes. A use that has
+   * moved a little is told and not kept: an update without changes stays one.
+   */
   async check(olds, news) {
+    const { duty, line: _, ...settings } = news;
     const deployed = olds.instanceType === undefined ? undefined : olds;
-    process.stdout.write(`${costLine(news, deployed)}\n`);
-    return { inputs: news };
+    const before = deployed?.measured;
+    const measured = duty?.measured ?? before;
+    const now = { ...settings, ...(measured && { measured }) };
+    const line = costLine(now, deployed && { ...deployed, measured });
+    const why = news.sleepAfter === "never" ? undefined : duty?.unmeasured;
+    process.stdout.write(`${line}${why === undefined ? "" : `. Not measured: ${why}`}\n`);
+    const kept = before !== undefined && hardlyMoves(now, before) ? { ...now, measured: before } : now;
+    return { inputs: { ...kept, line: costLine(kept) } };
   },
 
   async diff(_id, olds, news) {

@@ -1,6 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { costLine, type CostInputs } from "./cost.ts";
+import type { CostInputs } from "./cost.ts";
 import { costEstimateProvider } from "./cost-estimate-provider.ts";
+import type { DutyReading } from "./duty.ts";
+
+/** Arguments of {@link CostEstimate}. */
+export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
+  /** What the deployed stack has measured; what was measured before counts where it tells nothing. */
+  duty: pulumi.Input<DutyReading>;
+}
 
 /**
  * What the stack is going to cost, as a line of every preview and update, with the difference to what is
@@ -10,8 +17,8 @@ export class CostEstimate extends pulumi.dynamic.Resource {
   /** The estimate for people. */
   declare readonly line: pulumi.Output<string>;
 
-  constructor(name: string, args: CostInputs, opts?: pulumi.CustomResourceOptions) {
-    const inputs = { ...args, line: costLine(args) };
+  constructor(name: string, args: CostEstimateArgs, opts?: pulumi.CustomResourceOptions) {
+    const inputs = { ...args, line: undefined };
     super(costEstimateProvider, name, inputs, opts, "serverless", "CostEstimate");
   }
 }

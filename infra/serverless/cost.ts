@@ -1,4 +1,5 @@
 import { parseDuration } from "../../runtime/contract/duration.ts";
+import { measuredOver, type Duty } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 import { ALLOWANCES, INSTANCES, OBJECT_GB, PRICES } from "./prices.ts";
 
@@ -7,8 +8,16 @@ export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
   sleepAfter: string;
-  /** Hours a day that the container runs, 0 to 24. Default: what `USE` comes to. */
+  /** Hours a day that the container is expected to run, 0 to 24. Default: what `USE` comes to. */
   awakeHours?: number | undefined;
+  /** What was measured counts more than what is expected. */
+  measured?: MeasuredDuty | undefined;
+}
+
+/** How long a deployed container was awake. */
+export interface MeasuredDuty extends Duty {
+  /** The wait before its sleep meanwhile. */
+  sleepAfterMs: number;
 }
 
 /** What is assumed of the use where nobody says more: so many conversations a day, each so long. */
@@ -16,11 +25,21 @@ const USE = { conversations: 8, hoursEach: 5 / 60 };
 /** The part of its CPU that the gateway uses while it runs: it waits for the model most of the time. */
 const CPU_SHARE = 0.05;
 const DAYS = 365 / 12;
+const HOUR_MS = 3_600_000;
+/** By how much of it an amount moves unnoticed. */
+const NOTICED = 0.1;
 
-/** Hours a day that the container runs: a conversation, then the while until it sleeps. */
-export function awakeHoursOf({ sleepAfter, awakeHours }: CostInputs): number {
-  const sleepHours = (parseDuration(sleepAfter) ?? 0) / 3_600_000;
+/**
+ * Hours a day that the container runs: a conversation, then the while until it sleeps. What was measured with
+ * another while is reckoned over, as if every run ended that much later or sooner.
+ */
+export function awakeHoursOf({ sleepAfter, awakeHours, measured }: CostInputs): number {
+  const sleepHours = (parseDuration(sleepAfter) ?? 0) / HOUR_MS;
   if (sleepHours === Number.POSITIVE_INFINITY) return 24;
+  if (measured !== undefined) {
+    const longer = sleepHours - measured.sleepAfterMs / HOUR_MS;
+    return Math.min(24, Math.max(0, measured.awakeHours + measured.startsADay * longer));
+  }
   return awakeHours ?? Math.min(24, USE.conversations * (USE.hoursEach + sleepHours));
 }
 
@@ -52,14 +71,34 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   return `${line}, ${change} to what is deployed (${describe(deployed)})`;
 }
 
+/** Whether what was measured since changes the amount so little that the estimate may stay as it is. */
+export function hardlyMoves(inputs: CostInputs, before: MeasuredDuty): boolean {
+  const cost = monthlyCost({ ...inputs, measured: before });
+  return Math.abs(monthlyCost(inputs) - cost) <= NOTICED * cost;
+}
+
 /** An amount for people. */
 export function dollars(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }
 
 function describe(inputs: CostInputs): string {
-  const hours = Math.round(awakeHoursOf(inputs) * 10) / 10;
-  return `${inputs.instanceType}, sleepAfter ${inputs.sleepAfter}, awake ${hours} h a day`;
+  const { instanceType, sleepAfter } = inputs;
+  return `${instanceType}, sleepAfter ${sleepAfter}, awake ${hours(awakeHoursOf(inputs))} h a day${basis(inputs)}`;
+}
+
+/** What the hours come of. */
+function basis({ sleepAfter, measured }: CostInputs): string {
+  const sleepAfterMs = parseDuration(sleepAfter);
+  if (sleepAfterMs === Number.POSITIVE_INFINITY) return "";
+  if (measured === undefined) return " as expected";
+  const over = measuredOver(measured.measuredHours);
+  if (measured.sleepAfterMs === sleepAfterMs) return ` as ${over}`;
+  return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
+}
+
+function hours(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 function beyond(used: number, included: number): number {

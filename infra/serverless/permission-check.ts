@@ -1,13 +1,10 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
+import { readInAccount, type AccountAccess } from "./account-api.ts";
 import type { Permission } from "./permissions.ts";
 
 /** Which permissions are looked at, and whose. */
-export interface PermissionCheck {
+export interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
-  accountId: string;
-  apiToken: string;
-  /** Cloudflare's own address by default. */
-  baseURL: string | undefined;
   /** Told where Cloudflare did not say whether a permission is there. */
   warn: (line: string) => void;
 }
@@ -17,9 +14,6 @@ interface Refusal {
   /** Cloudflare's own words. */
   answer: string;
 }
-
-const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
-const TIMEOUT_MS = 10_000;
 
 /**
  * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
@@ -38,19 +32,17 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
 }
 
 async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[]> {
-  const { accountId, apiToken, baseURL = CLOUDFLARE, warn } = check;
   try {
-    const response = await fetch(`${baseURL}/accounts/${accountId}/${permission.probe}`, {
-      headers: { authorization: `Bearer ${apiToken}` },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+    const response = await readInAccount(check, permission.probe);
     const { status } = response;
     if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
     await response.body?.cancel();
     if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    warn(`Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`);
+    check.warn(
+      `Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`,
+    );
   }
   return [];
 }

@@ -1,6 +1,7 @@
 import type { ConfigSource } from "./backup.ts";
 import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
+import type { Duty } from "./duty.ts";
 import type { Reason } from "./errors.ts";
 import type { ModelPrice } from "./prices.ts";
 
@@ -128,6 +129,8 @@ export interface SandboxStatus {
   start?: { at: string; phase: StartPhase };
   /** The last 20 starts that have ended, newest first. */
   coldStarts?: ColdStart[];
+  /** How much of the day the container is awake; only where it sleeps, on the serverless stack. */
+  duty?: Duty;
   /** The version that runs in the container. */
   version?: string;
   /** The hash of the bundle that runs in the container, or `source`. */

@@ -99,9 +99,9 @@ export const serverlessSchema = z.strictObject({
   instanceType: oneOf(["lite", "basic", "standard-1", "standard-2", "standard-3", "standard-4"]).default(
     "lite",
   ),
-  /** Hours a day that the container is expected to run; for the estimate of the cost alone. */
+  /** Hours a day that the container is expected to run; for the estimate of the cost, until it was measured. */
   expectedAwakeHours: amount(0, 24, "hours a day").optional(),
-  /** In US dollars. An estimate above it is refused. Default: none. */
+  /** In US dollars. An expected cost above it is refused, a measured one warned of. Default: none. */
   monthlyBudget: amount(0, 100_000, "US dollars").optional(),
   /** How Telegram's updates come. A container that sleeps cannot poll, so there is one way. */
   telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),

@@ -1,3 +1,4 @@
+import type { WriteStream } from "node:tty";
 import { CommanderError } from "commander";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { causeOf } from "../rehearsal/cause.ts";
@@ -5,6 +6,8 @@ import { causeOf } from "../rehearsal/cause.ts";
 /** Where a command tells what it does. With `--json` standard output has one object, and people read standard error. */
 export interface Telling {
   say: (text: string) => void;
+  /** Where that goes, if it is a terminal. */
+  terminal: WriteStream | undefined;
   /** The result for programs; nothing without `--json`. */
   report: (result: object) => void;
 }
@@ -18,8 +21,10 @@ export async function runCommand(
 ): Promise<never> {
   const argv = process.argv.slice(2);
   const json = argv.includes("--json");
+  const out = json ? process.stderr : process.stdout;
   const telling: Telling = {
-    say: (text) => void (json ? process.stderr : process.stdout).write(text),
+    say: (text) => void out.write(text),
+    terminal: out.isTTY ? out : undefined,
     report: (result) => void (json && process.stdout.write(`${JSON.stringify(result)}\n`)),
   };
   return process.exit(await main(argv, telling).catch((error: unknown) => told(error, telling)));

@@ -1,4 +1,4 @@
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Stack, UpOptions } from "@pulumi/pulumi/automation/index.js";
 import type { FormerVersion } from "../../infra/serverless/former-version.ts";
 import { whyNot, type VersionHealth } from "../../infra/serverless/version-health.ts";
 import type { Telling } from "../deployed/command.ts";
@@ -27,6 +27,8 @@ export interface CanaryRun {
   /** So long each of them is watched. */
   watchMs: number;
   record: RolloutRecord;
+  /** How the engine tells what it does. */
+  engine: Pick<UpOptions, "color" | "onOutput" | "onEvent">;
   say: Telling["say"];
 }
 
@@ -37,10 +39,9 @@ export interface CanaryRun {
  * @throws where the new version answers worse than the former one; the caller goes back.
  */
 export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
-  const { canary, former, shares, watchMs, record, say } = run;
+  const { canary, former, shares, watchMs, record, engine, say } = run;
   await stack.up({
-    color: "never",
-    onOutput: say,
+    ...engine,
     exclude: [canary.deploymentUrn],
     excludeDependents: true,
     message: "canary",

@@ -1,10 +1,12 @@
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Telling } from "../deployed/command.ts";
 import { stepsOf, type PlannedStep } from "../deployed/steps.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import { newestBackup } from "./backup.ts";
 import type { Before } from "./before.ts";
 import { openGates } from "./gates.ts";
 import type { RolloutOptions } from "./options.ts";
+import { showProgress } from "./progress.ts";
 
 /** What an update would do, and what stops it. */
 export interface UpdatePlan {
@@ -27,21 +29,25 @@ export async function planUpdate(
   stack: Stack,
   before: Before,
   { config, accept, ...options }: Pick<RolloutOptions, "config" | "accept" | "backup">,
-  onOutput: (text: string) => void,
+  telling: Telling,
 ): Promise<UpdatePlan> {
   const { migrations } = before;
   const backup = options.backup ?? (await newestBackup(before));
   const steps: PlannedStep[] = [];
   const broken: string[] = [];
+  const progress = showProgress(telling, "Previewing");
   const onEvent = (event: EngineEvent): void => {
+    progress.onEvent(event);
     steps.push(...stepsOf(event));
     const { policyEvent: policy } = event;
     if (policy?.enforcementLevel === "mandatory") broken.push(`${policy.policyName}: ${policy.message}`);
   };
   try {
-    await previewWithPolicies(stack, { config, backup, onOutput, onEvent });
+    await previewWithPolicies(stack, { config, backup, onOutput: progress.onOutput, onEvent });
   } catch (error) {
     if (broken.length === 0) throw error;
+  } finally {
+    progress.end();
   }
   const gates = openGates({ steps, migrations }, accept);
   return { steps, migrations, broken, gates, summary: summaryOf(steps) };

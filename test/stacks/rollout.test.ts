@@ -5,7 +5,7 @@ import { exclusively } from "../../infra/build/cache.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { startRolloutStage, type RolloutStage } from "../support/rollout-stage.ts";
 import type { ServerlessStage } from "../support/serverless-stack.ts";
-import { stackCommand, startStackCommand } from "../support/stack-command.ts";
+import { stackCommand, startStackCommand, terminalCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
@@ -140,8 +140,17 @@ test(
     );
     expect(stopped.code).toBe(2);
 
-    const accepted = await rollout("--yes", "--accept-migration", "v2", "--without-backup");
+    const words = ["test", "--yes", "--accept-migration", "v2", "--without-backup"];
+    const accepted = await terminalCommand(subject, "rollout.ts", ...words);
     expect(accepted.code, accepted.said).toBe(0);
+    // At a terminal: bars that are drawn anew in their line, what is planned, and none of the engine's lines.
+    const drawn = accepted.said.replaceAll("\r\u001B[2K", "\n");
+    expect(drawn).toMatch(/\nPreviewing {2}\d+ resources {2}\w+ /);
+    expect(drawn).toMatch(/\nUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
+    expect(accepted.said).toContain(
+      "create worker-migrate-v2 (cloudflare:index/workerVersion:WorkerVersion)",
+    );
+    expect(accepted.said).not.toContain("Updating (test)");
   },
   UPDATE_MS * 2,
 );

@@ -20,14 +20,24 @@ export function stackCommand(subject: TestStack, script: string, ...words: strin
   return startStackCommand(subject, script, ...words).ended;
 }
 
+/** Runs such a script as somebody at a terminal does: util-linux' `script` gives it one. */
+export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
+  const line = [process.execPath, resolve("stacks", script), ...words].map((word) => `'${word}'`).join(" ");
+  return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]).ended;
+}
+
 /** Starts such a script. */
-export function startStackCommand({ folder }: TestStack, script: string, ...words: string[]) {
+export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
+  return start(subject, process.execPath, [resolve("stacks", script), ...words]);
+}
+
+function start({ folder }: TestStack, program: string, words: string[]) {
   const env = {
     ...process.env,
     PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
     PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
   };
-  const child = spawn(process.execPath, [resolve("stacks", script), ...words], { cwd: folder, env });
+  const child = spawn(program, words, { cwd: folder, env });
   const so: Ended = { code: null, stdout: "", stderr: "", said: "", report: {} };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].on("data", (chunk: Buffer) => {

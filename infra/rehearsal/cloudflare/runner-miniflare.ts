@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
-import type { ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
+import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { removeContainers } from "./runner/docker.ts";
 import { endLeftovers, mark } from "./runner/leftovers.ts";
 import { ProcessHost } from "./runner/process-host.ts";
@@ -85,6 +85,14 @@ class MiniflareRunner implements WorkerRunner {
     return this.#inTurn(async () => {
       const listed = await (await this.#bucket(name))?.list({ limit: 1 });
       return listed === undefined || listed.objects.length === 0;
+    });
+  }
+
+  withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const bucket = await this.#bucket(name);
+      if (bucket === undefined) throw new Error(`workerd does not run, so there is no bucket ${name}`);
+      return work(bucket);
     });
   }
 

@@ -1,3 +1,4 @@
+import type { Miniflare } from "miniflare";
 import type { BindingRecord } from "./account/state.ts";
 
 /** Takes a line of what happens, with fields beside it. Never given a secret. */
@@ -54,6 +55,9 @@ export type ContainerMode =
   | { kind: "docker"; image: (imageRef: string) => string; sidecarImage: string; socket?: string }
   | { kind: "process"; supervise: { command: string[]; dir: string; env?: Record<string, string> } };
 
+/** A bucket as a Worker's binding has it. */
+export type Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
+
 /** Runs what is deployed, and holds its storage. */
 export interface WorkerRunner {
   /**
@@ -65,6 +69,8 @@ export interface WorkerRunner {
   /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
   address(script: string): Promise<URL | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
+  /** Does something with a bucket of the account, whether or not a script has it. */
+  withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
   /** Removes every object of every bucket, as their owner does before the buckets themselves can go. */
   emptyBuckets(): Promise<void>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */

@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import type { BackupsStatus, LedgerCounts } from "../ports.ts";
 import type { Attempt } from "../admin/attempt.ts";
+import { measuredOver, SHORTEST_DUTY_HOURS, type Duty } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
@@ -58,6 +59,7 @@ export function overviewPage({
         <dd>${status.restarts}</dd>
         <dt>Last cold start</dt>
         <dd>${coldStart}</dd>
+        ${status.duty === undefined ? "" : awakePart(status.duty)}
       </dl>
       ${startsPart(status.coldStarts, now)}
       <h2>Access</h2>
@@ -94,6 +96,15 @@ export function overviewPage({
           : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
       }`,
   );
+}
+
+/** What the cost comes of. */
+function awakePart({ measuredHours, awakeHours }: Duty): Markup {
+  const known = measuredHours >= SHORTEST_DUTY_HOURS;
+  return html`<dt>Awake</dt>
+    <dd>
+      ${known ? `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}` : "not measured for a day yet"}
+    </dd>`;
 }
 
 /** One name where edge and container run from the same bundle, as on a host. */

@@ -5,6 +5,8 @@ import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { ContainerReport } from "./container-report.ts";
+import type { DutyCycle } from "./duty-cycle.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { Fresh } from "./fresh.ts";
 import { pause } from "./pause.ts";
 
@@ -29,6 +31,8 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
   environment: Record<string, string>;
   /** Gives the container its data, without which its gateway does not start. */
   restorer: Pick<Restorer, "started" | "begin" | "done" | "reason">;
+  /** Told when a run begins and ends. */
+  duty: Pick<DutyCycle, "begins" | "ends">;
   /** Mends a config that has stopped the gateway, where that is wanted. @returns whether it was. */
   recoverConfig(why: Reason): Promise<boolean>;
   /** The last copy before an outdated container ends. False: it failed, and is tried again. */
@@ -76,11 +80,7 @@ export class ContainerLife {
   // variables, such as a rotated secret, it is ended, and the next use starts it anew.
   async #adopt(): Promise<void> {
     const { environment, notes, log } = this.#options;
-    const digest = await crypto.subtle.digest(
-      "SHA-256",
-      new TextEncoder().encode(JSON.stringify(environment)),
-    );
-    this.#fingerprint = btoa(String.fromCharCode(...new Uint8Array(digest)));
+    this.#fingerprint = await fingerprintOf(environment);
     if (!this.running || notes.read("environment") === this.#fingerprint) return;
     log.info("the container's environment is outdated");
     // Not waited for: meanwhile the gateway says that it is stopping, and whoever needs it waits for the next start.
@@ -106,7 +106,7 @@ export class ContainerLife {
   }
 
   #start(): void {
-    const { container, environment, notes, restorer, clock, log } = this.#options;
+    const { container, environment, notes, restorer, duty, clock, log } = this.#options;
     // An object that was lost amid a restore begins it anew.
     if (container().running) restorer.begin();
     // A run whose end is not noticed yet is waited for: each run is watched by itself.
@@ -121,6 +121,7 @@ export class ContainerLife {
       enableInternet: true,
       env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token },
     });
+    duty.begins();
     log.info("container started");
     this.#watch();
     restorer.begin();
@@ -263,7 +264,7 @@ export class ContainerLife {
   }
 
   #watch(): void {
-    const { notes, clock, log } = this.#options;
+    const { notes, duty, clock, log } = this.#options;
     this.stay();
     const ended = (crash: string): void => {
       this.#end = undefined;
@@ -272,6 +273,7 @@ export class ContainerLife {
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
+      duty.ends();
       log.info("container stopped", { crash });
     };
     if (this.#end === undefined) this.#answered = false;

@@ -31,6 +31,7 @@ import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
 import { Deliveries } from "./deliveries.ts";
 import { DueSchedule } from "./due-schedule.ts";
+import { DutyCycle } from "./duty-cycle.ts";
 import { durableSql } from "./durable-sql.ts";
 import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
@@ -55,6 +56,7 @@ export class Sandbox
   readonly #notes: Notes;
   readonly #store: LedgerStore;
   readonly #backups: SandboxBackups;
+  readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
   readonly #deliveries: Deliveries;
   readonly #chat: ChatRelay;
@@ -79,19 +81,21 @@ export class Sandbox
       use: () => this.#use(),
     });
     const shared = { notes: this.#notes, clock: this.#clock, log: this.#log };
+    const stored = { bucket: env.STATE, waitUntil: (promise: Promise<unknown>) => ctx.waitUntil(promise) };
     this.#backups = new SandboxBackups({
       ...shared,
-      bucket: env.STATE,
+      ...stored,
       ports,
       running: () => this.#life.running,
       start: () => this.#life.whenRestored(),
-      waitUntil: (promise) => ctx.waitUntil(promise),
     });
+    this.#duty = new DutyCycle({ ...shared, ...stored, sleepAfterMs: settings.sleepAfterMs });
     this.#life = new ContainerLife({
       ...shared,
       container: () => this.#container(),
       environment: { ...gatewayEnvironment(variables), [AWAIT_RESTORE_VARIABLE]: "true" },
       restorer: this.#backups.restorer,
+      duty: this.#duty,
       recoverConfig: async (why) =>
         settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
       leave: () => this.#backups.leave(),
@@ -153,7 +157,7 @@ export class Sandbox
     }
     // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
     this.#schedule();
-    return status;
+    return { ...status, duty: this.#duty.duty };
   }
 
   /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
@@ -215,6 +219,7 @@ export class Sandbox
       this.#start();
     }
     this.#life.stay();
+    this.#duty.look(this.#life.running);
     if (this.#life.running) this.#backups.look();
     // Asked again after the look and after the copy, which take a while: it may have come into use.
     if (

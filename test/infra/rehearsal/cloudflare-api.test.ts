@@ -237,6 +237,32 @@ describe("buckets", () => {
     await expect(stage.client.r2.buckets.delete("test-steward", inAccount)).rejects.toThrow(/not empty/);
   });
 
+  test("give an object as it was stored, by the Worker or by the API, and tell what is not there", async () => {
+    await deployAll(stage.client);
+    const { objects } = stage.client.r2.buckets;
+    const inBucket = { ...inAccount, bucket_name: "test-steward" };
+    await ask(stage.runner, "/bucket", { method: "PUT", body: "the Worker's" });
+    expect(await (await objects.get("note", inBucket)).text()).toBe("the Worker's");
+
+    const stored = await objects.upload("note", Buffer.from("{}"), inBucket, {
+      headers: { "content-type": "application/json" },
+    });
+    expect(stored).toMatchObject({ key: "note", size: "2" });
+    const read = await objects.get("note", inBucket);
+    expect(read.headers.get("etag")).toBe(`"${stored.etag}"`);
+    expect(read.headers.get("content-type")).toContain("application/json");
+    expect(await (await ask(stage.runner, "/bucket")).text()).toBe("{}");
+
+    const missing = { status: 404, errors: [{ code: 10007 }] };
+    await expect(objects.get("another", inBucket)).rejects.toMatchObject(missing);
+    const nowhere = { status: 404, errors: [{ code: 10006 }] };
+    await expect(objects.get("note", { ...inAccount, bucket_name: "no-such-bucket" })).rejects.toMatchObject(
+      nowhere,
+    );
+    // The client encodes slashes, which Cloudflare asks not to do.
+    await expect(objects.get("a/note", inBucket)).rejects.toMatchObject({ status: 400 });
+  });
+
   test("have a default lifecycle rule until others replace it", async () => {
     const { buckets } = stage.client.r2;
     await buckets.create({ ...inAccount, name: "test-steward", storageClass: "Standard" });

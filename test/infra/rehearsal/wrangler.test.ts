@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +52,16 @@ describe("Cloudflare's own wrangler against the emulated API", () => {
     expect(await wrangler(["r2", "bucket", "delete", "by-wrangler"])).toMatchObject({ code: 0 });
     const { buckets } = await stage.client.r2.buckets.list(inAccount);
     expect(buckets?.map(({ name }) => name)).toEqual(["test-steward"]);
+  });
+
+  test("writes an object and reads it, and may not without the permission", async () => {
+    const path = "test-steward/steward/note.json";
+    await writeFile(join(stage.dir, "note.json"), "by wrangler");
+    const put = ["r2", "object", "put", path, "--remote", "--file", "note.json"];
+    expect(await wrangler(put)).toMatchObject({ code: 0 });
+    const get = ["r2", "object", "get", path, "--remote", "--pipe"];
+    expect(await wrangler(get)).toEqual({ code: 0, said: "by wrangler" });
+    expect(await wrangler(get, NO_BUCKETS)).toMatchObject({ code: 1 });
   });
 
   test("shows what is deployed, and every version", async () => {

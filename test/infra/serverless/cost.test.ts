@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { awakeHoursOf, costLine, monthlyCost, type CostInputs } from "../../../infra/serverless/cost.ts";
+import {
+  awakeHoursOf,
+  costLine,
+  hardlyMoves,
+  monthlyCost,
+  type CostInputs,
+} from "../../../infra/serverless/cost.ts";
 
 // Reckoned by hand from Cloudflare's price list, for a month of 730 hours.
 describe("what a month costs", () => {
@@ -31,12 +37,51 @@ describe("what a month costs", () => {
   });
 });
 
+/** Twelve days, 3.5 h and nine runs a day. */
+const MEASURED = { measuredHours: 291, awakeHours: 3.5, startsADay: 9, sleepAfterMs: 600_000 };
+
+describe("what was measured", () => {
+  const used: CostInputs = { instanceType: "basic", sleepAfter: "10m", awakeHours: 20, measured: MEASURED };
+
+  test("counts more than what is expected, but for a container that never sleeps", () => {
+    expect(awakeHoursOf(used)).toBe(3.5);
+    expect(awakeHoursOf({ ...used, sleepAfter: "never" })).toBe(24);
+  });
+
+  test("is reckoned over for another wait before the sleep, run by run", () => {
+    expect(awakeHoursOf({ ...used, sleepAfter: "20m" })).toBeCloseTo(5, 9);
+    expect(awakeHoursOf({ ...used, sleepAfter: "5m" })).toBeCloseTo(2.75, 9);
+    expect(awakeHoursOf({ ...used, sleepAfter: "8h" })).toBe(24);
+  });
+
+  test("moves the estimate only with more than a tenth of the amount", () => {
+    const with5 = { ...used, measured: { ...MEASURED, awakeHours: 5 } };
+    const with20 = { ...used, measured: { ...MEASURED, awakeHours: 20 } };
+    expect([monthlyCost(used), monthlyCost(with5), monthlyCost(with20)]).toEqual([5.79, 6.25, 10.91]);
+    expect(hardlyMoves(with5, MEASURED)).toBe(true);
+    expect(hardlyMoves(with20, MEASURED)).toBe(false);
+  });
+});
+
 describe("the line of a preview", () => {
   const lite: CostInputs = { instanceType: "lite", sleepAfter: "10m" };
 
   test("is the estimate, and what it takes for granted", () => {
     expect(costLine(lite)).toBe(
-      "Estimated cost: about $5.00 a month (lite, sleepAfter 10m, awake 2 h a day)",
+      "Estimated cost: about $5.00 a month (lite, sleepAfter 10m, awake 2 h a day as expected)",
+    );
+  });
+
+  test("says what was measured, and what is reckoned from it", () => {
+    const measured = { ...lite, measured: MEASURED };
+    expect(costLine(measured)).toContain(
+      "(lite, sleepAfter 10m, awake 3.5 h a day as measured over 12 days)",
+    );
+    expect(costLine({ ...measured, sleepAfter: "20m" })).toContain(
+      "(lite, sleepAfter 20m, awake 5 h a day, reckoned from 3.5 h measured over 12 days)",
+    );
+    expect(costLine({ ...measured, sleepAfter: "never" })).toContain(
+      "(lite, sleepAfter never, awake 24 h a day)",
     );
   });
 

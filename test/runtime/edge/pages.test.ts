@@ -167,6 +167,18 @@ describe("with an identity", () => {
     expect(text).toMatch(/2 minutes ago[\s\S]*612 ms[\s\S]*ready[\s\S]*99 ms[\s\S]*config_invalid/);
   });
 
+  it("tells how much of the day the container is awake, where it sleeps and once that is known", async () => {
+    const { jwk, init } = await signedIn();
+    const overview = async (status: Partial<SandboxStatus>) =>
+      (await edgeFixture({ jwk, status }).app.request("/_admin/", init)).text();
+    const duty = { measuredHours: 300, awakeHours: 3.42, startsADay: 9 };
+    expect(await overview({ duty })).toMatch(
+      /Awake<\/dt>\s*<dd>\s*3.4 hours a day, measured over 12 days\s*</,
+    );
+    expect(await overview({ duty: { ...duty, measuredHours: 23 } })).toContain("not measured for a day yet");
+    expect(await overview({})).not.toContain("Awake");
+  });
+
   it("lists processes, with logs when asked, and wakes no stopped container for it", async () => {
     const { jwk, init } = await signedIn();
     const { app, requests } = edgeFixture({ jwk });

@@ -40,6 +40,8 @@ function worldOf({ id }: DurableObjectState, env: WorkerEnvironment): World {
   return world;
 }
 
+/** Of a later version of the Worker. */
+let variables: Record<string, string> = {};
 let offsetMs = 0;
 const realNow = Date.now.bind(Date);
 Date.now = () => realNow() + offsetMs;
@@ -64,7 +66,7 @@ export class Sandbox extends Real {
     const work = new Set<Promise<unknown>>();
     const waitUntil = (promise: Promise<unknown>) => void work.add(promise);
     Object.defineProperty(ctx, "waitUntil", { value: waitUntil });
-    super(ctx, { ...env, STATE: flaky as unknown as R2Bucket });
+    super(ctx, { ...env, ...variables, STATE: flaky as unknown as R2Bucket });
     this.#container = container;
     this.#flaky = flaky;
     this.#storage = storage;
@@ -84,6 +86,15 @@ export class Sandbox extends Real {
       admit: (event: Delivery) => this.admit(event),
       end: () => this.#container.end(),
       evict: () => this.ctx.abort("evicted"),
+      // At once, so that no object sees the container end.
+      lose: () => {
+        this.#container.end();
+        this.ctx.abort("evicted");
+      },
+      deploy: (changed: Record<string, string>) => {
+        variables = changed;
+        this.ctx.abort("another version");
+      },
       pass: (ms: number) => this.#pass(ms),
       skip: (ms: number) => void (offsetMs += ms),
       seen: () => this.#seen(),

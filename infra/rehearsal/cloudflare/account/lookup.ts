@@ -1,5 +1,5 @@
 import { ApiError } from "../envelope.ts";
-import type { AccountState, DeploymentRecord, VersionRecord, WorkerRecord } from "./state.ts";
+import type { AccountState, BucketRecord, DeploymentRecord, VersionRecord, WorkerRecord } from "./state.ts";
 
 /**
  * The Worker of that id or name: the API's path takes either.
@@ -51,4 +51,11 @@ export function secondScript(worker: WorkerRecord, version: VersionRecord): stri
 /** The host name under which the Worker is reached: https://developers.cloudflare.com/workers/configuration/routing/workers-dev/ */
 export function hostnameOf(state: AccountState, worker: WorkerRecord): string {
   return `${worker.name}.${state.subdomain}.workers.dev`;
+}
+
+/** The bucket of that name. The codes: https://developers.cloudflare.com/r2/api/error-codes/ */
+export function bucketOf(state: AccountState, name: string): BucketRecord {
+  const found = state.buckets.find((bucket) => bucket.name === name);
+  if (found) return found;
+  throw new ApiError(404, 10006, "The specified bucket does not exist.");
 }

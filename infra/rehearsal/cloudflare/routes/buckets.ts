@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { timestamp, type AccountContext } from "../account/context.ts";
+import { bucketOf } from "../account/lookup.ts";
 import type { AccountState, BucketRecord, Settings } from "../account/state.ts";
 import { ApiError, ok, readBody } from "../envelope.ts";
 
@@ -97,12 +98,6 @@ function create(
   };
   draft.buckets.push(bucket);
   return bucket;
-}
-
-function bucketOf(state: AccountState, name: string): BucketRecord {
-  const found = state.buckets.find((bucket) => bucket.name === name);
-  if (found) return found;
-  throw new ApiError(404, 10006, "The specified bucket does not exist.");
 }
 
 function present(bucket: BucketRecord): Record<string, unknown> {

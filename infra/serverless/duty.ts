@@ -1,0 +1,66 @@
+import { DUTY_KEY, dutyOf, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
+import { dutyRecord } from "../../runtime/contract/duty-record.ts";
+import { readInAccount, type AccountAccess } from "./account-api.ts";
+import type { MeasuredDuty } from "./cost.ts";
+
+/** What a deployed stack has measured. */
+export interface DutyReading {
+  measured?: MeasuredDuty;
+  /** Why there is nothing. */
+  unmeasured?: string;
+}
+
+/** Where it lies. */
+export interface DutyPlace extends AccountAccess {
+  bucketName: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/**
+ * Reads how long the deployed container is awake from the stack's bucket, for which the API token has its
+ * permission already. An estimate has another figure to go by, so nothing here is a failure.
+ */
+export async function readDuty({ bucketName, now, ...access }: DutyPlace): Promise<DutyReading> {
+  try {
+    const response = await readInAccount(access, `r2/buckets/${bucketName}/objects/${DUTY_KEY}`);
+    if (response.ok) return measuredIn(await response.text(), now);
+    await response.body?.cancel();
+    const { status } = response;
+    return { unmeasured: status === 404 ? "nothing has run yet" : `Cloudflare answered ${status}` };
+  } catch (error) {
+    return { unmeasured: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function measuredIn(text: string, now: number): DutyReading {
+  const read = dutyRecord.safeParse(parsed(text));
+  if (!read.success) return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
+  const { sleepAfterMs } = read.data;
+  if (sleepAfterMs === null) return { unmeasured: "the deployed container never sleeps" };
+  const { measuredHours, awakeHours, startsADay } = dutyOf(read.data, now);
+  if (measuredHours < SHORTEST_DUTY_HOURS) {
+    const hours = Math.floor(measuredHours);
+    return { unmeasured: `it takes ${SHORTEST_DUTY_HOURS} hours, and there are ${hours}` };
+  }
+  return {
+    measured: {
+      measuredHours: Math.floor(measuredHours),
+      awakeHours: twoDecimals(awakeHours),
+      startsADay: twoDecimals(startsADay),
+      sleepAfterMs,
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function twoDecimals(value: number): number {
+  return Math.round(value * 100) / 100;
+}
