@@ -4,6 +4,8 @@ import { build } from "esbuild";
 import { VERSION } from "../runtime/contract/names.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
+/** Has the module that runs a pack: the engine's launcher looks for it in the pack's own packages. */
+const RUNS_PACKS = "@pulumi/pulumi";
 
 /**
  * Makes the policy pack as the engine takes it. Its packages stay outside of the bundle: put it
@@ -27,7 +29,7 @@ export async function buildPolicyPack(outdir = join(ROOT, "dist/policies")): Pro
   });
   await copyFile(join(import.meta.dirname, "PulumiPolicy.yaml"), join(outdir, "PulumiPolicy.yaml"));
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
-  const dependencies = await pinned(imported);
+  const dependencies = await pinned([...imported, RUNS_PACKS]);
   const manifest = { name: "steward", version: VERSION, main: "index.cjs", private: true, dependencies };
   await writeFile(join(outdir, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return outdir;
@@ -38,5 +40,6 @@ async function pinned(imported: readonly string[]): Promise<Record<string, strin
   const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => imported.includes(name)));
+  const uses = (name: string) => imported.some((path) => path === name || path.startsWith(`${name}/`));
+  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => uses(name)));
 }

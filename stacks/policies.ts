@@ -1,6 +1,6 @@
 /**
  * `npm run policies`: the policy pack on the preview of a stack, which changes nothing. Ends with 1 where
- * a mandatory rule is broken. See `npm run policies -- --help`.
+ * a mandatory rule is broken. With `--publish-dir` the pack alone. See `npm run policies -- --help`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { causeOf } from "./rehearsal/cause.ts";
 import { openWorld } from "./rehearsal/world.ts";
 import { readOptions, type PolicyOptions } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
+import { preparePublication } from "./policies/publish.ts";
 import type { OpenStack } from "./rehearsal/stack.ts";
 import type { Target } from "./config/schema.ts";
 
@@ -29,8 +30,9 @@ async function openRehearsed(target: Target): Promise<OpenStack> {
   }
 }
 
-async function main(options: PolicyOptions): Promise<void> {
-  const { rehearse, stack: name, config, backup } = options;
+async function main(options: PolicyOptions): Promise<string> {
+  const { rehearse, stack: name, config, backup, publishDir } = options;
+  if (publishDir !== undefined) return preparePublication(publishDir, say);
   const opened =
     rehearse === undefined
       ? await openDeployed(name, { ...WHATEVER_TARGET, log: say })
@@ -38,16 +40,19 @@ async function main(options: PolicyOptions): Promise<void> {
   try {
     const onOutput = (text: string): void => void process.stdout.write(text);
     await previewWithPolicies(opened.stack, { config, backup, onOutput });
+    return "No mandatory rule is broken.";
   } finally {
     await opened.close();
   }
 }
 
 try {
-  await main(await readOptions(process.argv.slice(2)));
-  process.stdout.write("No mandatory rule is broken.\n");
+  const ending = await main(await readOptions(process.argv.slice(2)));
+  process.stdout.write(`${ending}\n`);
   process.exit();
 } catch (error) {
-  say(`The preview was stopped: ${causeOf(error)}`);
+  say(
+    `${process.argv.includes("--publish-dir") ? "The pack was not made" : "The preview was stopped"}: ${causeOf(error)}`,
+  );
   process.exit(1);
 }

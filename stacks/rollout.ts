@@ -10,6 +10,8 @@ import { StewardError } from "../runtime/contract/errors.ts";
 import { runCommand, type Telling } from "./deployed/command.ts";
 import { openDeployed, WHATEVER_TARGET } from "./deployed/stack.ts";
 import type { PlannedStep } from "./deployed/steps.ts";
+import { deployedBy } from "./promotion/deployed.ts";
+import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
 import { causeOf } from "./rehearsal/cause.ts";
 import { backUp } from "./rollout/backup.ts";
 import { EXIT, readOptions, type RolloutOptions } from "./rollout/options.ts";
@@ -34,9 +36,12 @@ async function main(argv: string[], telling: Telling): Promise<number> {
 
 async function opened(options: RolloutOptions, folder: string, telling: Telling): Promise<number> {
   const log = (line: string): void => telling.say(`${line}\n`);
-  const { stack, close } = await openDeployed(options.stack, { ...WHATEVER_TARGET, log });
+  const promoted = await promotionOf(options.promoteFrom, log);
+  const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
+  const { stack, close } = await openDeployed(options.stack, { ...WHATEVER_TARGET, log, changes });
   try {
-    return await rollOut(stack, options, folder, telling);
+    await requireReachable(stack, promoted);
+    return await rollOut(stack, { ...options, promoted }, folder, telling);
   } catch (error) {
     throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
   } finally {
@@ -46,7 +51,7 @@ async function opened(options: RolloutOptions, folder: string, telling: Telling)
 
 async function rollOut(
   stack: Stack,
-  options: RolloutOptions,
+  options: RolloutOptions & { promoted: Promotion | undefined },
   folder: string,
   telling: Telling,
 ): Promise<number> {
@@ -59,7 +64,7 @@ async function rollOut(
     report({ ok: exit === EXIT.done, exit, record: record.file, report: record.report, ...facts });
     return exit;
   };
-  record.note("begun", { stack: options.stack, planOnly: options.planOnly });
+  record.note("begun", { stack: options.stack, planOnly: options.planOnly, promoted: options.promoted });
   if (left !== undefined) {
     say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
     // Its engine is gone, and its lock on the backend may be left.
@@ -78,7 +83,8 @@ async function rollOut(
     say(`${plan.gates.join("\n")}\n`);
     return end(EXIT.waits, { ...plan });
   }
-  if (options.planOnly || plan.steps.length === 0) return end(EXIT.done, { ...plan });
+  if (plan.steps.length === 0) return end(EXIT.done, { ...plan, deployed: await deployedBy(stack) });
+  if (options.planOnly) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
   const backup = await backUp(before, options.withoutBackup);
@@ -91,7 +97,8 @@ async function rollOut(
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
   const outcome = await update(stack, { options, plan, before, former, record, telling });
-  return end(outcome.exit, outcome.facts);
+  if (outcome.exit !== EXIT.done) return end(outcome.exit, outcome.facts);
+  return end(EXIT.done, { ...outcome.facts, deployed: await deployedBy(stack) });
 }
 
 async function planned(stack: Stack, options: RolloutOptions, telling: Telling) {

@@ -1,7 +1,7 @@
 import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
 import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
-import program from "../index.ts";
+import { programWith } from "../index.ts";
 import type { OpenStack } from "../rehearsal/stack.ts";
 
 /** What a command asks the engine for. */
@@ -10,6 +10,8 @@ export interface DeployedOptions {
   providers: readonly ProviderName[];
   /** Whether it uses the docker provider, which is built where it is missing. */
   docker: boolean;
+  /** Values that the program takes as if they were stored, by their whole keys. */
+  changes?: Readonly<Record<string, string>>;
   log: (line: string) => void;
 }
 
@@ -18,14 +20,14 @@ export const WHATEVER_TARGET = { providers: ["cloudflare", "command"], docker: t
 
 /** A stack of the backend that pulumi is logged in to, of the project in the working folder. */
 export async function openDeployed(stackName: string, options: DeployedOptions): Promise<OpenStack> {
-  const { providers, docker, log } = options;
+  const { providers, docker, log, changes = {} } = options;
   const engine = await ensureEngine({ docker, log });
   const needed = providers.filter((provider) => !engine.official[provider]);
   const attached = needed.length > 0 ? await attachProviders({ needed, log }) : undefined;
   const close = async (): Promise<void> => attached?.close();
   try {
     const stack = await LocalWorkspace.selectStack(
-      { stackName, projectName: "steward", program },
+      { stackName, projectName: "steward", program: programWith(changes) },
       {
         workDir: process.cwd(),
         pulumiCommand: await engineCommand(engine),

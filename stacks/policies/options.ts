@@ -6,8 +6,10 @@ import type { PolicyConfig } from "./preview.ts";
 
 /** What `npm run policies` was asked for. */
 export interface PolicyOptions {
-  /** The stack's name; empty where a rehearsal's stack is looked at. */
+  /** The stack's name; empty where a rehearsal's stack is looked at, or none. */
   stack: string;
+  /** Where the pack is made ready to be published; no stack is looked at then. */
+  publishDir: string | undefined;
   rehearse: Target | undefined;
   /** Levels and values of the rules. */
   config: PolicyConfig;
@@ -27,19 +29,22 @@ export async function readOptions(argv: readonly string[]): Promise<PolicyOption
     )
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
     .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--publish-dir <folder>", "make the pack in this folder with its packages, to be published")
     .showHelpAfterError()
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack = ""] = command.processedArgs as [string | undefined];
-  const { rehearse, config, backup } = command.opts<{
+  const { rehearse, config, backup, publishDir } = command.opts<{
     rehearse?: Target;
     config?: string;
     backup?: string;
+    publishDir?: string;
   }>();
-  if ((stack === "") === (rehearse === undefined)) {
+  const named = [stack || undefined, rehearse, publishDir].filter((one) => one !== undefined);
+  if (named.length !== 1) {
     throw new Error("which stack? Fix: give a stack's name, or --rehearse serverless or host");
   }
-  return { stack, rehearse, ...(await readPolicyConfig({ config, backup })) };
+  return { stack, rehearse, publishDir, ...(await readPolicyConfig({ config, backup })) };
 }
 
 /** What the policies are told, of the words of a command. Throws where it cannot be read. */

@@ -11,6 +11,8 @@ export interface RolloutOptions {
   yes: boolean;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
+  /** The stack whose proven deployment is promoted. */
+  promoteFrom: string | undefined;
   /** The percentages below 100 that a new version of the Worker gets first, rising; none: it takes over at once. */
   canary: readonly number[];
   /** So long each of them is watched. */
@@ -47,6 +49,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--plan-only", "preview alone: what would change, and what would stop it", false)
     .option("--yes", "ask nobody", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
+    .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
     .option(
       "--canary <percentages>",
       "shares that a new version of the Worker gets, as 10,50,100",
@@ -67,21 +70,27 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, withoutBackup, canary, watch, ...policies } = command.opts<{
-    planOnly: boolean;
-    yes: boolean;
-    acceptMigration?: string;
-    withoutBackup: boolean;
-    canary: number[];
-    watch: number;
-    config?: string;
-    backup?: string;
-  }>();
+  const { planOnly, yes, acceptMigration, promoteFrom, withoutBackup, canary, watch, ...policies } =
+    command.opts<{
+      planOnly: boolean;
+      yes: boolean;
+      acceptMigration?: string;
+      promoteFrom?: string;
+      withoutBackup: boolean;
+      canary: number[];
+      watch: number;
+      config?: string;
+      backup?: string;
+    }>();
+  if (promoteFrom === stack) {
+    throw new Error(`${stack} is not promoted to itself. Fix: --promote-from with the stack before it`);
+  }
   return {
     stack,
     planOnly,
     yes,
     accept: acceptMigration,
+    promoteFrom,
     withoutBackup,
     canary,
     watchMs: watch * 1000,

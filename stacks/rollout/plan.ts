@@ -28,7 +28,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: Stack,
   before: Before,
-  { config, accept, ...options }: RolloutOptions,
+  { config, accept, ...options }: Pick<RolloutOptions, "config" | "accept" | "backup">,
   telling: Telling,
 ): Promise<UpdatePlan> {
   const { migrations } = before;

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
   LocalWorkspace,
+  Stack,
+  type ConfigMap,
   type ConfigValue,
   type PulumiFn,
-  type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
 import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
@@ -75,6 +76,13 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Another stack of the same backend and folder. */
+export async function stackBeside({ stack }: TestStack, name: string, config: ConfigMap): Promise<Stack> {
+  const beside = await Stack.create(name, stack.workspace);
+  await beside.setAllConfig(config);
+  return beside;
 }
 
 /** The configuration of a provider for the test's API. */

@@ -189,6 +189,24 @@ export const DEPLOYMENT_ERRORS = {
     cause: "Another rollout, or update, of this stack has not ended.",
     fix: "Wait for its end. Where it was killed on another machine, run `pulumi cancel`.",
   },
+  promotion_unproven: {
+    status: 409,
+    title: "Nothing is proven that could be promoted",
+    cause: "No rollout that ended well is recorded of what the source stack has deployed.",
+    fix: "Run `npm run rollout -- <source>` until it ends with 0, or bring its records of .steward/rollouts/<source>/ here, then promote again.",
+  },
+  promotion_differs: {
+    status: 409,
+    title: "This checkout is not what was probed",
+    cause: "This checkout builds another bundle than the one that the source stack has deployed and probed.",
+    fix: "Check out the commit that the source stack was rolled out from, run `npm ci` and promote again; or roll this checkout out to the source stack first.",
+  },
+  promotion_image_elsewhere: {
+    status: 409,
+    title: "The image lies in another account",
+    cause: "The source stack's image is in its account's registry, which the target's account does not read.",
+    fix: "Push the image to a registry that both accounts read, set steward:image of the source stack to its name by digest, roll that out, then promote it.",
+  },
   stack_config_invalid: {
     status: 500,
     title: "Invalid stack configuration",

@@ -1,0 +1,25 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const COPIED = [".ci", "infra", "policies", "runtime", "stacks", "Pulumi.yaml", "package.json"];
+const NAMES = "runtime/contract/names.ts";
+
+/** Another folder with what is deployed from this checkout. */
+export interface Checkout {
+  root: string;
+  close(): Promise<void>;
+}
+
+/** Copies this checkout. @param changes a version: with another one, another bundle is built from it. */
+export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
+  const root = await mkdtemp(join(tmpdir(), "steward-checkout-"));
+  for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
+  await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
+  if (changes.version !== undefined) {
+    const names = await readFile(join(root, NAMES), "utf8");
+    await writeFile(join(root, NAMES), names.replace(/VERSION = "[^"]+"/, `VERSION = "${changes.version}"`));
+  }
+  return { root, close: () => rm(root, { recursive: true, force: true }) };
+}

@@ -1,0 +1,89 @@
+import { accessSync, constants, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { actionlint } from "./actionlint.ts";
+import { GITHUB, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
+
+const BUILD_MS = 5 * 60_000;
+const FILES = [...workflowFiles().map((name) => `workflows/${name}`), "actions/setup/action.yml"];
+
+test(
+  "actionlint finds nothing in the workflows, and a job that is not there in a wrong one",
+  async () => {
+    const clean = await actionlint(workflowFiles().map((name) => join(GITHUB, "workflows", name)));
+    expect(clean.stdout + clean.stderr).toBe("");
+    expect(clean.code).toBe(0);
+
+    const folder = await mkdtemp(join(tmpdir(), "steward-workflow-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const wrong = join(folder, "wrong.yml");
+    const text = readFileSync(join(GITHUB, "workflows/preview.yml"), "utf8");
+    await writeFile(wrong, text.replace("needs: preview", "needs: nothing"));
+    const found = await actionlint([wrong]);
+    expect(found.stdout).toContain('needs job "nothing" which does not exist');
+    expect(found.code).toBe(1);
+  },
+  BUILD_MS,
+);
+
+describe.each(FILES)("%s", (file) => {
+  const lines = readFileSync(join(GITHUB, file), "utf8").split("\n");
+
+  test("names every action of others by its commit, with the version beside it", () => {
+    const used = lines.filter((line) => /^ *(- )?uses: (?!\.\/)/.test(line));
+    const loose = used.filter((line) => !/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
+    expect(loose).toEqual([]);
+  });
+});
+
+describe.each(workflowFiles())("%s", (file) => {
+  const workflow = readWorkflow(file);
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap(stepsOf);
+
+  test("gives its token no more than reading, and than a comment where no secret is", () => {
+    expect(workflow.permissions).toBeDefined();
+    const given = [workflow.permissions, ...jobs.map(({ permissions }) => permissions)].map(
+      (one) => one ?? {},
+    );
+    const rights = given.flatMap((permissions) => Object.entries(permissions).map((one) => one.join(": ")));
+    expect(["contents: read", "pull-requests: write"]).toEqual(expect.arrayContaining(rights));
+    const writing = jobs.filter(({ permissions }) => permissions?.["pull-requests"] === "write");
+    expect(JSON.stringify(writing)).not.toContain("secrets.");
+  });
+
+  test("leaves no credentials behind in the checkout", () => {
+    const checkouts = steps.filter(({ uses = "" }) => uses.startsWith("actions/checkout@"));
+    expect(checkouts.map((step) => step.with?.["persist-credentials"])).toEqual(checkouts.map(() => false));
+  });
+
+  test("has values of elsewhere in variables, and none in a command line", () => {
+    const commands = steps.map(({ run = "" }) => run);
+    expect(commands.filter((command) => command.includes("${{"))).toEqual([]);
+  });
+
+  test("runs what the repository has", () => {
+    const commands = steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
+    const unknown = commands.filter((command) => !isKnown(command));
+    expect(unknown).toEqual([]);
+  });
+});
+
+function isKnown(command: string): boolean {
+  const script = /^npm run ([\w:]+)( |$)/.exec(command)?.[1];
+  if (script !== undefined) return script in packageJson.scripts;
+  if (command.startsWith(".ci/")) return isExecutable(command);
+  return command === "npm ci" || command.startsWith("gh pr comment ");
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
