@@ -9,9 +9,8 @@ import { runCommand, type Telling } from "./deployed/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
 const NOT_FINE = 2;
-const OLD_MS = 24 * 60 * 60_000;
 /** What a drill finds wrong; everything else is that it could not be held. */
-const FOUND: readonly ErrorCode[] = ["backup_corrupt", "backup_unknown"];
+const FOUND: readonly ErrorCode[] = ["backup_corrupt"];
 
 async function main(argv: string[], { say, report }: Telling): Promise<number> {
   const { stack: name, create, verify } = readOptions(argv);
@@ -25,20 +24,19 @@ async function main(argv: string[], { say, report }: Telling): Promise<number> {
     const backups = await stackBackups(stack);
     if (backups === undefined) throw new StewardError("stack_not_deployed");
     if (create) say(`Made ${(await backups.create()).id}.\n`);
-    const list = await backups.list();
+    const { backups: list, problem } = await backups.list();
     for (const { id, createdAt } of list) say(`${id}  ${createdAt}\n`);
-    const problems = [...ageProblem(list[0]?.createdAt), ...(verify ? await drill(backups, say) : [])];
+    const problems = [
+      ...(list.length === 0 ? ["There is no backup."] : []),
+      ...(problem === undefined ? [] : [`${problem.detail} (${problem.code})`]),
+      ...(verify && list.length > 0 ? await drill(backups, say) : []),
+    ];
     say(problems.map((problem) => `${problem}\n`).join(""));
     report({ ok: problems.length === 0, backups: list, problems });
     return problems.length === 0 ? 0 : NOT_FINE;
   } finally {
     await close();
   }
-}
-
-function ageProblem(newest: string | undefined): string[] {
-  if (newest === undefined) return ["There is no backup."];
-  return Date.now() - Date.parse(newest) < OLD_MS ? [] : [`The newest backup is of ${newest}.`];
 }
 
 async function drill(backups: StackBackups, say: Telling["say"]): Promise<string[]> {

@@ -30,7 +30,7 @@ async function planned({ stack: name, ...options }: PreviewOptions, telling: Tel
   const log = (line: string): void => telling.say(`${line}\n`);
   const { stack, close } = await openDeployed(name, { ...WHATEVER_TARGET, log });
   try {
-    return await planUpdate(stack, await lookBefore(stack, false), options, telling);
+    return await planUpdate(stack, await lookBefore(stack, false), { ...options, canary: [] }, telling);
   } finally {
     await close();
   }

@@ -36,11 +36,11 @@ export function requireStack({ key, clock, refusals }: StackAccess): MiddlewareH
   };
 }
 
-/** `GET /stack/backups`: the newest manifests, newest first; wakes nothing. */
+/** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed; wakes nothing. */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
-    const list = await within(LIMIT_MS, backups.list());
-    return context.json({ backups: list.slice(0, LISTED) });
+    const [list, { problem }] = await within(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
+    return context.json({ backups: list.slice(0, LISTED), problem });
   };
 }
 

@@ -19,8 +19,8 @@ export function readOptions(argv: readonly string[]): BackupOptions {
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nEnds with 0 where the newest one is younger than a day and, with --verify, whole; 2 where not; 1 where the" +
-        "\nservice could not be asked.",
+      "\nEnds with 0 where there is one, the last attempt to make one succeeded and, with --verify, the newest is whole;" +
+        "\n2 where not; 1 where the service could not be asked.",
     )
     .showHelpAfterError()
     .exitOverride()

@@ -25,8 +25,8 @@ const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.pa
 
 /** The backups of a deployed stack, as the service itself makes and checks them. */
 export interface StackBackups {
-  /** Newest first. */
-  list(): Promise<Manifest[]>;
+  /** Newest first, and why the last attempt to make one failed. */
+  list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
   /** Makes one now. */
   create(): Promise<Manifest>;
   /** Unpacks the newest one aside and checks it. */
@@ -50,7 +50,10 @@ export async function stackBackups(
   if (typeof url !== "string" || !key.success) return undefined;
   const ask = (route: Route) => signedAnswer(url, key.data, route);
   return {
-    list: async () => z.object({ backups: z.array(manifest) }).parse(await ask(ROUTES.stackBackups)).backups,
+    list: async () => {
+      const answer = z.object({ backups: z.array(manifest), problem: problem.optional() });
+      return answer.parse(await ask(ROUTES.stackBackups));
+    },
     create: async () => z.object({ backup: manifest }).parse(await ask(ROUTES.stackBackupsCreate)).backup,
     verify: async () => {
       const answer = z.looseObject({ backup: manifest, report: z.looseObject({}) });

@@ -30,5 +30,5 @@ export async function backUp({ backups, former }: Before, without: boolean): Pro
 export async function newestBackup({ backups, former }: Before): Promise<string | undefined> {
   if (former?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
-  return list?.[0]?.createdAt;
+  return list?.backups[0]?.createdAt;
 }

@@ -8,14 +8,12 @@ import { serverlessBefore } from "./serverless.ts";
  * Looks at a stack before its update.
  *
  * @param byShares whether a new version is to take over share by share.
- * @throws StewardError `stack_not_serverless`, `canary_with_migration` where it cannot.
+ * @throws StewardError `stack_not_serverless` where it cannot.
  */
 export async function lookBefore(stack: Stack, byShares: boolean): Promise<Before> {
   const target = await stack.getAllConfig().then((config) => config["steward:target"]?.value);
   if (target === "host" && byShares) throw new StewardError("stack_not_serverless");
-  const before = await (target === "host" ? hostBefore(stack) : serverlessBefore(stack));
-  if (byShares && before.migrations.length > 0) throw new StewardError("canary_with_migration");
-  return before;
+  return target === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
 async function hostBefore(stack: Stack): Promise<Before> {

@@ -28,7 +28,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: Stack,
   before: Before,
-  { config, accept, ...options }: Pick<RolloutOptions, "config" | "accept" | "backup">,
+  options: Pick<RolloutOptions, "config" | "accept" | "backup" | "canary">,
   telling: Telling,
 ): Promise<UpdatePlan> {
   const { migrations } = before;
@@ -43,13 +43,18 @@ export async function planUpdate(
     if (policy?.enforcementLevel === "mandatory") broken.push(`${policy.policyName}: ${policy.message}`);
   };
   try {
-    await previewWithPolicies(stack, { config, backup, onOutput: progress.onOutput, onEvent });
+    await previewWithPolicies(stack, {
+      config: options.config,
+      backup,
+      onOutput: progress.onOutput,
+      onEvent,
+    });
   } catch (error) {
     if (broken.length === 0) throw error;
   } finally {
     progress.end();
   }
-  const gates = openGates({ steps, migrations }, accept);
+  const gates = openGates({ steps, migrations }, options);
   return { steps, migrations, broken, gates, summary: summaryOf(steps) };
 }
 

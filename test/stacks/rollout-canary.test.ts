@@ -152,9 +152,9 @@ test(
       newSqliteClasses: [at === 0 ? "Sandbox" : "Another"],
     }));
     await stage.subject.stack.setConfig("steward:migrations", { value: JSON.stringify(migrations) });
-    const refused = await stage.rollout("--canary", "10");
-    expect(refused.report).toMatchObject({ ok: false, code: "canary_with_migration" });
-    expect(refused.code).toBe(1);
+    const refused = await stage.rollout("--canary", "10", "--accept-migration", "v2");
+    expect(refused.said).toContain("The migration v2 takes no shares. To apply it at once: without --canary");
+    expect(refused.code).toBe(2);
   },
   UPDATE_MS,
 );

@@ -47,7 +47,7 @@ describe("the workflows, step by step", () => {
     });
     runner = await LocalRunner.start({
       root: checkout.root,
-      vars: { PULUMI_BACKEND_URL: backend },
+      vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
       secrets: { PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
     });
   }, ENGINE_MS);

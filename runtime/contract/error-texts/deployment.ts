@@ -177,12 +177,6 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The stack's state names no service that could be asked.",
     fix: "Deploy the stack first, with `npm run rollout -- <stack>`.",
   },
-  canary_with_migration: {
-    status: 409,
-    title: "A migration takes no shares",
-    cause: "The update applies a Durable Object migration, which Cloudflare does at once or not at all.",
-    fix: "Roll out the migration by itself, without --canary.",
-  },
   rollout_under_way: {
     status: 409,
     title: "Another rollout is under way",

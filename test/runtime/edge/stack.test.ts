@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StewardError } from "../../../runtime/contract/errors.ts";
+import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
 import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
@@ -81,6 +81,11 @@ describe("what the stack signs", () => {
   });
 
   it("tells why a backup was not made", async () => {
+    const stale = { problem: reason("backup_stale", "the newest is of yesterday") };
+    const told = await ask(edgeFixture({ backups: { status: async () => stale } }));
+    expect(await told.json()).toMatchObject({
+      problem: { code: "backup_stale", detail: stale.problem.detail },
+    });
     const create = () => Promise.reject(new StewardError("backup_refused"));
     const refused = await ask(edgeFixture({ backups: { create } }), ROUTES.stackBackupsCreate);
     expect(await codeOf(refused)).toBe("backup_refused");
