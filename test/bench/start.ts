@@ -1,8 +1,9 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { figure, residentMb, type Figure } from "../support/measure.ts";
+import { figure, median, residentMb, type Figure } from "../support/measure.ts";
 import { startService, type Surroundings } from "../support/service.ts";
+import { bareStartMs } from "./bare-start.ts";
 
 /** What a process has settled to shortly after it is ready. */
 const SETTLE_MS = 500;
@@ -45,8 +46,17 @@ export async function benchStart(options: Omit<StartOptions, "home">, folder: st
     ...options,
     home: (run) => emptyHome(join(folder, `start${run}`)),
   });
+  const bare: number[] = [];
+  for (let run = 0; run < ready.length; run += 1) bare.push(await bareStartMs());
+  const least = median(bare);
   return [
     figure("spawn to 18789 accepting", "ms", ready, 150),
+    figure("a bare Node that starts another, which listens", "ms", bare),
+    figure(
+      "the first against that",
+      "ratio",
+      ready.map((ms) => ms / least),
+    ),
     figure("resident memory of supervisor and gateway at ready", "MB", resident, 130),
   ];
 }
