@@ -18,6 +18,8 @@ const manifest = z.looseObject({
   id: generationManifest.shape.id,
   createdAt: generationManifest.shape.createdAt,
 });
+const configProblem = z.looseObject({ path: z.string(), message: z.string() });
+const drillReport = z.looseObject({ configProblems: z.array(configProblem) });
 const problem = z.looseObject({ code: z.string(), detail: z.string() });
 
 /** How Pulumi writes a decrypted secret. */
@@ -30,7 +32,7 @@ export interface StackBackups {
   /** Makes one now. */
   create(): Promise<Manifest>;
   /** Unpacks the newest one aside and checks it. */
-  verify(): Promise<{ backup: Manifest; report: RestoreReport }>;
+  verify(): Promise<{ backup: Manifest; report: Pick<RestoreReport, "configProblems"> }>;
 }
 
 /** See {@link GenerationManifest}: what is needed of it here. */
@@ -56,9 +58,8 @@ export async function stackBackups(
     },
     create: async () => z.object({ backup: manifest }).parse(await ask(ROUTES.stackBackupsCreate)).backup,
     verify: async () => {
-      const answer = z.looseObject({ backup: manifest, report: z.looseObject({}) });
-      const { backup, report } = answer.parse(await ask(ROUTES.stackBackupsVerify));
-      return { backup, report: report as unknown as RestoreReport };
+      const answer = z.object({ backup: manifest, report: drillReport });
+      return answer.parse(await ask(ROUTES.stackBackupsVerify));
     },
   };
 }

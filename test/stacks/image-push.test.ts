@@ -7,20 +7,12 @@ import { docker } from "../../infra/build/docker.ts";
 import { run } from "../../infra/build/process.ts";
 import { connect } from "../../infra/serverless/container-api.ts";
 import { pushImage } from "../../infra/serverless/push-image.ts";
-import { accountAdmission, startFront, startIdentityGateway } from "../../infra/rehearsal/access/index.ts";
-import { ACCOUNT, startStage, TOKEN, type Stage } from "../infra/rehearsal/support.ts";
+import { ACCOUNT, TOKEN } from "../infra/rehearsal/support.ts";
 import { engine } from "../support/docker.ts";
 import { loadLayeredImage } from "../support/layered-image.ts";
-import { stackProgram } from "../support/program.ts";
 import { REGISTRY_LOGIN, startRegistry, type Registry } from "../support/registry.ts";
-import {
-  cloudflareConfig,
-  createTestStack,
-  ENGINE_MS,
-  stateText,
-  UPDATE_MS,
-  type TestStack,
-} from "../support/stack.ts";
+import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
 const installed = !(await run("docker-registry", ["--version"])).missing;
 if (!installed && process.env["CI"]) throw new Error("CI skips nothing, and docker-registry is missing");
@@ -31,9 +23,8 @@ const reason = missing.length > 0 ? ` (${missing.join(", ")})` : "";
 
 describe.skipIf(missing.length > 0)(`the image at the account's registry${reason}`, () => {
   let registry: Registry;
-  let stage: Stage;
+  let world: ServerlessStage;
   let subject: TestStack;
-  const ends: (() => Promise<void>)[] = [];
   /** The rights that were asked for, and what is handed out. */
   const asked: (readonly string[])[] = [];
   let credentials = EXPIRED;
@@ -44,34 +35,24 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
       asked.push(permissions);
       return credentials;
     };
-    stage = await startStage(undefined, { issueCredentials });
-    const { account, url } = stage.cloudflare;
-    const identity = await startIdentityGateway({
-      port: 0,
-      dir: stage.dir,
-      sessionHours: 1,
-      clock: Date.now,
-      admit: accountAdmission(account),
-    });
-    const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
+    world = await startServerlessStage({ issueCredentials });
     const config = {
-      ...cloudflareConfig(url, TOKEN),
       "steward:target": { value: "serverless" },
       "steward:accountId": { value: ACCOUNT },
       "steward:subdomain": { value: "example" },
-      "steward:origin": { value: front.url },
+      "steward:origin": { value: world.front.url },
       "steward:registry": { value: registry.host },
       "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
     };
-    subject = await createTestStack({ program: stackProgram(), config });
-    for (const one of [registry, stage, identity, front, subject]) ends.unshift(() => one.close());
+    subject = await world.bare({ name: "test", config });
   }, ENGINE_MS);
 
   afterAll(async () => {
-    for (const end of ends) await end();
+    await world?.close();
+    await registry?.close();
   }, UPDATE_MS);
 
-  const client = () => connect(TOKEN, stage.cloudflare.url);
+  const client = () => connect(TOKEN, world.stage.cloudflare.url);
 
   test(
     "a preview builds and pushes nothing, and asks for no credentials",
@@ -92,7 +73,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
       expect(failure).toContain("(registry_refused)");
       expect(failure).toContain("fix: Deploy again: each update gets new ones");
       expect(failure).not.toContain(EXPIRED.password);
-      expect(stage.cloudflare.account.state.workers).toEqual([]);
+      expect(world.stage.cloudflare.account.state.workers).toEqual([]);
     },
     ENGINE_MS,
   );
@@ -115,7 +96,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
       );
       expect(digests.filter((one) => one !== null)).toEqual([digest]);
       expect(stdout).not.toContain(registry.host);
-      expect(stage.cloudflare.account.state.applications).toMatchObject([
+      expect(world.stage.cloudflare.account.state.applications).toMatchObject([
         { configuration: { image: reference, instance_type: "lite" } },
       ]);
       expect(asked.at(-1)).toEqual(["push", "pull"]);
@@ -190,7 +171,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
   test(
     "an API token without the right is told as such",
     async () => {
-      const other = await connect("another-token_0123456789abcdefghijklmnopqrst", stage.cloudflare.url);
+      const other = await connect("another-token_0123456789abcdefghijklmnopqrst", world.stage.cloudflare.url);
       await loadLayeredImage("steward-test:small", { layers: 1 });
       const push = pushImage(other, {
         image: "steward-test:small",

@@ -4,8 +4,7 @@ import { docker } from "../../infra/build/docker.ts";
 import { HOST_NAMES } from "../../runtime/contract/names.ts";
 import { changedImage } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
-import { ADMIN_TOKEN } from "../support/host-stack.ts";
-import { freePort } from "../support/ports.ts";
+import { leastHostConfig } from "../support/host-stack.ts";
 import { stackProgram } from "../support/program.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../support/stack.ts";
@@ -28,19 +27,13 @@ describe.skipIf(!engine.ok || taken !== "")(
     let url: string;
 
     beforeAll(async () => {
-      const port = await freePort();
-      url = `http://127.0.0.1:${port}`;
+      const least = await leastHostConfig();
+      url = least.url;
       subject = await createTestStack({
         program: stackProgram(),
         docker: true,
         providers: ["command"],
-        config: {
-          "steward:target": { value: "host" },
-          "steward:hostPort": { value: String(port) },
-          "steward:hostAddress": { value: "127.0.0.1" },
-          "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
-          "steward:adminToken": { value: ADMIN_TOKEN, secret: true },
-        },
+        config: least.config,
       });
     }, ENGINE_MS);
 

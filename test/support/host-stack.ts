@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
-import type { ConfigValue } from "@pulumi/pulumi/automation/index.js";
+import type { ConfigMap, ConfigValue } from "@pulumi/pulumi/automation/index.js";
 import { docker } from "../../infra/build/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
 import type { HostConfig } from "../../stacks/config.ts";
@@ -21,11 +21,24 @@ export interface HostStack extends TestStack {
   url: string;
 }
 
+/** The least that a host stack is told, with its address on this machine. */
+export async function leastHostConfig(): Promise<{ config: ConfigMap; url: string }> {
+  const port = await freePort();
+  const config = {
+    "steward:target": { value: "host" },
+    "steward:hostPort": { value: String(port) },
+    "steward:hostAddress": { value: "127.0.0.1" },
+    "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+    "steward:adminToken": { value: ADMIN_TOKEN, secret: true },
+  };
+  return { config, url: `http://127.0.0.1:${port}` };
+}
+
 /** The host stack on a free port of this machine; `config` is added. Its end removes its container and volume. */
 export async function createHostStack(config: Record<string, ConfigValue> = {}): Promise<HostStack> {
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
   const names = { container: name, volume: `${name}-data` };
-  const port = await freePort();
+  const { config: least, url } = await leastHostConfig();
   // As Node itself loads it; see program.ts.
   const require = createRequire(import.meta.url);
   const { host } = require("../../stacks/host.ts") as typeof import("../../stacks/host.ts");
@@ -34,14 +47,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
     program: () => host(loadConfig() as HostConfig, names),
     docker: true,
     providers: ["command"],
-    config: {
-      "steward:target": { value: "host" },
-      "steward:hostPort": { value: String(port) },
-      "steward:hostAddress": { value: "127.0.0.1" },
-      "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
-      "steward:adminToken": { value: ADMIN_TOKEN, secret: true },
-      ...config,
-    },
+    config: { ...least, ...config },
   });
   const close = async (): Promise<void> => {
     // Also what a failed update left outside the state.
@@ -49,7 +55,7 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
     await docker(["volume", "rm", "--force", names.volume]);
     await subject.close();
   };
-  return { ...subject, names, url: `http://127.0.0.1:${port}`, close };
+  return { ...subject, names, url, close };
 }
 
 /** A host stack that is spoken to: stand-ins for the platforms and the model on the engine's bridge. */

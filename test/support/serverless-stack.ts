@@ -9,7 +9,7 @@ import {
 import type { ContainerMode } from "../../infra/rehearsal/cloudflare/index.ts";
 import { Hono } from "hono";
 import { listen } from "../../infra/rehearsal/standins/serve.ts";
-import { ACCOUNT, startStage, TOKEN, type ScopedTokens, type Stage } from "../infra/rehearsal/support.ts";
+import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../infra/rehearsal/support.ts";
 import { stackProgram } from "./program.ts";
 import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
 
@@ -38,15 +38,14 @@ const TAKES_EVERY_SECRET = new Hono()
   .post("/api/auth.test", (context) => context.json({ ok: true }));
 
 /** Options of {@link startServerlessStage}. */
-export interface StageOptions {
-  scopedTokens?: ScopedTokens;
+export interface StageOptions extends AccountOptions {
   /** How containers run. Default: none starts. */
   containers?: (dir: string) => ContainerMode;
 }
 
 export async function startServerlessStage(options: StageOptions = {}): Promise<ServerlessStage> {
-  const { scopedTokens, containers } = options;
-  const stage = await startStage(containers, { ...(scopedTokens && { scopedTokens }) });
+  const { containers, ...accountOptions } = options;
+  const stage = await startStage(containers, accountOptions);
   const { account } = stage.cloudflare;
   const identity = await startIdentityGateway({
     port: 0,

@@ -1,45 +1,24 @@
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  accountAdmission,
-  startFront,
-  startIdentityGateway,
-  type Front,
-  type IdentityGateway,
-} from "../../../infra/rehearsal/access/index.ts";
-import { ACCOUNT, BUNDLE, deployAll, release, SCRIPT, startStage, type Stage } from "./support.ts";
+import { startServerlessStage, type ServerlessStage } from "../../support/serverless-stack.ts";
+import { ACCOUNT, BUNDLE, deployAll, release, SCRIPT } from "./support.ts";
 
-let stage: Stage;
-let access: IdentityGateway;
-let front: Front;
+let world: ServerlessStage;
 /** The version that was there, and the one that takes over by and by. */
 let former: string;
 let next: string;
 
 beforeEach(async () => {
-  stage = await startStage();
-  const { account } = stage.cloudflare;
-  access = await startIdentityGateway({
-    port: 0,
-    dir: join(stage.dir, "access"),
-    sessionHours: 1,
-    clock: Date.now,
-    admit: accountAdmission(account),
-  });
-  front = await startFront({ port: 0, account, runner: stage.runner, access });
-  const { workerId, versionId } = await deployAll(stage.client);
+  world = await startServerlessStage();
+  const { client } = world.stage;
+  const { workerId, versionId } = await deployAll(client);
   former = versionId;
-  next = await release(stage.client, workerId, BUNDLE.replace('"version one"', '"version two"'));
+  next = await release(client, workerId, BUNDLE.replace('"version one"', '"version two"'));
 });
 
-afterEach(async () => {
-  await front.close();
-  await access.close();
-  await stage.close();
-});
+afterEach(() => world.close());
 
 function share(percentage: number) {
-  return stage.client.workers.scripts.deployments.create(SCRIPT, {
+  return world.stage.client.workers.scripts.deployments.create(SCRIPT, {
     account_id: ACCOUNT,
     strategy: "percentage",
     versions: [
@@ -51,7 +30,7 @@ function share(percentage: number) {
 
 async function answer(path = "/", version?: string): Promise<string> {
   const headers = { "cloudflare-workers-version-overrides": `other="x", ${SCRIPT}="${version}"` };
-  const response = await fetch(`${front.url}${path}`, version === undefined ? {} : { headers });
+  const response = await fetch(`${world.front.url}${path}`, version === undefined ? {} : { headers });
   return response.text();
 }
 
@@ -70,7 +49,7 @@ test("an override names the version; one that does not serve names none", async 
   expect(await answer("/", next)).toBe("version two");
   expect(await answer("/", former)).toBe("version one");
   const alone = { version_id: former, percentage: 100 };
-  await stage.client.workers.scripts.deployments.create(SCRIPT, {
+  await world.stage.client.workers.scripts.deployments.create(SCRIPT, {
     account_id: ACCOUNT,
     strategy: "percentage",
     versions: [alone],
