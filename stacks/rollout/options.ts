@@ -50,12 +50,7 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .option("--yes", "ask nobody", false)
     .option("--accept-migration <tag>", "this migration may be applied, as v2")
     .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
-    .option(
-      "--canary <percentages>",
-      "shares that a new version of the Worker gets, as 10,50,100",
-      shares,
-      [],
-    )
+    .option("--canary <percentages>", "shares that a new version of the Worker gets, as 10,50,100", shares)
     .option("--watch <seconds>", "so long each share is watched", seconds, 60)
     .option("--without-backup", "make none before the update", false)
     .option("--config <file>", "a policy configuration: the levels and values of the rules")
@@ -70,18 +65,26 @@ export async function readOptions(argv: readonly string[]): Promise<RolloutOptio
     .exitOverride()
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { planOnly, yes, acceptMigration, promoteFrom, withoutBackup, canary, watch, ...policies } =
-    command.opts<{
-      planOnly: boolean;
-      yes: boolean;
-      acceptMigration?: string;
-      promoteFrom?: string;
-      withoutBackup: boolean;
-      canary: number[];
-      watch: number;
-      config?: string;
-      backup?: string;
-    }>();
+  const {
+    planOnly,
+    yes,
+    acceptMigration,
+    promoteFrom,
+    withoutBackup,
+    canary = [],
+    watch,
+    ...policies
+  } = command.opts<{
+    planOnly: boolean;
+    yes: boolean;
+    acceptMigration?: string;
+    promoteFrom?: string;
+    withoutBackup: boolean;
+    canary?: number[];
+    watch: number;
+    config?: string;
+    backup?: string;
+  }>();
   if (promoteFrom === stack) {
     throw new Error(`${stack} is not promoted to itself. Fix: --promote-from with the stack before it`);
   }
