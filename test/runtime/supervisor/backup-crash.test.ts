@@ -166,17 +166,15 @@ test("copies that are made while messages come are each of one moment", async ()
   await state("ready");
   fill(around.home, 60_000);
   const made: GenerationManifest[] = [];
+  const moments = () => new Set(made.map((manifest) => manifest.counts.messages)).size;
+  let enough = false;
   const traffic = (async () => {
-    for (let sent = 0; sent < 40; sent += 1) await deliver(url, delivery(`E${sent}`));
+    for (let sent = 0; !enough; sent += 1) await deliver(url, delivery(`E${sent}`));
   })();
-  const ended = traffic.then(() => "ended");
-  // Copies follow each other until the last message is answered.
-  for (;;) {
-    made.push(await make(around));
-    if ((await Promise.race([ended, Promise.resolve("goes on")])) === "ended") break;
-  }
-  const messages = made.map((manifest) => manifest.counts.messages);
-  expect(new Set(messages).size).toBeGreaterThan(3);
+  // Copies follow each other while messages come, however long one takes.
+  while (moments() < 5) made.push(await make(around));
+  enough = true;
+  await traffic;
 
   for (const manifest of [...made.slice(1, 4), ...made.slice(-1)]) {
     const archive = await (await ask(`${around.control}/generations/${manifest.id}`)).arrayBuffer();
