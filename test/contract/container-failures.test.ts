@@ -1,13 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/build/docker.ts";
 import { run } from "../../infra/build/process.ts";
+import { changedImage, GREEDY } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
 import { answersState } from "../support/ready.ts";
 import { startContainer } from "../support/targets/container.ts";
 import { DEPRECATED } from "../support/targets/target.ts";
-
-/** Not even the edge fits. */
-const TOO_LITTLE_MIB = 20;
 
 describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 240_000 }, () => {
   async function started(options: Parameters<typeof startContainer>[0]) {
@@ -28,7 +26,11 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
   }
 
   test("tells where an update waits for it that the kernel has killed all of it", async () => {
-    const container = await started({ memoryMiB: TOO_LITTLE_MIB });
+    const name = `steward-test-greedy-suite:${process.pid}`;
+    // Asks for more and more: where a program merely does not fit, the kernel may page it in and out for ever.
+    const image = await changedImage(name, { "platform/node/host.js": GREEDY });
+    onTestFinished(async () => void (await docker(["rmi", "--force", image])));
+    const container = await started({ image, memoryMiB: 128 });
     await docker(["wait", container.name]);
     const { code, stderr } = await probe(container);
 

@@ -5,13 +5,10 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { ensureBaseImage } from "../../infra/build/base/index.ts";
 import { docker } from "../../infra/build/docker.ts";
 import { CONTAINER_USER } from "../../runtime/contract/names.ts";
-import { changedImage } from "../support/changed-image.ts";
+import { changedImage, GREEDY } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
 import { ADMIN_TOKEN, createTalkingHostStack, type TalkingHostStack } from "../support/host-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
-
-/** Takes more than the container may have. */
-const GREEDY = "const held = []; for (;;) held.push(Buffer.alloc(16 << 20, 1));";
 
 describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, () => {
   let subject: TalkingHostStack;

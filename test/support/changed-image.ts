@@ -5,6 +5,9 @@ import { buildBundle } from "../../infra/build/bundle.ts";
 import { docker } from "../../infra/build/docker.ts";
 import { stewardImage } from "../../infra/build/image.ts";
 
+/** Takes more than the container may have. */
+export const GREEDY = "const held = []; for (;;) held.push(Buffer.alloc(16 << 20, 1));";
+
 /** This checkout's image with some of its programs, by their path below /app, replaced. The caller removes it. */
 export async function changedImage(tag: string, programs: Record<string, string>): Promise<string> {
   const { image } = await stewardImage(await buildBundle(), () => {});

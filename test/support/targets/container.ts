@@ -41,11 +41,14 @@ interface ContainerOptions {
   /** Added to the environment. */
   environment?: Record<string, string>;
   memoryMiB?: number;
+  /** Default: this checkout's. */
+  image?: string;
 }
 
 /** Starts the host's container, with a name and a volume of its own. */
-export async function startContainer({ config, environment: added, memoryMiB = 512 }: ContainerOptions = {}) {
-  const { image } = await stewardImage(await buildBundle(), () => {});
+export async function startContainer(options: ContainerOptions = {}) {
+  const { config, environment: added, memoryMiB = 512 } = options;
+  const image = options.image ?? (await stewardImage(await buildBundle(), () => {})).image;
   const { settings, platforms, environment } = await startStandIns(await bridgeAddress());
   const name = `steward-suite-${randomUUID().slice(0, 8)}`;
   const volume = `--volume=${name}:${DATA_DIRECTORY}`;
