@@ -47,7 +47,7 @@ describe.skipIf(!engine.ok || taken !== "")(
     const rollout = (...words: string[]) =>
       stackCommand(subject, "rollout.ts", "test", "--yes", "--json", ...words);
     const running = async () => {
-      const filter = ["--filter", `name=^${HOST_NAMES.container}`, "--format", "{{.Names}}"];
+      const filter = ["--filter", `name=^${HOST_NAMES.container}(-former)?$`, "--format", "{{.Names}}"];
       return (await docker(["ps", ...filter])).stdout.trim().split("\n");
     };
 

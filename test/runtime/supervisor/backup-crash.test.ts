@@ -167,13 +167,13 @@ test("copies that are made while messages come are each of one moment", async ()
   fill(around.home, 60_000);
   const made: GenerationManifest[] = [];
   const moments = () => new Set(made.map((manifest) => manifest.counts.messages)).size;
-  let enough = false;
+  const enough = new AbortController();
   const traffic = (async () => {
-    for (let sent = 0; !enough; sent += 1) await deliver(url, delivery(`E${sent}`));
+    for (let sent = 0; !enough.signal.aborted; sent += 1) await deliver(url, delivery(`E${sent}`));
   })();
   // Copies follow each other while messages come, however long one takes.
   while (moments() < 5) made.push(await make(around));
-  enough = true;
+  enough.abort();
   await traffic;
 
   for (const manifest of [...made.slice(1, 4), ...made.slice(-1)]) {
