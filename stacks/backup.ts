@@ -2,15 +2,15 @@
  * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
  * `npm run backup -- --help`.
  */
-import { ERRORS, StewardError, type ErrorCode } from "../runtime/contract/errors.ts";
+import { ERRORS, StewardError } from "../runtime/contract/errors.ts";
 import { readOptions } from "./backup/options.ts";
 import { stackBackups, type StackBackups } from "./backup/signed.ts";
 import { runCommand, type Telling } from "./deployed/command.ts";
+import { resourcesOf } from "./deployed/resources.ts";
 import { openDeployed } from "./deployed/stack.ts";
+import { addressOf } from "./rollout/answers.ts";
 
 const NOT_FINE = 2;
-/** What a drill finds wrong; everything else is that it could not be held. */
-const FOUND: readonly ErrorCode[] = ["backup_corrupt"];
 
 async function main(argv: string[], { say, report }: Telling): Promise<number> {
   const { stack: name, create, verify } = readOptions(argv);
@@ -21,7 +21,7 @@ async function main(argv: string[], { say, report }: Telling): Promise<number> {
     log: (line) => say(`${line}\n`),
   });
   try {
-    const backups = await stackBackups(stack);
+    const backups = stackBackups(await addressOf(stack), await resourcesOf(stack));
     if (backups === undefined) throw new StewardError("stack_not_deployed");
     if (create) say(`Made ${(await backups.create()).id}.\n`);
     const { backups: list, problem } = await backups.list();
@@ -45,7 +45,8 @@ async function drill(backups: StackBackups, say: Telling["say"]): Promise<string
     say(`${backup.id} is whole.\n`);
     return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
   } catch (error) {
-    if (!(error instanceof StewardError) || !FOUND.includes(error.code)) throw error;
+    // Everything else is that the drill could not be held.
+    if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
     return [`${error.message} Fix: ${ERRORS[error.code].fix}`];
   }
 }

@@ -1,9 +1,13 @@
-/** Whose account is asked, and as whom. */
-export interface AccountAccess {
-  accountId: string;
+/** How Cloudflare is asked. */
+export interface CloudflareAccess {
   apiToken: string;
-  /** Cloudflare's own address by default. */
+  /** `undefined`: Cloudflare's own address. */
   baseURL: string | undefined;
+}
+
+/** Whose account is asked, and as whom. */
+export interface AccountAccess extends CloudflareAccess {
+  accountId: string;
 }
 
 const CLOUDFLARE = "https://api.cloudflare.com/client/v4";

@@ -10,7 +10,7 @@ import {
   type ApplicationSettings,
   type LiveApplication,
 } from "./container-api.ts";
-import { findNamespace, lookUpNamespace, type CloudflareAccess } from "./namespaces.ts";
+import { findNamespace, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";
 
 /**
  * The dynamic provider of `ContainerApplication`. Pulumi serialises what is reachable from here into
@@ -37,7 +37,7 @@ const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
 /** What stands for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-const settings: CloudflareAccess = {};
+const settings: ProviderSettings = {};
 
 /** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
 export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationInputs, ApplicationOutputs> = {

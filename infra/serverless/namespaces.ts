@@ -15,8 +15,8 @@ export interface NamespaceOwner {
   className: string;
 }
 
-/** How Cloudflare is asked; `baseURL` defaults to its own address. */
-export interface CloudflareAccess {
+/** What the provider was configured with; `baseURL` defaults to Cloudflare's own address. */
+export interface ProviderSettings {
   apiToken?: string | undefined;
   baseURL?: string | undefined;
 }
@@ -34,7 +34,7 @@ export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): 
 
 /** {@link findNamespace} without the client where Cloudflare answers at once; else by it, which asks again. */
 export async function lookUpNamespace(
-  { apiToken, baseURL }: CloudflareAccess,
+  { apiToken, baseURL }: ProviderSettings,
   owner: NamespaceOwner,
 ): Promise<string | undefined> {
   try {

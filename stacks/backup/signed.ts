@@ -1,4 +1,3 @@
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import * as z from "zod";
 import {
   generationManifest,
@@ -8,7 +7,7 @@ import {
 import { ERRORS, StewardError, type ErrorCode } from "../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
-import { findResource, resourcesOf, type Known } from "../deployed/resources.ts";
+import { findResource, type Known } from "../deployed/resources.ts";
 
 const KEY = "AttestationKey::attestation-key";
 /** Beyond what the service takes for it. */
@@ -39,17 +38,13 @@ export interface StackBackups {
 export type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * The backups of a stack that is deployed; `undefined` of one that is not, or whose state has no key to sign with.
+ * The backups of a stack that answers at `url`; `undefined` where that is empty, or the state has no key to sign with.
  * Each rejects with a StewardError where the service refuses, and otherwise where it cannot be asked.
  */
-export async function stackBackups(
-  stack: Stack,
-  resources?: readonly Known[],
-): Promise<StackBackups | undefined> {
-  const url = (await stack.outputs())["url"]?.value as unknown;
-  const found = findResource(resources ?? (await resourcesOf(stack)), KEY)?.outputs?.["key"];
+export function stackBackups(url: string, resources: readonly Known[]): StackBackups | undefined {
+  const found = findResource(resources, KEY)?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
-  if (typeof url !== "string" || !key.success) return undefined;
+  if (url === "" || !key.success) return undefined;
   const ask = (route: Route) => signedAnswer(url, key.data, route);
   return {
     list: async () => {

@@ -1,11 +1,5 @@
+import type { CloudflareAccess } from "../../infra/serverless/account-api.ts";
 import type { ConfigSource } from "./source.ts";
-
-/** How Cloudflare is asked. */
-export interface CloudflareAccess {
-  apiToken: string;
-  /** `undefined`: Cloudflare's own address. */
-  baseURL: string | undefined;
-}
 
 /** The token and the address that the `cloudflare` provider takes, from where it takes them. */
 export function cloudflareAccess({ values, environment }: ConfigSource): CloudflareAccess {

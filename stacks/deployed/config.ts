@@ -1,7 +1,8 @@
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../config.ts";
-import { cloudflareAccess, type CloudflareAccess } from "../config/cloudflare.ts";
+import type { CloudflareAccess } from "../../infra/serverless/account-api.ts";
+import { cloudflareAccess } from "../config/cloudflare.ts";
 
 /** What a command on a serverless stack works with. */
 export interface DeployedConfig {

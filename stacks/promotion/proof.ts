@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import type { Entry } from "../rollout/entry.ts";
 import { EXIT } from "../rollout/options.ts";
-import { recordsOf } from "../rollout/record.ts";
+import { newestRecord } from "../rollout/record.ts";
 import type { DeployedBuild } from "./deployed.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { DeployedBuild } from "./deployed.ts";
  * @throws StewardError `promotion_unproven` where the newest one that has changed something did not end well.
  */
 export function provenIn(folder: string, stack: string): DeployedBuild {
-  const newest = recordsOf(folder).find((entries) => entries.some(tellsWhatRuns));
+  const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
   if (newest === undefined) {
     throw new StewardError("promotion_unproven", `No rollout of ${stack} is recorded in ${folder}.`);
   }

@@ -31,17 +31,18 @@ export class RolloutRecord {
 
 /** The entries of the newest rollout that has changed something, where it has no end: it was interrupted. */
 export function interrupted(folder: string): Entry[] | undefined {
-  const newest = recordsOf(folder).find((entries) => entries.some(({ step }) => step === "updating"));
+  const newest = newestRecord(folder, (entries) => entries.some(({ step }) => step === "updating"));
   return newest?.at(-1)?.step === "ended" ? undefined : newest;
 }
 
-/** The entries of every rollout that is recorded in `folder`, the newest first. */
-export function recordsOf(folder: string): Entry[][] {
-  return filesOf(folder)
-    .toReversed()
-    .map((name) =>
-      readFileSync(path.join(folder, name), "utf8").split("\n").filter(Boolean).flatMap(entryOf),
-    );
+/** The entries of the newest rollout recorded in `folder` that fits; those before it are not read. */
+export function newestRecord(folder: string, fits: (entries: Entry[]) => boolean): Entry[] | undefined {
+  for (const name of filesOf(folder).toReversed()) {
+    const lines = readFileSync(path.join(folder, name), "utf8").split("\n").filter(Boolean);
+    const entries = lines.flatMap(entryOf);
+    if (fits(entries)) return entries;
+  }
+  return undefined;
 }
 
 function filesOf(folder: string): string[] {

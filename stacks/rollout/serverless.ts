@@ -30,7 +30,7 @@ export async function serverlessBefore(stack: Stack): Promise<Before> {
     // A stack that has no Worker yet has nothing to lose.
     migrations: deployed === undefined ? [] : addedTags(deployed, { workerName, migrations }),
     former: version && { version, answered: await answerOf(url) },
-    backups: await stackBackups(stack, resources),
+    backups: stackBackups(url, resources),
     replace: overtaken ? [recorded.urn] : [],
     canary: recorded && {
       deploymentUrn: recorded.urn,
