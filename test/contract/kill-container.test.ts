@@ -30,11 +30,11 @@ test.skipIf(!engine.ok)(
     );
     const { events, repeated } = aftermath;
     process.stdout.write(
-      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedInAChat} in a chat at most\n`,
+      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedOfAChat} of a chat and a life at most\n`,
     );
-    // A kill between a send and its record repeats that message, one in every chat that is at work then; a
-    // life that nobody ends says nothing twice.
-    expect(aftermath.mostRepeatedInAChat).toBeLessThanOrEqual(1);
+    // A kill between a send and its record repeats that message, one of every chat that is at work then, at
+    // whatever time it comes again; a life that nobody ends says nothing twice.
     expect(aftermath).toMatchObject({ lost: [], open: [], twiceInALife: [] });
+    expect(aftermath.mostRepeatedOfAChat).toBeLessThanOrEqual(1);
   },
 );

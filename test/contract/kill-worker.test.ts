@@ -49,7 +49,7 @@ test(
     );
     const { events, repeated } = aftermath;
     process.stdout.write(
-      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedInAChat} in a chat at most\n`,
+      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedOfAChat} of a chat and a life at most\n`,
     );
     // A new container does not know what the one before has answered: what was on its way is said again.
     expect(repeated).toBeLessThanOrEqual(PLAN.kills * PLAN.chats);

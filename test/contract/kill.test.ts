@@ -41,13 +41,15 @@ it(
         operator: { authorization: `Bearer ${ADMIN_TOKEN}` },
         async kill(random) {
           const [host = 0, gateway = 0] = processTree(service.pid);
-          // The gateway alone is started again by its supervisor; with the host everything goes.
+          // The gateway alone is started again by its supervisor; with the host everything goes. Held until
+          // all that was sent is counted, the supervisor starts none that sends something meanwhile.
           hostIsGone = random() >= 0.3 || gateway === 0;
+          if (!hostIsGone) process.kill(host, "SIGSTOP");
           process.kill(hostIsGone ? host : gateway, "SIGKILL");
           while (runs(gateway)) await sleep(5);
         },
         async revive() {
-          if (!hostIsGone) return;
+          if (!hostIsGone) return void process.kill(service.pid, "SIGCONT");
           await service.gone;
           service = await start();
         },
@@ -58,12 +60,12 @@ it(
 
     const { events, repeated } = aftermath;
     process.stdout.write(
-      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedInAChat} in a chat at most\n`,
+      `${events} events, ${PLAN.kills} kills, ${repeated} messages repeated, ${aftermath.mostRepeatedOfAChat} of a chat and a life at most\n`,
     );
-    // A kill between a send and its record repeats that message, one in every chat that is at work then; a
-    // life that nobody ends says nothing twice.
-    expect(aftermath.mostRepeatedInAChat).toBeLessThanOrEqual(1);
+    // A kill between a send and its record repeats that message, one of every chat that is at work then, at
+    // whatever time it comes again; a life that nobody ends says nothing twice.
     expect(aftermath).toMatchObject({ lost: [], open: [], twiceInALife: [] });
+    expect(aftermath.mostRepeatedOfAChat).toBeLessThanOrEqual(1);
     await storesAreReadable();
   },
 );

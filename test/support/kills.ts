@@ -3,8 +3,6 @@ import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
-/** A message on its way at a kill has arrived after this time. */
-const ARRIVAL_MS = 50;
 /** Behind the last kill: retries wait a few seconds, and their number is small. */
 const SETTLE_MS = 120_000;
 
@@ -14,9 +12,9 @@ export interface Victim {
   slack: SlackStandIn;
   /** Headers of an operator. */
   operator: Record<string, string>;
-  /** Kills with SIGKILL; resolves when nothing of what was killed can send a message any more. */
+  /** Kills with SIGKILL; resolves when nothing can send a message any more, until it is revived. */
   kill(random: () => number): Promise<void>;
-  /** Starts again what does not start by itself. */
+  /** Starts again what does not start by itself, and lets go on what waits. */
   revive(): Promise<void>;
 }
 
@@ -41,8 +39,8 @@ export interface Aftermath {
   twiceInALife: string[];
   /** Messages that were sent again after a kill. */
   repeated: number;
-  /** The most of them in one chat between two kills. */
-  mostRepeatedInAChat: number;
+  /** Of the messages that one chat got between two kills, how many were sent again later: the most of all. */
+  mostRepeatedOfAChat: number;
 }
 
 /** An event as Slack sends it: sent again until it was answered 200, under the same id. */
@@ -68,10 +66,11 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     const posts = Promise.all(fresh.map((one) => post(victim, one)));
     await sleep(random() * plan.longestLifeMs);
     await victim.kill(random);
-    await sleep(ARRIVAL_MS);
+    // What was on its way at the kill counts to the life that has sent it.
+    await victim.slack.disconnected();
     ends.push(victim.slack.messages().length);
-    await posts;
     await victim.revive();
+    await posts;
   }
 
   const settled = async (): Promise<boolean> => {
@@ -92,7 +91,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
     open: entries.filter(isOpen),
     twiceInALife: lives.flatMap(({ before, end }) => twice(said.slice(before, end))),
     repeated: said.length - new Set(said).size,
-    mostRepeatedInAChat: Math.max(...lives.map((life) => mostInAChat(said, life))),
+    mostRepeatedOfAChat: Math.max(...lives.map((life) => mostOfAChat(said, life))),
   };
 }
 
@@ -142,13 +141,13 @@ function twice(said: readonly string[]): string[] {
   return said.filter((one, index) => said.indexOf(one) !== index);
 }
 
-/** How many messages of a life were said before it, in the chat that has the most of them. */
-function mostInAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
-  const earlier = new Set(said.slice(0, before));
+/** How many messages of a life were said again after it, of the chat that has the most of them. */
+function mostOfAChat(said: readonly string[], { before, end }: { before: number; end: number }): number {
+  const later = new Set(said.slice(end));
   const chats = new Map<string, number>();
   for (const message of said.slice(before, end)) {
     const [chat = ""] = message.split(" ");
-    if (earlier.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
+    if (later.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
   }
   return Math.max(0, ...chats.values());
 }
