@@ -26,8 +26,8 @@ export interface Bundle {
   hash: string;
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`,
-   * and the command line `gateway/cli/main.js`, which `bin/steward` calls.
+   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`, the command
+   * line `gateway/cli/main.js`, which `bin/steward` calls, and `platform/node/warm.js`, which the image's build runs.
    * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
    */
   container: { dir: string; context: string; hash: string };
@@ -99,7 +99,6 @@ async function build(outdir: string, schema: string): Promise<{ result: Built; r
   // The image's own package.json marks its files as ES modules.
   container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
   container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
-  container.set("warm.mjs", await readFile(path.join(import.meta.dirname, "warm.mjs")));
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));

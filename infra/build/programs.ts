@@ -92,6 +92,7 @@ const PROGRAMS = [
   ["runtime/gateway/main.ts"],
   ["runtime/supervisor/main.ts"],
   ["runtime/platform/node/host.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/platform/node/warm.ts"],
 ];
 
 /** The Worker's one module. */

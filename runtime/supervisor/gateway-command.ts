@@ -3,17 +3,12 @@ import { programFile } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 
 /**
- * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use.
- * V8: a small nursery, and only what runs really often is compiled, so nothing at the start (the rest:
- * process/modest.ts). With both, a thousand messages leave the service at two thirds of what it weighs otherwise, at the same
- * speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
+ * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use. V8 from
+ * the start: a small nursery, which is no flag that its compiled code depends on (the others come later:
+ * process/modest.ts). With all of them a thousand messages leave the service at two thirds of what it weighs
+ * otherwise, at the same speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
  */
-export const MODEST_V8 = [
-  "--max-semi-space-size=2",
-  "--no-sparkplug",
-  "--invocation-count-for-maglev=4000",
-  "--invocation-count-for-turbofan=20000",
-] as const;
+export const MODEST_V8 = ["--max-semi-space-size=2"] as const;
 
 /**
  * One arena for all threads, and what is free goes back:

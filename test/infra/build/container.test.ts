@@ -74,7 +74,11 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "steward-container-"));
-    const files = { "package.json": '{"type":"module"}', "supervisor/main.js": APP, "warm.mjs": "" };
+    const files = {
+      "package.json": '{"type":"module"}',
+      "supervisor/main.js": APP,
+      "platform/node/warm.js": "",
+    };
     await mkdir(join(folder, "app"));
     await writeContext(
       new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])),
