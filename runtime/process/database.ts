@@ -34,7 +34,7 @@ class HeldDatabase extends DatabaseSync {
 
 /**
  * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synchronised at each
- * commit. Whoever has it open holds a shared lock on `<path>.lock`. A file that is no database, or a
+ * commit but the light ones' (transaction.ts). Whoever has it open holds a shared lock on `<path>.lock`. A file that is no database, or a
  * corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but only while nobody else has
  * it open: what another process still writes would be lost with it.
  *

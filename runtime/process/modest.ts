@@ -3,7 +3,6 @@ import { setFlagsFromString } from "node:v8";
 /** Weigh memory above speed where the heap may grow, and compile only what runs really often. */
 const MODEST = [
   "--optimize-for-size",
-  "--no-sparkplug",
   "--invocation-count-for-maglev=4000",
   "--invocation-count-for-turbofan=20000",
 ];

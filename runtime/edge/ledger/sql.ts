@@ -13,4 +13,6 @@ export interface Sql {
   all(statement: string, ...values: SqlValue[]): Row[];
   /** Runs `work` in one transaction, which is undone when it throws. */
   transaction<T>(work: () => T): T;
+  /** The same for what a power cut may take away again: it need not be durable when this returns. */
+  lightTransaction<T>(work: () => T): T;
 }

@@ -79,7 +79,8 @@ export class LedgerStore {
    * so that it holds up nobody.
    */
   take(now: number, limit: number, followerLimit = limit): DueEntry[] {
-    return this.#sql.transaction(() => {
+    // Who opens the table puts back what is marked as delivering: that a power cut undoes the mark is all the same.
+    return this.#sql.lightTransaction(() => {
       const taken: DueEntry[] = [];
       const takeAll = (follows: boolean, most: number): void => {
         for (;;) {
@@ -156,9 +157,12 @@ export class LedgerStore {
     });
   }
 
-  /** Ends an entry. `note` tells how, in words that hold no secret. */
+  /**
+   * Ends an entry. `note` tells how, in words that hold no secret. Where a power cut undoes that, the entry is
+   * delivered once more, and the gateway knows what it has answered.
+   */
   settle(key: string, state: "answered" | "dead", now: number, note: string): void {
-    this.#sql.transaction(() => this.#turns.update(this.#end(key, state, now, note)));
+    this.#sql.lightTransaction(() => this.#turns.update(this.#end(key, state, now, note)));
   }
 
   /** Returns the entry's conversation. */

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { Config } from "../../contract/config/index.ts";
+import { localTime } from "../local-time.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -29,11 +30,7 @@ export function instructions(
 ): Required<Pick<ModelRequest, "instructions" | "circumstances">> {
   const { config, workspace, platform, direct, notes, now } = options;
   const zone = config.sessions.reset.timezone ?? "UTC";
-  const date = new Date(now).toLocaleString("en-GB", {
-    timeZone: zone,
-    dateStyle: "full",
-    timeStyle: "short",
-  });
+  const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
   const place = direct
     ? `You are in a direct chat on ${platform}.`
     : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it. Do not write such a name yourself.`;

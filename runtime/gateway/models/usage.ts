@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelUsage } from "../../contract/control.ts";
+import { lightTransaction } from "../../process/transaction.ts";
 
 /** Milliseconds of a day. */
 export const DAY_MS = 24 * 3_600_000;
@@ -11,11 +12,13 @@ export function dayOf(time: number): string {
 
 /** Tokens by day (UTC) and model. */
 export class UsageStore {
+  readonly #database: DatabaseSync;
   readonly #add: StatementSync;
   readonly #recent: StatementSync;
   readonly #since: StatementSync;
 
   constructor(database: DatabaseSync) {
+    this.#database = database;
     this.#add = database.prepare(
       `INSERT INTO usage (day, model, requests, input_tokens, output_tokens) VALUES (?, ?, 1, ?, ?)
        ON CONFLICT (day, model) DO UPDATE SET
@@ -35,7 +38,7 @@ export class UsageStore {
 
   /** Counts one answered request. `at` is in milliseconds since the epoch. */
   add(model: string, tokens: { input: number; output: number }, at: number): void {
-    this.#add.run(dayOf(at), model, tokens.input, tokens.output);
+    lightTransaction(this.#database, () => this.#add.run(dayOf(at), model, tokens.input, tokens.output));
   }
 
   /** The last `days` days on which a model was asked, newest first. */

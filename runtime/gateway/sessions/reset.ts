@@ -1,5 +1,6 @@
 import type { Config } from "../../contract/config/index.ts";
 import { parseDuration } from "../../contract/duration.ts";
+import { localTime } from "../local-time.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -23,10 +24,8 @@ export function isResetDue(
 
 /** The date by the wall's clock; before the daily time it is still the day before. */
 function dayOf(at: number, dailyAt: string, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(
-    at,
-  );
-  const [date = "", time = ""] = parts.split(" ");
+  // That locale writes YYYY-MM-DD HH:MM.
+  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
   if (time >= dailyAt) return date;
   return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

@@ -4,7 +4,7 @@ import type { Sender } from "../channels/channel.ts";
 import { ContextNotes, type ContextMessage } from "./context.ts";
 import { Steps } from "./steps.ts";
 import { modelText, sessionStatements, speakerName, type SessionStatements } from "./statements.ts";
-import { transaction } from "../../process/transaction.ts";
+import { lightTransaction, transaction } from "../../process/transaction.ts";
 
 /** One message of a transcript, as the model sees it. */
 export interface Turn {
@@ -199,7 +199,7 @@ export class Sessions {
 
   /** See {@link tokenRatio}. */
   setTokenRatio(conversation: string, ratio: number): void {
-    this.#sql.setRatio.run(ratio, conversation);
+    lightTransaction(this.#database, () => this.#sql.setRatio.run(ratio, conversation));
   }
 
   /** Keeps a group's message that was not for the bot, the last `keep` of them, for its next answer there. */

@@ -7,5 +7,6 @@ export function durableSql(storage: DurableObjectStorage): Sql {
     all: (statement: string, ...values: SqlValue[]): Row[] =>
       storage.sql.exec<Record<string, SqlValue>>(statement, ...values).toArray(),
     transaction: (work) => storage.transactionSync(work),
+    lightTransaction: (work) => storage.transactionSync(work),
   };
 }

@@ -1,6 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import type { Row, Sql, SqlValue } from "../../edge/ledger/sql.ts";
-import { transaction } from "../../process/transaction.ts";
+import { lightTransaction, transaction } from "../../process/transaction.ts";
 import { openDatabase, type DatabaseSetAside } from "../../process/database.ts";
 
 /** An open database. */
@@ -20,6 +20,7 @@ export function openSqlite(file: string, onSetAside?: (report: DatabaseSetAside)
   return {
     all: (statement: string, ...values: SqlValue[]) => prepare(statement).all(...values) as Row[],
     transaction: (work) => transaction(database, work),
+    lightTransaction: (work) => lightTransaction(database, work),
     close: () => database.close(),
   };
 }

@@ -83,3 +83,25 @@ test("where the store takes nothing, every event that arrived is refused and non
   expect(admissions.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(await ledger.counts()).toEqual({ received: 0, delivering: 0, answered: 0, dead: 0 });
 });
+
+test("a transaction waits for the disk, a light one does not, and one that fails leaves nothing behind", async () => {
+  const sql = openSqlite(join(await temporaryDirectory(), "state.db"));
+  onTestFinished(() => sql.close());
+  const waits = () => sql.all("PRAGMA synchronous")[0]?.["synchronous"];
+  const [normal, full] = [1, 2];
+  sql.all("CREATE TABLE marks (name TEXT)");
+  expect(waits()).toBe(full);
+  expect(sql.transaction(waits)).toBe(full);
+  expect(sql.lightTransaction(waits)).toBe(normal);
+  expect(waits()).toBe(full);
+
+  const fails = (): never => {
+    sql.all("INSERT INTO marks VALUES ('one')");
+    throw new Error("no");
+  };
+  expect(() => sql.lightTransaction(fails)).toThrow("no");
+  expect(waits()).toBe(full);
+  expect(sql.all("SELECT * FROM marks")).toEqual([]);
+  // Inside of a transaction it is a part of that one, which waits.
+  expect(sql.transaction(() => sql.lightTransaction(waits))).toBe(full);
+});

@@ -57,6 +57,7 @@ export class Sandbox extends Real {
   readonly #storage: { at: number | null; fired: number };
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
+    // The stand-ins have what the object uses of the real ones, and no more: hence the casts.
     const { container, flaky, storage } = worldOf(ctx, env);
     Object.defineProperty(ctx, "container", { value: container as unknown as Container });
     Object.defineProperty(ctx.storage, "getAlarm", { value: async () => storage.at });
