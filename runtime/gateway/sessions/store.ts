@@ -87,10 +87,10 @@ export class Sessions {
 
   /**
    * Adds a question's messages, each once. The first new one of a group takes along what was said there
-   * meanwhile that was not for the bot.
+   * meanwhile that was not for the bot. After a power cut whoever asked asks again.
    */
   ask({ conversation, messages, group, at }: QuestionEntry): void {
-    transaction(this.#database, () => {
+    lightTransaction(this.#database, () => {
       for (const { delivery, sender, text } of messages) {
         if (this.knows(conversation, delivery)) continue;
         const name = group ? speakerName(sender) : null;
