@@ -81,8 +81,9 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     if (!channel) return context.json({ ok: false, error: "channel_not_found" });
     if (!text) return context.json({ ok: false, error: "no_text" });
     const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
-    messages.push({ channel, text, ts, ...(threadTs && { threadTs }) });
-    waiting.changed();
+    const posted: SlackMessage = { channel, text, ts, ...(threadTs && { threadTs }) };
+    messages.push(posted);
+    waiting.changed(posted);
     return context.json({
       ok: true,
       channel,
@@ -95,7 +96,7 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     const message = messages.find((candidate) => candidate.ts === ts);
     if (!message || !text) return context.json({ ok: false, error: "message_not_found" });
     message.text = text;
-    waiting.changed();
+    waiting.changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));

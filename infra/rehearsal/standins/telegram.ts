@@ -110,8 +110,15 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       return Object.assign(known, { text: read.text, source });
     }
     const thread = parameters["message_thread_id"];
-    const sent = { id: nextMessageId(), chat, text: read.text, source, edits: [] };
-    messages.push({ ...sent, ...(typeof thread === "number" && { thread }) });
+    const sent: TelegramMessage = {
+      id: nextMessageId(),
+      chat,
+      text: read.text,
+      source,
+      edits: [],
+      ...(typeof thread === "number" && { thread }),
+    };
+    messages.push(sent);
     return sent;
   };
 
@@ -140,7 +147,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     sendMessage: (parameters) => {
       const sent = write(parameters);
       if ("status" in sent) return sent;
-      waiting.changed();
+      waiting.changed(sent);
       return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), text: sent.text };
     },
     editMessageText: (parameters) => {
@@ -150,7 +157,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       if (known === undefined) return refused(400, "Bad Request: message to edit not found");
       const sent = write(parameters, known);
       if ("status" in sent) return sent;
-      waiting.changed();
+      waiting.changed(sent);
       return { message_id: sent.id, text: sent.text };
     },
     sendChatAction: () => true,

@@ -2,37 +2,34 @@
 export class Waiting<Message> {
   readonly #platform: string;
   readonly #messages: readonly Message[];
-  readonly #looks = new Set<() => void>();
+  readonly #looks = new Set<(message: Message) => void>();
 
-  /** `messages` is the list that grows; each change of it is told by {@link changed}. */
+  /** `messages` is the list that grows; each message that comes or is edited is told by {@link changed}. */
   constructor(platform: string, messages: readonly Message[]) {
     this.#platform = platform;
     this.#messages = messages;
   }
 
-  changed(): void {
-    for (const look of this.#looks) look();
+  changed(message: Message): void {
+    for (const look of this.#looks) look(message);
   }
 
   /** Resolves with the first message that fits, now or later; rejects after `timeoutMs`. */
   for(fits: (message: Message) => boolean, timeoutMs: number): Promise<Message> {
     return new Promise((resolve, reject) => {
-      const end = (): void => {
+      const there = this.#messages.find(fits);
+      if (there !== undefined) return resolve(there);
+      const look = (message: Message): void => {
+        if (!fits(message)) return;
         clearTimeout(timer);
         this.#looks.delete(look);
-      };
-      const look = (): void => {
-        const found = this.#messages.find(fits);
-        if (found === undefined) return;
-        end();
-        resolve(found);
+        resolve(message);
       };
       const timer = setTimeout(() => {
-        end();
+        this.#looks.delete(look);
         reject(new Error(`no message reached the ${this.#platform} stand-in within ${timeoutMs} ms`));
       }, timeoutMs);
       this.#looks.add(look);
-      look();
     });
   }
 }
