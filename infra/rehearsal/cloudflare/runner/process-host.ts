@@ -39,6 +39,7 @@ export class ProcessHost {
   readonly #secret = randomBytes(24).toString("hex");
   readonly #instances = new Map<string, Instance>();
   readonly #lines: string[] = [];
+  #closed = false;
 
   constructor(options: ProcessHostOptions) {
     this.#options = options;
@@ -78,6 +79,7 @@ export class ProcessHost {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.stop();
     this.#server.closeAllConnections();
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
@@ -106,6 +108,9 @@ export class ProcessHost {
     if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
     const [gateway = 0, supervisor = 0] = await freePorts(2);
+    // Meanwhile another call has started it, or none is to start any more.
+    if (this.#closed) return NO_INSTANCE;
+    if (this.#instances.has(name)) return undefined;
     const dir = join(supervise.dir, objectId);
     const process = new ContainerProcess({
       command: supervise.command,

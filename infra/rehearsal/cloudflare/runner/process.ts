@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 
@@ -26,6 +26,7 @@ export class ContainerProcess {
     if (file === undefined) throw new Error("The container's command is empty");
     rmSync(dir, { recursive: true, force: true });
     mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const place = realpathSync(dir);
     this.#child = spawn(file, args, { cwd: dir, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     for (const output of [this.#child.stdout, this.#child.stderr]) {
       if (output) createInterface({ input: output }).on("line", onLine);
@@ -35,6 +36,7 @@ export class ContainerProcess {
         this.#isRunning = false;
         // A child of the command that outlived it belonged to the container too.
         this.#signalGroup("SIGKILL");
+        killAllIn(place);
         rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
         resolve(code);
       };
@@ -79,5 +81,24 @@ export class ContainerProcess {
     } catch {
       // The group has ended already.
     }
+  }
+}
+
+/** Ends what runs in a folder: a child with a group of its own would write there again. Needs Linux's `/proc`. */
+function killAllIn(place: string): void {
+  for (const name of namesIn("/proc").filter((one) => /^\d+$/.test(one))) {
+    try {
+      if (readlinkSync(`/proc/${name}/cwd`) === place) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
