@@ -34,9 +34,9 @@ class HeldDatabase extends DatabaseSync {
 
 /**
  * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synchronised at each
- * commit but the light ones' (transaction.ts). Whoever has it open holds a shared lock on `<path>.lock`. A file that is no database, or a
- * corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but only while nobody else has
- * it open: what another process still writes would be lost with it.
+ * commit but the light ones' (transaction.ts). Whoever has it open holds a shared lock on `<path>.lock`. A
+ * file that is no database, or a corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but
+ * only while nobody else has it open: what another process still writes would be lost with it.
  *
  * @throws StewardError `store_corrupt` where it is corrupt and in use, `disk_full`,
  * `data_directory_unwritable`.

@@ -11,7 +11,7 @@ import { freePorts } from "../../infra/rehearsal/ports.ts";
 import { mention } from "../../infra/rehearsal/standins/slack.ts";
 import { MODEST_V8 } from "../../runtime/supervisor/gateway-command.ts";
 import { answersState } from "../support/ready.ts";
-import { startSurroundings } from "../support/service.ts";
+import { baseEnvironment, startSurroundings } from "../support/service.ts";
 
 const run = promisify(execFile);
 const REPLY_MS = 30_000;
@@ -24,10 +24,8 @@ test("a service that the image's warm-up has compiled compiles nothing, up to it
   onTestFinished(() => rm(home, { recursive: true }));
   const [gateway, supervisor, port] = await freePorts(3);
   const env = {
-    PATH: process.env["PATH"],
-    STEWARD_HOME: join(home, "data"),
+    ...baseEnvironment(home),
     NODE_COMPILE_CACHE: join(home, "compiled"),
-    NODE_COMPILE_CACHE_PORTABLE: "1",
     GATEWAY_PORT: `${gateway}`,
     SUPERVISOR_PORT: `${supervisor}`,
     PORT: `${port}`,

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
 
@@ -13,26 +14,19 @@ export function mark(dir: string): Record<string, string> {
  * /proc nothing is found.
  */
 export function endLeftovers(dir: string): void {
-  for (const name of directory("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
+  endProcesses((pid) => {
     const owner = ownerOf(pid, dir);
-    if (owner !== undefined && !isAlive(owner)) end(pid);
-  }
+    return owner !== undefined && !isAlive(owner);
+  });
 }
 
 /** The process that started this one for that directory; undefined when none did. */
 function ownerOf(pid: number, dir: string): number | undefined {
-  try {
-    const prefix = `${VARIABLE}=`;
-    const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    const value = entries.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
-    const [owner = "", ...rest] = value.split(":");
-    return rest.join(":") === dir ? Number(owner) : undefined;
-  } catch {
-    // Another user's, or gone.
-    return undefined;
-  }
+  const prefix = `${VARIABLE}=`;
+  const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  const value = entries.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
+  const [owner = "", ...rest] = value.split(":");
+  return rest.join(":") === dir ? Number(owner) : undefined;
 }
 
 function isAlive(pid: number): boolean {
@@ -41,21 +35,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It ended by itself meanwhile.
-  }
-}
-
-function directory(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
   }
 }

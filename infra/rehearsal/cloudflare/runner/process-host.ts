@@ -106,9 +106,8 @@ export class ProcessHost {
     const { supervise, mark, hasApplication, log } = this.#options;
     const [namespaceId = "", objectId = ""] = name.split("/");
     if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
-    if (this.#instances.has(name)) return undefined;
     const [gateway = 0, supervisor = 0] = await freePorts(2);
-    // Meanwhile another call has started it, or none is to start any more.
+    // Behind the last wait: another call may have started it meanwhile, and none starts behind the end.
     if (this.#closed) return NO_INSTANCE;
     if (this.#instances.has(name)) return undefined;
     const dir = join(supervise.dir, objectId);

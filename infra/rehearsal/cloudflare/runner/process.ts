@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
+import { endProcesses } from "./running.ts";
 
 /** Between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
 const STOP_GRACE_MS = 10_000;
@@ -34,9 +35,10 @@ export class ContainerProcess {
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#isRunning = false;
-        // A child of the command that outlived it belonged to the container too.
+        // A child of the command that outlived it belonged to the container too, also in a group of its own: it
+        // would write to the directory again.
         this.#signalGroup("SIGKILL");
-        killAllIn(place);
+        endProcesses((pid) => readlinkSync(`/proc/${pid}/cwd`) === place);
         rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
         resolve(code);
       };
@@ -81,24 +83,5 @@ export class ContainerProcess {
     } catch {
       // The group has ended already.
     }
-  }
-}
-
-/** Ends what runs in a folder: a child with a group of its own would write there again. Needs Linux's `/proc`. */
-function killAllIn(place: string): void {
-  for (const name of namesIn("/proc").filter((one) => /^\d+$/.test(one))) {
-    try {
-      if (readlinkSync(`/proc/${name}/cwd`) === place) process.kill(Number(name), "SIGKILL");
-    } catch {
-      // It has ended meanwhile, or is somebody else's.
-    }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
