@@ -47,9 +47,7 @@ async function run(target: Target, options: RehearsalOptions, interruption: Inte
     // A host's container outlives this process, unlike the emulated account's.
     const leavesContainer = target === "host" && options.once;
     try {
-      if (options.destroy) await world.removeData();
-      // With the program, since the stand-ins may listen elsewhere than at the last update.
-      if (options.destroy || leavesContainer) await world.stack.destroy({ color: "never", runProgram: true });
+      if (options.destroy || leavesContainer) await world.destroy();
     } finally {
       await world.close();
     }

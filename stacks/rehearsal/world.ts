@@ -14,6 +14,11 @@ import type { RehearsalOptions } from "./options.ts";
 import { bridgeAddress, chooseSandbox } from "./sandbox.ts";
 import { openStack, type OpenStack } from "./stack.ts";
 
+// With the program, since the stand-ins may listen elsewhere than at the last update.
+const DESTROY = { color: "never", runProgram: true } as const;
+/** The URNs of a stack's buckets, as a pattern. */
+const BUCKETS = "**cloudflare:index/r2Bucket:R2Bucket::*";
+
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World extends OpenStack {
   engine: Engine;
@@ -25,8 +30,8 @@ export interface World extends OpenStack {
   limits: readonly string[];
   /** Headers that sign the operator in; `audience` is the stack's output. */
   signIn(audience: string): Promise<Record<string, string>>;
-  /** Removes what has gathered in the emulated account and keeps the stack from being destroyed. */
-  removeData(): Promise<void>;
+  /** Destroys the stack, with what has gathered in its emulated bucket. */
+  destroy(): Promise<void>;
 }
 
 /** Starts the world of this target. What was started ends again when a later step fails. */
@@ -91,7 +96,12 @@ export async function openWorld(
       sandbox: sandbox.description,
       limits: LIMITS,
       signIn,
-      removeData: () => cloud.runner.emptyBuckets(),
+      destroy: async () => {
+        // Its Worker writes to the bucket for as long as it is there.
+        await stack.destroy({ ...DESTROY, exclude: [BUCKETS] });
+        await cloud.runner.emptyBuckets();
+        await stack.destroy(DESTROY);
+      },
     };
   };
   const host = async (): Promise<World> => {
@@ -101,8 +111,8 @@ export async function openWorld(
     const stack = await open(hostConfig({ settings, endpoints: platforms.endpoints }), ["command"]);
     const signIn = async () => ({ authorization: `Bearer ${settings.secrets.adminToken}` });
     const sandbox = `a container on Docker ${version}`;
-    const removeData = async () => {};
-    return { stack, close, engine, settings, platforms, sandbox, limits: [], signIn, removeData };
+    const destroy = async () => void (await stack.destroy(DESTROY));
+    return { stack, close, engine, settings, platforms, sandbox, limits: [], signIn, destroy };
   };
   try {
     return await (target === "host" ? host() : serverless());

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exclusively } from "../../infra/build/cache.ts";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { rehearse, run, startRehearsal } from "../support/rehearse.ts";
 
@@ -84,6 +86,42 @@ describe.each([
     600_000,
   );
 });
+
+it("removes a stack that people write to meanwhile, which its Worker keeps in the bucket", async () => {
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
+  const words = ["--json", "--sandbox", "process", "--dir", dir];
+  const { report, stderr } = await rehearse("--once", ...words);
+  expect(report, stderr).toMatchObject({ ok: true });
+  const { secrets } = JSON.parse(await readFile(path.join(dir, "serverless/rehearsal.json"), "utf8"));
+  const destroying = startRehearsal("--destroy", ...words);
+  const over = destroying.ended.then((): true => true);
+  await destroying.says("Ending what the rehearsal started");
+  let taken = 0;
+  for (let id = 1; !(await Promise.race([over, delay(50)])); id += 1) {
+    const answer = await fetch(new URL(ROUTES.telegramWebhook.path, report.url), {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-telegram-bot-api-secret-token": secrets.telegramWebhookSecret,
+      },
+      body: JSON.stringify({
+        update_id: id,
+        message: {
+          message_id: id,
+          date: 1,
+          chat: { id: 1, type: "private" },
+          from: { id: 1, first_name: "Ada" },
+          text: "Are you there?",
+        },
+      }),
+    }).catch(() => undefined);
+    if (answer?.ok) taken += 1;
+  }
+  const { code, stderr: said } = await destroying.ended;
+  expect(code, said).toBe(0);
+  expect(taken).toBeGreaterThan(0);
+  expect(existsSync(path.join(dir, "serverless"))).toBe(false);
+}, 300_000);
 
 it("takes up an update that was killed in its middle", async () => {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
