@@ -15,7 +15,7 @@ async function say({ host }: Admin, id: string, text: string): Promise<void> {
   await host.slack.waitFor((message) => message.text.includes(text), SOON.timeout);
 }
 
-/** A stranger writes, and is approved on the page. */
+/** A stranger writes, is approved on the page, and told so. */
 async function approve({ host, page }: Admin, id: string, user: string): Promise<void> {
   const direct = { type: "message", channel_type: "im", channel: `D${user}`, user, ts: `1795000000.${id}` };
   await host.postSlack(slackEvent(id, direct));
@@ -31,6 +31,9 @@ async function approve({ host, page }: Admin, id: string, user: string): Promise
     .toBe(1);
   await button.click();
   await page.getByText("Approved.").waitFor();
+  const told = ({ channel, text }: { channel: string; text: string }) =>
+    channel === `D${user}` && text.includes("You are approved");
+  await host.slack.waitFor(told, SOON.timeout);
 }
 
 /** What is there: messages, and who was approved. */
