@@ -6,8 +6,10 @@ const LAST_LINES = 15;
 const MOST_RESTARTS = 3;
 
 interface Inspected {
+  Id: string;
+  Created: string;
   RestartCount: number;
-  State: { Status: string; ExitCode: number; OOMKilled: boolean; Error: string };
+  State: { Status: string; StartedAt: string; ExitCode: number; OOMKilled: boolean; Error: string };
   Config: { Env: string[] | null };
 }
 
@@ -25,18 +27,37 @@ export async function containerReport(name: string): Promise<string[]> {
   if (found === undefined) return [];
   const { code, stdout, stderr } = await run("docker", ["logs", `--tail=${LAST_LINES}`, name]);
   const redact = createRedactor(environmentOf(found));
-  const words = `${stdout}${stderr}`.trimEnd().split("\n");
-  const logs = code === 0 ? words.slice(-LAST_LINES).map((line) => `  | ${redact(line)}`) : [];
-  return [stateText(name, found), ...logs];
+  const state = stateText(name, found, await lastExitCode(found));
+  if (code !== 0) return [`${state} Its logs cannot be read.`];
+  const words = `${stdout}${stderr}`.trimEnd();
+  if (words === "") return [`${state} It said nothing.`];
+  const lines = words.split("\n").slice(-LAST_LINES);
+  return [`${state} Its last lines:`, ...lines.map((line) => `  | ${redact(line)}`)];
 }
 
-function stateText(name: string, { State, RestartCount }: Inspected): string {
-  const { Status, ExitCode, OOMKilled, Error } = State;
+/** The engine forgets it where the container runs again; its events do not. Nothing where it has never ended. */
+async function lastExitCode({ Id, Created, State }: Inspected): Promise<string> {
+  if (State.Status !== "running") return String(State.ExitCode);
+  const { stdout } = await run("docker", [
+    "events",
+    `--filter=container=${Id}`,
+    "--filter=event=die",
+    // The engine's own times: this machine's clock may be another's.
+    `--since=${Created}`,
+    `--until=${State.StartedAt}`,
+    "--format={{.Actor.Attributes.exitCode}}",
+  ]);
+  return stdout.trimEnd().split("\n").at(-1) ?? "";
+}
+
+function stateText(name: string, { State, RestartCount }: Inspected, exitCode: string): string {
+  const { Status, OOMKilled, Error } = State;
+  const ended = exitCode === "" ? "" : `last exit code ${exitCode}, `;
   const memory = OOMKilled
     ? ", and the kernel killed in it for too little memory (raise steward:memoryMiB)"
     : "";
   const error = Error === "" ? "" : `: ${Error}`;
-  return `The container ${name} is ${Status} (last exit code ${ExitCode}, ${RestartCount} restarts${memory})${error}. Its last lines:`;
+  return `The container ${name} is ${Status} (${ended}${RestartCount} restarts${memory})${error}.`;
 }
 
 function environmentOf({ Config }: Inspected): Record<string, string> {

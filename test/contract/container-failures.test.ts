@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/build/docker.ts";
 import { run } from "../../infra/build/process.ts";
+import { DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { changedImage, GREEDY } from "../support/changed-image.ts";
 import { engine } from "../support/docker.ts";
 import { answersState } from "../support/ready.ts";
@@ -37,6 +38,26 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
     expect(code).toBe(1);
     expect(stderr).toContain(`The container ${container.name} is exited (last exit code 137`);
     expect(stderr).toContain("the kernel killed in it for too little memory (raise steward:memoryMiB)");
+  });
+
+  test("tells how it ended before, where it runs again", async () => {
+    // Ends at its first start alone: the volume keeps a mark of that.
+    const mark = JSON.stringify(`${DATA_DIRECTORY}/ended`);
+    const program = `const fs = process.getBuiltinModule("node:fs");
+      if (fs.existsSync(${mark})) setInterval(() => {}, 1_000);
+      else { fs.writeFileSync(${mark}, ""); process.exit(3); }`;
+    const image = await changedImage(`steward-test-ending-suite:${process.pid}`, {
+      "platform/node/host.js": program,
+    });
+    onTestFinished(async () => void (await docker(["rmi", "--force", image])));
+    const container = await started({ image });
+    await docker(["wait", container.name]);
+    await docker(["start", container.name]);
+
+    const { stderr } = await probe(container);
+    expect(stderr).toContain(
+      `The container ${container.name} is running (last exit code 3, 0 restarts). It said nothing.`,
+    );
   });
 
   test("tells what is wrong with its config, with its last lines and no secret", async () => {
