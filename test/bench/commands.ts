@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { figure, type Figure } from "../support/measure.ts";
-import { baseEnvironment } from "../support/service.ts";
+import { baseEnvironment, startService } from "../support/service.ts";
+import type { RunOptions } from "./run.ts";
+import { emptyHome } from "./start.ts";
 
 /** The commands that the reference was measured with. */
 const COMMANDS = [
@@ -13,12 +15,11 @@ const COMMANDS = [
 const AT_MOST_MS = 90;
 
 /** The command line, from its spawn to its end, on the data directory of a gateway that has run. */
-export async function benchCommands(
-  bundleDir: string,
-  home: string,
-  environment: Record<string, string>,
-  runs: number,
-): Promise<Figure[]> {
+export async function benchCommands(options: RunOptions): Promise<Figure[]> {
+  const { bundleDir, surroundings, runs, folder } = options;
+  const { environment } = surroundings;
+  const home = await emptyHome(join(folder, "commands"));
+  await (await startService(bundleDir, "supervisor/main.js", home, environment)).stop();
   const figures: Figure[] = [];
   for (const command of COMMANDS) {
     const times: number[] = [];

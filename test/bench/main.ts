@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
@@ -11,6 +10,7 @@ import { benchWorkerEdge } from "./edge/worker.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHost } from "./host.ts";
 import type { Figure } from "../support/measure.ts";
+import { readOptions, type Part } from "./options.ts";
 import { benchPeer } from "./peer.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
@@ -18,30 +18,20 @@ import { benchSize } from "./size.ts";
 import { benchStack } from "./stack.ts";
 import { benchStart } from "./start.ts";
 
-// `npm run bench [-- --json] [-- --runs 5] [-- --only start,growth] [-- --peer]`: every figure that the
-// project claims, as the median of several runs against stand-ins on this machine.
-const { values } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    peer: { type: "boolean", default: false },
-    runs: { type: "string", default: "5" },
-    only: { type: "string" },
-  },
-});
-const runs = Number(values.runs);
-if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs needs a whole number from 1");
-
+// `npm run bench`: every figure that the project claims, as the median of several runs against stand-ins on this
+// machine. See `npm run bench -- --help`.
+const { json, runs, wanted } = readOptions(process.argv.slice(2));
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const bundle = await buildBundle();
 const folder = await mkdtemp(join(tmpdir(), "steward-bench-"));
 const surroundings = await startSurroundings();
 const options = { bundleDir: bundle.container.dir, surroundings, runs, folder };
 
-const parts: Record<string, () => Promise<Figure[]>> = {
+const parts: Record<Part, () => Promise<Figure[]>> = {
   size: () => benchSize(bundle),
   host: () => benchHost(bundle, runs, log),
   start: () => benchStart(options, folder),
-  commands: () => benchCommands(bundle.container.dir, join(folder, "start0"), surroundings.environment, runs),
+  commands: () => benchCommands(options),
   messages: () => benchMessages(options),
   memory: () => benchMemory(options),
   growth: () => benchGrowth(options),
@@ -50,19 +40,16 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),
   stack: () => benchStack(runs, log),
-  ...(values.peer && { peer: () => benchPeer(runs, folder, log) }),
+  peer: () => benchPeer(runs, folder, log),
 };
-const wanted = values.only?.split(",") ?? Object.keys(parts);
-const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
-if (unknown.length > 0) throw new Error(`--only knows ${Object.keys(parts).join(", ")}`);
 
 try {
   const figures: Figure[] = [];
   for (const name of wanted) {
     log(`measuring ${name}, ${runs} runs`);
-    figures.push(...((await parts[name]?.()) ?? []));
+    figures.push(...(await parts[name]()));
   }
-  if (values.json) process.stdout.write(`${JSON.stringify({ runs, node: process.version, figures })}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ runs, node: process.version, figures })}\n`);
   else process.stdout.write(table(figures));
 } finally {
   await surroundings.close();
