@@ -87,7 +87,7 @@ describe.each([
   );
 });
 
-it("removes a stack that people write to meanwhile, which its Worker keeps in the bucket", async () => {
+it("removes a stack that people write to until its Worker is gone", async () => {
   const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
   const words = ["--json", "--sandbox", "process", "--dir", dir];
   const { report, stderr } = await rehearse("--once", ...words);
@@ -115,7 +115,8 @@ it("removes a stack that people write to meanwhile, which its Worker keeps in th
         },
       }),
     }).catch(() => undefined);
-    if (answer?.ok) taken += 1;
+    // Also 503 is kept: the container was asleep.
+    if (answer?.status === 200 || answer?.status === 503) taken += 1;
   }
   const { code, stderr: said } = await destroying.ended;
   expect(code, said).toBe(0);
