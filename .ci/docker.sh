@@ -31,18 +31,8 @@ if ! answers; then
   need iptables iptables
 fi
 
-if [ -n "$missing" ]; then
-  if ! command -v apt-get >/dev/null 2>&1; then
-    say "missing:$missing, and this is no Debian to install them on"
-    exit 1
-  fi
-  say "installing$missing"
-  as_root apt-get update -q >&2
-  # In runlevel 1 the packages start no service: dockerd is started below, with flags of its own.
-  # shellcheck disable=SC2086
-  as_root env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends $missing >&2
-fi
+# shellcheck disable=SC2086
+[ -z "$missing" ] || "$(dirname "$0")/packages.sh" $missing
 
 if answers; then
   say "an engine runs already, version $(docker version --format '{{.Server.Version}}')"
