@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { missing, openAdmin } from "../support/admin-browser.ts";
+import { openAdmin } from "../support/admin-browser.ts";
+import { browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import type { startHost } from "../support/host.ts";
 import { steward } from "../runtime/support/cli.ts";
@@ -7,7 +8,7 @@ import { steward } from "../runtime/support/cli.ts";
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
 
-test.skipIf(missing)("the operator approves a sender and rejects another on a phone", async () => {
+test.skipIf(browserIsMissing)("the operator approves a sender and rejects another on a phone", async () => {
   const { host, page, look, refusedByPolicy } = await openAdmin();
   const direct = (id: string, user: string) =>
     host.postSlack(
@@ -48,7 +49,7 @@ test.skipIf(missing)("the operator approves a sender and rejects another on a ph
   expect(refusedByPolicy).toEqual([]);
 });
 
-test.skipIf(missing)("the operator approves a browser of the web chat and revokes it", async () => {
+test.skipIf(browserIsMissing)("the operator approves a browser of the web chat and revokes it", async () => {
   const { host, page, look, refusedByPolicy } = await openAdmin();
   const browser = page.context().browser();
   const chat = await (await browser?.newContext())?.newPage();
@@ -66,50 +67,53 @@ test.skipIf(missing)("the operator approves a browser of the web chat and revoke
   expect(refusedByPolicy).toEqual([]);
 });
 
-test.skipIf(missing)("the operator reads ledger, logs and config, and restarts the gateway", async () => {
-  const { host, page, look, refusedByPolicy } = await openAdmin();
-  await host.postSlack(slackEvent("Ev-a-long-id-".padEnd(120, "x")));
-  const go = async (name: string) => {
-    await page.getByRole("link", { name, exact: true }).click();
-    await page.getByRole("heading", { level: 1, name }).waitFor();
-    expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
-    await look(name.toLowerCase());
-  };
-  await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(0);
-  await go("Channels");
-  await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
-  await go("Sessions");
-  await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
-  await go("Usage");
-  await page.getByText("Messages as a table").click();
-  await page.getByRole("table", { name: "Messages" }).waitFor();
-  await go("Ledger");
-  await page.getByLabel("State").selectOption({ label: "Given up" });
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText("None.").waitFor();
-  await page.getByLabel("Platform").selectOption("slack");
-  await page.getByLabel("State").selectOption({ label: "All" });
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByRole("heading", { name: /^slack:Ev-a-long-id/ }).waitFor();
-  await go("Logs");
-  expect(await page.getByRole("region").textContent()).toContain("ready");
-  await go("Configuration");
-  await page.getByText("The file is valid").waitFor();
-  expect(await page.getByRole("region").textContent()).toContain('"slack"');
-  expect(await page.content()).not.toContain(host.secrets.slackBotToken);
+test.skipIf(browserIsMissing)(
+  "the operator reads ledger, logs and config, and restarts the gateway",
+  async () => {
+    const { host, page, look, refusedByPolicy } = await openAdmin();
+    await host.postSlack(slackEvent("Ev-a-long-id-".padEnd(120, "x")));
+    const go = async (name: string) => {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
+      await look(name.toLowerCase());
+    };
+    await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(0);
+    await go("Channels");
+    await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
+    await go("Sessions");
+    await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
+    await go("Usage");
+    await page.getByText("Messages as a table").click();
+    await page.getByRole("table", { name: "Messages" }).waitFor();
+    await go("Ledger");
+    await page.getByLabel("State").selectOption({ label: "Given up" });
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("None.").waitFor();
+    await page.getByLabel("Platform").selectOption("slack");
+    await page.getByLabel("State").selectOption({ label: "All" });
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("heading", { name: /^slack:Ev-a-long-id/ }).waitFor();
+    await go("Logs");
+    expect(await page.getByRole("region").textContent()).toContain("ready");
+    await go("Configuration");
+    await page.getByText("The file is valid").waitFor();
+    expect(await page.getByRole("region").textContent()).toContain('"slack"');
+    expect(await page.content()).not.toContain(host.secrets.slackBotToken);
 
-  const before = await host.gatewayPid();
-  await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByRole("link", { name: "Restart the gateway" }).click();
-  await look("restart");
-  await page.getByRole("button", { name: "Restart the gateway" }).click();
-  await page.getByText("The gateway is being restarted.").waitFor();
-  await expect.poll(() => host.gatewayPid().catch(() => before), SOON).not.toBe(before);
-  // The first stop on the way by keyboard leads past the navigation.
-  await page.keyboard.press("Tab");
-  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
-  expect(refusedByPolicy).toEqual([]);
-});
+    const before = await host.gatewayPid();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("link", { name: "Restart the gateway" }).click();
+    await look("restart");
+    await page.getByRole("button", { name: "Restart the gateway" }).click();
+    await page.getByText("The gateway is being restarted.").waitFor();
+    await expect.poll(() => host.gatewayPid().catch(() => before), SOON).not.toBe(before);
+    // The first stop on the way by keyboard leads past the navigation.
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+    expect(refusedByPolicy).toEqual([]);
+  },
+);
 
 /** The approved senders, as the debug route gives the file. */
 async function allowed({ request, admin }: Awaited<ReturnType<typeof startHost>>) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { missing, openAdmin } from "../support/admin-browser.ts";
+import { openAdmin } from "../support/admin-browser.ts";
+import { browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 
 /** Generous: it ends what hangs. */
@@ -59,7 +60,7 @@ async function tabTo({ page }: Admin, name: RegExp): Promise<void> {
   throw new Error(`no element named ${name} was reached by keyboard`);
 }
 
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "a backup is made on the page, and restored by keyboard alone: all is as it was then",
   async () => {
     const admin = await openAdmin();

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { missing, openAdmin } from "../support/admin-browser.ts";
+import { openAdmin } from "../support/admin-browser.ts";
+import { browserIsMissing } from "../support/browser.ts";
 
 const PLAIN = "a-signing-secret-in-plain-text";
 /** Telegram is off, so that nothing polls; its keys are checked all the same. */
@@ -28,7 +29,7 @@ async function edit({ page }: Admin, change: (text: string) => string) {
   return text;
 }
 
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "a config with deprecated keys is repaired from the page, and the gateway starts",
   async () => {
     const admin = await openAdmin({ config: DEPRECATED }, "crash-looping");
@@ -59,7 +60,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "an edit that is wrong is refused with every problem, and one that is right is saved",
   async () => {
     const config = { channels: { slack: SLACK } };
@@ -92,7 +93,7 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)("a file that somebody else changed meanwhile is not overwritten", async () => {
+test.skipIf(browserIsMissing)("a file that somebody else changed meanwhile is not overwritten", async () => {
   const admin = await openAdmin({ config: { channels: { slack: SLACK } } });
   const { host, page, look } = admin;
   await page.goto(`${host.url}/_admin/config/edit`);
@@ -104,7 +105,7 @@ test.skipIf(missing)("a file that somebody else changed meanwhile is not overwri
   expect(await onDisk(admin)).toEqual({ channels: {} });
 });
 
-test.skipIf(missing)("a file that nobody can mend is set aside for a fresh one", async () => {
+test.skipIf(browserIsMissing)("a file that nobody can mend is set aside for a fresh one", async () => {
   const admin = await openAdmin(
     { config: { channels: { slack: { ...SLACK, allowedUsers: [] } } } },
     "crash-looping",

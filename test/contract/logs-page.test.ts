@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { missing, openAdmin } from "../support/admin-browser.ts";
+import { openAdmin } from "../support/admin-browser.ts";
+import { browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
 
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "the logs page follows what is logged, filters it and stands still on demand",
   async () => {
     const { host, page, look, refusedByPolicy } = await openAdmin({ scripts: true });
@@ -52,13 +53,16 @@ test.skipIf(missing)(
   },
 );
 
-test.skipIf(missing)("the logs page tells when no answer comes, and goes on once one does", async () => {
-  const { host, page, context, refusedByPolicy } = await openAdmin({ scripts: true });
-  await page.goto(`${host.url}/_admin/logs`);
-  await page.getByText("Following.").waitFor();
-  await context.setOffline(true);
-  await page.getByText("No answer.").waitFor();
-  await context.setOffline(false);
-  await page.getByText("Following.").waitFor();
-  expect(refusedByPolicy).toEqual([]);
-});
+test.skipIf(browserIsMissing)(
+  "the logs page tells when no answer comes, and goes on once one does",
+  async () => {
+    const { host, page, refusedByPolicy } = await openAdmin({ scripts: true });
+    await page.goto(`${host.url}/_admin/logs`);
+    await page.getByText("Following.").waitFor();
+    await page.context().setOffline(true);
+    await page.getByText("No answer.").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("Following.").waitFor();
+    expect(refusedByPolicy).toEqual([]);
+  },
+);

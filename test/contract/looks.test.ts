@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { chromium, type Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import { barriers } from "../support/accessibility.ts";
-import { missing } from "../support/admin-browser.ts";
+import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import { startHost } from "../support/host.ts";
 import { shoot } from "../support/screenshots.ts";
@@ -27,9 +26,7 @@ async function open() {
   const host = await startHost();
   onTestFinished(() => host.stop());
   await host.inState("ready");
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await openBrowser();
   const found: string[] = [];
   /** How a page looks, and what it is like for whoever does not see it, in each width and colour scheme. */
   const look = async (name: string, except: readonly string[] = []) => {
@@ -64,13 +61,7 @@ function useForAMonth(home: string): void {
   }
 }
 
-async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel("Admin token").fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("Signed in as admin").waitFor();
-}
-
-test.skipIf(missing)(
+test.skipIf(browserIsMissing)(
   "no page has a serious barrier, in either colour scheme, wide or narrow",
   async () => {
     const { host, page, found, look } = await open();
@@ -95,6 +86,7 @@ test.skipIf(missing)(
     await page.goto(`${host.url}/_admin/`);
     await look("sign-in");
     await signIn(page, host.secrets.adminToken);
+    await page.getByText("Signed in as admin").waitFor();
     for (const path of ADMIN_PAGES) {
       await page.goto(`${host.url}${path}`);
       await look(nameOf(path));

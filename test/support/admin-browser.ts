@@ -1,15 +1,7 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import { openBrowser, PHONE, refusalsByPolicy, signIn } from "./browser.ts";
 import { startHost, type HostOptions } from "./host.ts";
 import { shoot } from "./screenshots.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
-/** CI installs it: there a missing browser fails. */
-export const missing = !existsSync(CHROMIUM) && !process.env["CI"];
-const REASON = `The admin pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
-if (missing) process.stderr.write(REASON);
-const PHONE = { width: 320, height: 640 };
 
 /** What {@link openAdmin} opens. */
 interface AdminOptions extends HostOptions {
@@ -22,17 +14,10 @@ export async function openAdmin({ scripts = false, ...options }: AdminOptions = 
   const host = await startHost(options);
   onTestFinished(() => host.stop());
   await host.inState(state);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  onTestFinished(() => browser.close());
-  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: scripts });
-  const page = await context.newPage();
-  const refusedByPolicy: string[] = [];
-  page.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) refusedByPolicy.push(message.text());
-  });
+  const page = await openBrowser({ viewport: PHONE, javaScriptEnabled: scripts });
+  const refusedByPolicy = refusalsByPolicy(page);
   await page.goto(`${host.url}/_admin/`);
-  await page.getByLabel("Admin token").fill(host.secrets.adminToken);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await signIn(page, host.secrets.adminToken);
   /** What is wider than the phone, in either colour scheme. */
   const look = async (name: string) => {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -44,5 +29,5 @@ export async function openAdmin({ scripts = false, ...options }: AdminOptions = 
       ]);
     }
   };
-  return { host, page, context, look, refusedByPolicy };
+  return { host, page, look, refusedByPolicy };
 }

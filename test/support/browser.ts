@@ -1,18 +1,36 @@
 import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 
 const CHROMIUM = "/usr/bin/chromium";
 
+/** A small phone's screen, in pixels. */
+export const PHONE = { width: 320, height: 640 };
+
 /** No browser is here to test with. CI installs it: there a missing one fails. */
 export const browserIsMissing = !existsSync(CHROMIUM) && !process.env["CI"];
-const REASON = `The chat page is not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
+const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's package chromium).\n`;
 if (browserIsMissing) process.stderr.write(REASON);
 
 /** An empty page of a browser of its own, ended with the test. */
-export async function openBrowser() {
+export async function openBrowser(options?: BrowserContextOptions): Promise<Page> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   onTestFinished(() => browser.close());
-  const context = await browser.newContext();
+  const context = await browser.newContext(options);
   return context.newPage();
+}
+
+/** What a page's content security policy refuses from now on. */
+export function refusalsByPolicy(page: Page): string[] {
+  const refused: string[] = [];
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) refused.push(message.text());
+  });
+  return refused;
+}
+
+/** Fills in the sign-in page and sends it. */
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Admin token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
 }
