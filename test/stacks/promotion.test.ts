@@ -5,11 +5,12 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import { run } from "../../infra/build/process.ts";
+import type { LoopbackServer } from "../../infra/rehearsal/loopback.ts";
 import { listen, type Listening } from "../../infra/rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { startWorkerOrigin, type WorkerOrigin } from "../support/worker-origin.ts";
+import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { stackCommand } from "../support/stack-command.ts";
 import { ENGINE_MS, stackBeside, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -20,7 +21,7 @@ const OTHER_ACCOUNT = "f".repeat(32);
 let world: ServerlessStage;
 let staging: TestStack;
 let prod: Stack;
-let origin: WorkerOrigin;
+let origin: LoopbackServer;
 let gate: Listening;
 /** While it is set, what staging deploys does not answer. */
 let silent = false;

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBundle } from "../../infra/build/bundle.ts";
+import type { LoopbackServer } from "../../infra/rehearsal/loopback.ts";
 import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, PASSPHRASE, UPDATE_MS } from "../support/stack.ts";
-import { startWorkerOrigin, type WorkerOrigin } from "../support/worker-origin.ts";
+import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { workflowFiles } from "./read.ts";
 import { LocalRunner } from "./runner.ts";
 
@@ -26,7 +27,7 @@ describe("the workflows, step by step", () => {
   let runner: LocalRunner;
   let backend: string;
   const stacks: Record<string, Stack> = {};
-  const origins: WorkerOrigin[] = [];
+  const origins: LoopbackServer[] = [];
   const ran = new Set<string>();
 
   beforeAll(async () => {

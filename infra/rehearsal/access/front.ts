@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   forward,
@@ -10,6 +8,7 @@ import {
   type ForwardTarget,
   type WorkerRunner,
 } from "../cloudflare/index.ts";
+import { listenOnLoopback, type LoopbackServer } from "../loopback.ts";
 import { admitRequest, isIdentityHeader, type Admitted } from "./admission.ts";
 import { localPath, type IdentityGateway } from "./gateway.ts";
 import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
@@ -26,11 +25,8 @@ export interface FrontOptions {
   access: IdentityGateway;
 }
 
-export interface Front {
-  /** The public address of the deployed Worker. */
-  url: string;
-  close(): Promise<void>;
-}
+/** The public address of the deployed Worker. */
+export type Front = LoopbackServer;
 
 /** Starts the Worker's public address on 127.0.0.1: what Cloudflare's edge does between a client and a Worker. */
 export async function startFront(options: FrontOptions): Promise<Front> {
@@ -44,15 +40,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     front.upgrade(request, socket, head).catch(() => socket.destroy());
   });
-  server.listen(options.port, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listenOnLoopback(server, options.port);
 }
 
 class EdgeFront {

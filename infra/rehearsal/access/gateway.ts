@@ -1,10 +1,9 @@
-import { serve } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import * as z from "zod";
+import { listenOnLoopback } from "../loopback.ts";
 import { signingKey } from "./keys.ts";
 import { deniedPage, messagePage, signInPage } from "./pages.ts";
 import type { Decision } from "./policy.ts";
@@ -51,9 +50,8 @@ export async function startIdentityGateway(options: IdentityGatewayOptions): Pro
   const key = await signingKey(dir);
   const codes = new Map<string, { token: string; until: number }>();
   const app = new Hono();
-  const server = serve({ fetch: app.fetch, port: options.port, hostname: "127.0.0.1" }) as Server;
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const { url, close } = await listenOnLoopback(server, options.port);
   const tokens: TokenOptions = { key, issuer: url, sessionSeconds: sessionHours * 3600, clock };
 
   app.get("/cdn-cgi/access/certs", (context) => context.json({ keys: [key.jwk], public_certs: [] }));
@@ -96,10 +94,7 @@ export async function startIdentityGateway(options: IdentityGatewayOptions): Pro
       for (const [old, { until }] of codes) if (until < clock()) codes.delete(old);
       return found && found.until >= clock() ? found.token : undefined;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 

@@ -1,7 +1,6 @@
-import { serve } from "@hono/node-server";
-import { once } from "node:events";
+import { createAdaptorServer } from "@hono/node-server";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../loopback.ts";
 import type { AccountContext, IssueCredentials } from "./account/context.ts";
 import { deployedOf } from "./account/deployed.ts";
 import { ModuleStore } from "./account/modules.ts";
@@ -69,17 +68,15 @@ export async function startCloudflare(options: CloudflareOptions): Promise<Runni
     log("what was deployed before does not start", { error: String(error) });
   });
 
-  const server = serve({ fetch: api.fetch, port: options.port, hostname: "127.0.0.1" }) as Server;
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const server = createAdaptorServer({ fetch: api.fetch }) as Server;
+  const { url, close } = await listenOnLoopback(server, options.port);
   return {
-    url: `http://127.0.0.1:${port}/client/v4`,
+    url: `${url}/client/v4`,
     account: store,
     faults,
     async close() {
       await store.settled();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   };
 }

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../infra/rehearsal/loopback.ts";
 
 /** One request that changed or asked for something. */
 export interface RecordedRequest {
@@ -44,19 +43,8 @@ export async function startRecorder(): Promise<Recorder> {
       JSON.stringify({ success: result !== undefined, errors, messages: [], result: result ?? null }),
     );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stored,
-    take: () => requests.splice(0),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const { url, close } = await listenOnLoopback(server, 0);
+  return { url, stored, take: () => requests.splice(0), close };
 }
 
 type Body = Record<string, unknown> | undefined;

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { PORTS } from "../../../../runtime/contract/names.ts";
 import { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "../forward.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../loopback.ts";
 import { freePorts } from "../../ports.ts";
 import type { Log } from "../runner.ts";
 import { ContainerProcess } from "./process.ts";
@@ -39,6 +38,7 @@ export class ProcessHost {
   readonly #secret = randomBytes(24).toString("hex");
   readonly #instances = new Map<string, Instance>();
   readonly #lines: string[] = [];
+  #listening: LoopbackServer | undefined;
   #closed = false;
 
   constructor(options: ProcessHostOptions) {
@@ -54,10 +54,8 @@ export class ProcessHost {
 
   /** Listens on a free loopback port and returns the address for the stand-ins. */
   async listen(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}/${this.#secret}`;
+    this.#listening = await listenOnLoopback(this.#server, 0);
+    return `${this.#listening.url}/${this.#secret}`;
   }
 
   /** `<namespace>/<object>` of every container that runs. */
@@ -81,8 +79,7 @@ export class ProcessHost {
   async close(): Promise<void> {
     this.#closed = true;
     await this.stop();
-    this.#server.closeAllConnections();
-    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening?.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
