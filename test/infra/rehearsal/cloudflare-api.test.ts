@@ -1,13 +1,12 @@
-import { APIError } from "cloudflare";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  ACCOUNT,
   ask,
   clientOf,
   deployAll,
+  inAccount,
   migrate,
   moduleOf,
   MIGRATE_BUNDLE,
@@ -16,7 +15,6 @@ import {
   SCRIPT,
   startStage,
   tieApplication,
-  until,
   type Stage,
 } from "./support.ts";
 
@@ -29,8 +27,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await stage.close();
 });
-
-const inAccount = { account_id: ACCOUNT };
 
 describe("the token", () => {
   test("a malformed one is refused with 6003 and an unknown one with 10000", async () => {
@@ -209,147 +205,6 @@ describe("scripts", () => {
       versions: [{ version_id: versionId, percentage: 50 }],
     });
     await expect(half).rejects.toThrow(/add up to 100/);
-  });
-});
-
-describe("buckets", () => {
-  test("refuse a second of the name, and their deletion while they hold an object", async () => {
-    await deployAll(stage.client);
-    const { buckets } = stage.client.r2;
-    await expect(buckets.create({ ...inAccount, name: "test-steward" })).rejects.toMatchObject({
-      status: 409,
-      errors: [{ code: 10004 }],
-    });
-    await ask(stage.runner, "/bucket", { method: "PUT", body: "kept" });
-    await expect(buckets.delete("test-steward", inAccount)).rejects.toMatchObject({
-      status: 409,
-      errors: [{ code: 10008, message: "The bucket you tried to delete is not empty." }],
-    });
-    await stage.runner.emptyBuckets();
-    await buckets.delete("test-steward", inAccount);
-    await expect(buckets.get("test-steward", inAccount)).rejects.toMatchObject({ status: 404 });
-  });
-
-  test("an object is seen although the Worker that wrote it is gone", async () => {
-    const { workerId } = await deployAll(stage.client);
-    await ask(stage.runner, "/bucket", { method: "PUT", body: "kept" });
-    await stage.client.workers.beta.workers.delete(workerId, inAccount);
-    await expect(stage.client.r2.buckets.delete("test-steward", inAccount)).rejects.toThrow(/not empty/);
-  });
-
-  test("give an object as it was stored, by the Worker or by the API, and tell what is not there", async () => {
-    await deployAll(stage.client);
-    const { objects } = stage.client.r2.buckets;
-    const inBucket = { ...inAccount, bucket_name: "test-steward" };
-    await ask(stage.runner, "/bucket", { method: "PUT", body: "the Worker's" });
-    expect(await (await objects.get("note", inBucket)).text()).toBe("the Worker's");
-
-    const stored = await objects.upload("note", Buffer.from("{}"), inBucket, {
-      headers: { "content-type": "application/json" },
-    });
-    expect(stored).toMatchObject({ key: "note", size: "2" });
-    const read = await objects.get("note", inBucket);
-    expect(read.headers.get("etag")).toBe(`"${stored.etag}"`);
-    expect(read.headers.get("content-type")).toContain("application/json");
-    expect(await (await ask(stage.runner, "/bucket")).text()).toBe("{}");
-
-    const missing = { status: 404, errors: [{ code: 10007 }] };
-    await expect(objects.get("another", inBucket)).rejects.toMatchObject(missing);
-    const nowhere = { status: 404, errors: [{ code: 10006 }] };
-    await expect(objects.get("note", { ...inAccount, bucket_name: "no-such-bucket" })).rejects.toMatchObject(
-      nowhere,
-    );
-    // The client encodes slashes, which Cloudflare asks not to do.
-    await expect(objects.get("a/note", inBucket)).rejects.toMatchObject({ status: 400 });
-  });
-
-  test("have a default lifecycle rule until others replace it", async () => {
-    const { buckets } = stage.client.r2;
-    await buckets.create({ ...inAccount, name: "test-steward", storageClass: "Standard" });
-    const before = await buckets.lifecycle.get("test-steward", inAccount);
-    expect(before.rules?.map(({ id }) => id)).toEqual(["Default Multipart Abort Rule"]);
-    const rule = { id: "old", enabled: true, conditions: { prefix: "steward/generations/" } };
-    await buckets.lifecycle.update("test-steward", { ...inAccount, rules: [rule] });
-    expect(await buckets.lifecycle.get("test-steward", inAccount)).toEqual({ rules: [rule] });
-  });
-});
-
-describe("container applications", () => {
-  test("are found by name, edited, and refused a new image without a rollout", async () => {
-    const { namespaceId } = await deployAll(stage.client);
-    const { applications } = stage.client.containers;
-    const created = await tieApplication(stage.client, namespaceId);
-    expect(created).toMatchObject({ durable_objects: { namespace_id: namespaceId }, version: 1 });
-    const found = await applications.list({ ...inAccount, name: "steward-sandbox" });
-    expect(found.result.map(({ id }) => id)).toEqual([created.id]);
-    expect((await applications.list({ ...inAccount, name: "other" })).result).toEqual([]);
-    expect(await applications.edit(created.id, { ...inAccount, max_instances: 3 })).toMatchObject({
-      max_instances: 3,
-    });
-    const image = applications.edit(created.id, { ...inAccount, configuration: { image: "x" } } as never);
-    await expect(image).rejects.toMatchObject({ status: 400 });
-  });
-
-  test("one namespace has one application, and one name too", async () => {
-    const { namespaceId } = await deployAll(stage.client);
-    await tieApplication(stage.client, namespaceId);
-    await expect(tieApplication(stage.client, namespaceId, "second")).rejects.toThrow(
-      /DURABLE_OBJECT_ALREADY_HAS_APPLICATION/,
-    );
-    await expect(tieApplication(stage.client, namespaceId)).rejects.toThrow(
-      /application with name steward-sandbox already exists/,
-    );
-    await expect(tieApplication(stage.client, "f".repeat(32), "third")).rejects.toThrow(
-      /DURABLE_OBJECT_NOT_FOUND/,
-    );
-  });
-
-  test("a class that was created without containers can have none", async () => {
-    const worker = await stage.client.workers.beta.workers.create({ ...inAccount, name: SCRIPT });
-    await migrate(stage.client, worker.id, false);
-    await expect(tieApplication(stage.client, await namespaceIdOf(stage.client))).rejects.toThrow(
-      /DURABLE_OBJECT_NOT_CONTAINER_ENABLED/,
-    );
-  });
-
-  test("an application whose Worker was deleted stays as an orphan that blocks its name", async () => {
-    const first = await deployAll(stage.client);
-    const orphan = await tieApplication(stage.client, first.namespaceId);
-    await stage.client.workers.beta.workers.delete(first.workerId, inAccount);
-    await stage.client.r2.buckets.delete("test-steward", inAccount);
-    const second = await deployAll(stage.client);
-    expect(second.namespaceId).not.toBe(first.namespaceId);
-    await expect(tieApplication(stage.client, second.namespaceId)).rejects.toThrow(
-      /steward-sandbox already exists and is tied to a different durable object namespace/,
-    );
-    expect(await stage.client.containers.applications.get(orphan.id, inAccount)).toMatchObject({
-      durable_objects: { namespace_id: first.namespaceId },
-    });
-  });
-
-  test("are deleted asynchronously: readable for a while, then 404", async () => {
-    const { namespaceId } = await deployAll(stage.client);
-    const { applications } = stage.client.containers;
-    const { id } = await tieApplication(stage.client, namespaceId);
-    await applications.delete(id, inAccount);
-    expect(await applications.get(id, inAccount)).toMatchObject({ id });
-    await until(async () => {
-      const status = await applications.get(id, inAccount).then(
-        () => 200,
-        (error: unknown) => (error instanceof APIError ? error.status : 0),
-      );
-      return status === 404;
-    });
-    await tieApplication(stage.client, namespaceId);
-  });
-});
-
-test("an account without a registry issues no credentials for one, and says so", async () => {
-  const { credentials } = stage.client.containers.registries;
-  const request = { ...inAccount, permissions: ["push" as const], expiration_minutes: 15 };
-  await expect(credentials.generate("registry.cloudflare.com", request)).rejects.toMatchObject({
-    status: 501,
-    message: expect.stringContaining("does not model the container registry"),
   });
 });
 

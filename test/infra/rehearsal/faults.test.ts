@@ -1,9 +1,17 @@
 import Cloudflare, { APIConnectionError } from "cloudflare";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RequestFault } from "../../../infra/rehearsal/cloudflare/faults.ts";
-import { ACCOUNT, deployAll, startStage, tieApplication, TOKEN, until, type Stage } from "./support.ts";
+import {
+  ACCOUNT,
+  deployAll,
+  inAccount,
+  startStage,
+  tieApplication,
+  TOKEN,
+  until,
+  type Stage,
+} from "./support.ts";
 
-const inAccount = { account_id: ACCOUNT };
 const BUCKETS = { method: "GET", path: /^\/r2\/buckets/ };
 
 describe("what goes wrong on purpose, seen by the official client", () => {

@@ -11,6 +11,8 @@ import {
 } from "../../../infra/rehearsal/cloudflare/index.ts";
 
 export const ACCOUNT = "0123456789abcdef0123456789abcdef";
+/** What the official client wants with every call. */
+export const inAccount = { account_id: ACCOUNT };
 export const TOKEN = "rehearsal-token_0123456789abcdefghijklmnopqrst";
 export const SCRIPT = "steward";
 

@@ -4,12 +4,19 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ACCOUNT, deployAll, startStage, tieApplication, TOKEN, until, type Stage } from "./support.ts";
+import {
+  ACCOUNT,
+  deployAll,
+  inAccount,
+  startStage,
+  tieApplication,
+  TOKEN,
+  until,
+  type Stage,
+} from "./support.ts";
 
 const WRANGLER = join(fileURLToPath(import.meta.resolve("wrangler/package.json")), "../bin/wrangler.js");
 const NO_BUCKETS = "may-do-all-but-buckets".padEnd(40, "x");
-const inAccount = { account_id: ACCOUNT };
-
 describe("Cloudflare's own wrangler against the emulated API", () => {
   let stage: Stage;
   let deployed: Awaited<ReturnType<typeof deployAll>>;

@@ -1,57 +1,15 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { startGateway as startInProcess, type GatewayOptions } from "../../../runtime/gateway/start.ts";
+import { expect, test } from "vitest";
 import { ModelRelay } from "../../../runtime/gateway/models/relay.ts";
 import { ModelTrouble, type Model, type ModelRequest } from "../../../runtime/gateway/models/model.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
-import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { chatError, startChatModel } from "../support/models.ts";
+import { startGateway } from "../support/gateway.ts";
+import { chatError } from "../support/models.ts";
 import { modelError, modelStream } from "../support/platforms.ts";
-
-const PRIMARY = "anthropic/claude-sonnet-4-5";
-const FALLBACK = "acme/gpt-test";
-const DAY = Date.UTC(2026, 10, 20, 12);
-
-/** Surroundings with a second model behind the first. */
-async function pair(models: object = {}) {
-  const around = await surroundings();
-  const chat = await startChatModel();
-  const acme = { baseUrl: chat.baseUrl, apiKey: "acme-key-0123456789" };
-  await writeConfig(around.home, {}, { models: { fallbacks: [FALLBACK], providers: { acme }, ...models } });
-  const texts = (): (string | null)[] => around.slack.posts().map(({ text }) => text);
-  const status = () => askJson<GatewayStatus>(`${around.url}/status`);
-  let events = 0;
-  /** Asks in a chat of its own. */
-  const say = () => {
-    events += 1;
-    const at = `C${events}`;
-    return deliver(around.url, {
-      ...delivery(`Ev${events}`, { channel: at }),
-      conversation: `slack:T1:${at}`,
-    });
-  };
-  return { ...around, chat, texts, status, say };
-}
-
-/** A gateway in this process, whose clock the test moves. */
-async function timed(environment: Record<string, string>, extra: Partial<GatewayOptions> = {}) {
-  const time = { now: DAY };
-  const lines: string[] = [];
-  const gateway = await startInProcess({
-    environment,
-    clock: () => time.now,
-    write: (line) => void lines.push(line),
-    ...extra,
-  });
-  onTestFinished(() => gateway.close());
-  return { pass: (ms: number) => void (time.now += ms), lines };
-}
-
-const overloaded = modelError(529, "overloaded_error", "Overloaded");
+import { PRIMARY, FALLBACK, DAY, pair, timed, overloaded } from "../support/model-pair.ts";
 
 test("the next model answers when the first fails, and each is counted by day", async () => {
   const { environment, model, chat, texts, status, say } = await pair();
@@ -75,109 +33,6 @@ test("the next model answers when the first fails, and each is counted by day", 
     { day, model: FALLBACK, requests: 1, inputTokens: 21, outputTokens: 7 },
     { day, model: PRIMARY, requests: 1, inputTokens: 12, outputTokens: 34 },
   ]);
-});
-
-test("a model that failed is left alone for its cooldown, then asked again", async () => {
-  const { environment, model, texts, status, say } = await pair({ cooldown: "5m" });
-  const { pass } = await timed(environment);
-  model.next(overloaded, overloaded, overloaded);
-
-  await say();
-  pass(299_000);
-  await say();
-  expect(model.calls).toHaveLength(3);
-  pass(2_000);
-  await say();
-
-  expect(texts()).toEqual(["Chat said: hello", "Chat said: hello", "You said: hello"]);
-  expect((await status()).models[0]).toEqual({ id: PRIMARY, state: "ready" });
-});
-
-test("a Retry-After of any length is kept to", async () => {
-  const { environment, model, texts, say } = await pair();
-  const { pass } = await timed(environment);
-  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "3600" }));
-
-  await say();
-  pass(3_599_000);
-  await say();
-  expect(model.calls).toHaveLength(1);
-  pass(2_000);
-  await say();
-
-  expect(texts()).toEqual(["Chat said: hello", "Chat said: hello", "You said: hello"]);
-});
-
-test("where every model asked for patience, the edge is told the shortest wait, and none is asked", async () => {
-  const { environment, model, chat, say } = await pair();
-  const { pass } = await timed(environment);
-  model.next(modelError(429, "rate_limit_error", "slow down", { "retry-after": "120" }));
-  chat.next(chatError(429, "rate_limit_exceeded", "Rate limit reached", { "retry-after": "40" }));
-
-  expect(await say()).toMatchObject({
-    status: 429,
-    retryAfter: "40",
-    answer: { code: "model_rate_limited" },
-  });
-  pass(10_000);
-  expect(await say()).toMatchObject({ status: 429, retryAfter: "30" });
-  expect([model.calls.length, chat.calls.length]).toEqual([1, 1]);
-});
-
-test("a long rate limit of one chat does not hold up another that is under way", async () => {
-  const { environment, model, texts, say } = await pair({ fallbacks: [] });
-  await startGateway(environment);
-  let goOn = (): void => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  model.next(
-    async (response, call) => {
-      await held;
-      await modelStream("At last.")(response, call);
-    },
-    modelError(429, "rate_limit_error", "slow down", { "retry-after": "120" }),
-  );
-
-  const slow = say();
-  await expect.poll(() => model.calls.length, { timeout: 20_000 }).toBe(1);
-  expect(await say()).toMatchObject({ status: 429, retryAfter: "120" });
-  goOn();
-
-  expect(await slow).toMatchObject({ status: 200 });
-  expect(texts()).toEqual(["At last."]);
-  // An answer that began before the limit says nothing against it.
-  expect(await say()).toMatchObject({ status: 429 });
-  expect(model.calls).toHaveLength(2);
-});
-
-test("a wrong key sends the question on, and is asked again once it may be mended", async () => {
-  const { environment, model, texts, status, say } = await pair();
-  const { pass } = await timed(environment);
-  model.next(modelError(401, "authentication_error", "invalid x-api-key"));
-
-  await say();
-  expect((await status()).models[0]).toMatchObject({
-    state: "failing",
-    reason: { code: "model_key_invalid" },
-  });
-  pass(590_000);
-  await say();
-  expect(model.calls).toHaveLength(1);
-  pass(11_000);
-  await say();
-
-  expect(texts()).toEqual(["Chat said: hello", "Chat said: hello", "You said: hello"]);
-});
-
-test("a model that was refused is asked again at once where it is the only one: it may be mended", async () => {
-  const { environment, model, texts, status, say } = await pair({ fallbacks: [] });
-  await timed(environment);
-  model.next(modelError(403, "permission_error", "not allowed"));
-
-  await say();
-  await say();
-
-  expect(texts()).toEqual([expect.stringContaining("Invalid API key provided"), "You said: hello"]);
-  expect((await status()).models).toEqual([{ id: PRIMARY, state: "ready" }]);
 });
 
 test("refused by all, the chat is told what the first one said", async () => {

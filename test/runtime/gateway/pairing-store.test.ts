@@ -5,6 +5,7 @@ import { newPairingCode } from "../../../runtime/gateway/pairing/code.ts";
 import { steward } from "../support/cli.ts";
 import { pairingStore, storeFile } from "../support/pairing.ts";
 import { eventually, startNode, temporaryDirectory } from "../support/processes.ts";
+import { generator } from "../../support/random.ts";
 
 const HOUR = 3_600_000;
 
@@ -74,11 +75,8 @@ test("a fourth sender gets a place once one is free again", async () => {
 });
 
 test("any order of requests, approvals and waits agrees with a simple model", async () => {
-  let seed = 7;
-  const random = (below: number): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((seed / 2_147_483_648) * below);
-  };
+  const next = generator(7);
+  const random = (below: number): number => Math.floor(next() * below);
   const { store, time } = pairingStore(await temporaryDirectory());
   let model: { id: string; code: string; until: number }[] = [];
   const approved = new Set<string>();

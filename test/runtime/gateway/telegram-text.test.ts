@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { readHtml } from "../../../infra/rehearsal/standins/telegram-html.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
+import { generator } from "../../support/random.ts";
 
 test.each([
   ["plain text", "2 < 3 & 4 > 1", "2 &lt; 3 &amp; 4 &gt; 1"],
@@ -40,15 +41,6 @@ test.each([
 ])("%s", (_, markdown, html) => {
   expect(writeTelegramHtml(markdown)).toBe(html);
 });
-
-/** Numbers that look like chance and are the same in each run. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
 
 const SIGNS = '* ** *** _ __ ~~ ` `` ``` ~~~ [ ] ( ) ](https://x.example/) ![ < > & | # ## - 1. > \\ "';
 const WORDS = [

@@ -10,6 +10,12 @@ const CHATS = {
   supergroup: { id: -1001234567890, type: "supergroup", title: "Team", is_forum: true },
 };
 
+/** Whom the bot does not know. */
+export const SOMEBODY = { id: 4242, is_bot: false, first_name: "Grace" };
+
+/** The bot itself, as a user. */
+export const THE_BOT = { id: Number(BOT.id), is_bot: true, first_name: "steward", username: BOT.username };
+
 /** Who may write under these keys of the channel; 555 is the one who was approved. */
 export function telegramAccess(extra: object = {}) {
   const checked = checkConfig({ channels: { telegram: { botToken: "1:x", groupPolicy: "open", ...extra } } });
@@ -20,6 +26,16 @@ export function telegramAccess(extra: object = {}) {
 /** A message as https://core.telegram.org/bots/api#message has it. */
 export function message(extra: object = {}, kind: keyof typeof CHATS = "private") {
   return { message_id: 7, from: USER, chat: CHATS[kind], date: 1_795_000_000, text: "hello", ...extra };
+}
+
+/** A text with its entities, each found by the words it stands for. */
+export function marked(text: string, ...entities: { type: string; of: string; [key: string]: unknown }[]) {
+  return {
+    text,
+    entities: entities.map((entity) =>
+      Object.assign(entity, { offset: text.indexOf(entity.of), length: entity.of.length }),
+    ),
+  };
 }
 
 /** An update as https://core.telegram.org/bots/api#update has it. */

@@ -1,0 +1,140 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually, SECRETS } from "../support/processes.ts";
+import { supervised } from "../support/supervisor.ts";
+
+test("a crash is followed by a new start", async () => {
+  const { supervisor, home } = await supervised(`
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/crashed";
+    if (!existsSync(mark)) { writeFileSync(mark, ""); throw new Error("only once"); }
+    ready();
+  `);
+  supervisor.start();
+
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({ state: "ready", restarts: 1 });
+  expect(supervisor.status()).not.toHaveProperty("reason");
+  await rm(join(home, "crashed"));
+});
+
+test("how the last starts went is kept beyond the process, whatever the file holds", async () => {
+  const first = await supervised(`
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/crashed";
+    if (!existsSync(mark)) { writeFileSync(mark, ""); throw new Error("only once"); }
+    setTimeout(ready, 50);
+  `);
+  first.supervisor.start();
+  expect(first.supervisor.status().start).toMatchObject({ phase: "starting" });
+  const { coldStarts, coldStartMs } = await first.supervisor.whenSettled(10_000);
+  expect(coldStarts?.map(({ ended }) => ended)).toEqual(["ready", "crash_looping"]);
+  // Read from the clock one after the other.
+  expect(Math.abs((coldStarts?.[0]?.ms ?? 0) - (coldStartMs ?? 0))).toBeLessThan(100);
+  expect(first.supervisor.status()).not.toHaveProperty("start");
+
+  const { home } = first;
+  const file = join(home, "logs", "starts.json");
+  const written = async () => JSON.parse(await readFile(file, "utf8").catch(() => "[]")) as unknown;
+  await expect.poll(written).toEqual(coldStarts);
+  const second = await supervised("ready();", { home });
+  expect(second.supervisor.status().coldStarts).toEqual(coldStarts);
+  const repeated = (length: number) => Array.from({ length }, () => kept);
+  const kept = { at: "2026-11-21T12:00:00.000Z", ms: 1, ended: "ready" };
+  await writeFile(file, JSON.stringify([...repeated(30), { ...kept, ended: "lost" }, null, 7]));
+  const third = await supervised("ready();", { home });
+  expect(third.supervisor.status().coldStarts).toEqual(repeated(20));
+  third.supervisor.start();
+  const after = await third.supervisor.whenSettled(10_000);
+  expect(after.coldStarts).toHaveLength(20);
+  await expect.poll(written).toEqual(after.coldStarts);
+  await writeFile(file, "{");
+  expect((await supervised("ready();", { home })).supervisor.status()).not.toHaveProperty("coldStarts");
+});
+
+test("a gateway that keeps crashing is given up visibly; restart begins anew", async () => {
+  const { supervisor, home, log } = await supervised(`
+    import { existsSync } from "node:fs";
+    if (!existsSync(process.env.STEWARD_HOME + "/mended")) {
+      setTimeout(() => { throw new Error("broken " + process.env.SLACK_SIGNING_SECRET); }, 20);
+    } else ready();
+  `);
+  supervisor.start();
+
+  const status = await supervisor.whenSettled(15_000);
+  expect(status).toMatchObject({
+    state: "crash-looping",
+    restarts: 3,
+    reason: { code: "crash_looping", detail: "It exited with code 1: Error: broken [redacted]" },
+  });
+  const [gateway] = supervisor.processes({ logs: true }).processes;
+  expect(gateway).toMatchObject({ state: "crash-looping", exitCode: 1, pid: null });
+  expect(gateway?.logs?.filter((line) => line.startsWith("Error: broken"))).toHaveLength(4);
+  expect(log.lines.join("\n")).not.toContain(SECRETS.SLACK_SIGNING_SECRET);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(supervisor.status().restarts).toBe(3);
+
+  await writeFile(join(home, "mended"), "");
+  supervisor.restart();
+  expect(supervisor.status()).toMatchObject({ state: "starting" });
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({ state: "ready" });
+});
+
+test("a start that never becomes ready is ended and counts as failed", async () => {
+  const { supervisor } = await supervised("setInterval(() => {}, 1_000);", {
+    startTimeoutMs: 200,
+    policy: { firstMs: 10, longestMs: 10, maxFailures: 2, stableAfterMs: 1_000, lastResortMs: 60_000 },
+  });
+  supervisor.start();
+
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+    state: "crash-looping",
+    reason: { code: "gateway_not_ready" },
+  });
+});
+
+test("a gateway that hangs is ended, told and started anew; one that is slow is left alone", async () => {
+  const { supervisor, log } = await supervised(
+    `
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/hung";
+    ready();
+    if (!existsSync(mark)) setTimeout(() => { writeFileSync(mark, ""); for (;;); }, 200);
+  `,
+    { liveness: { everyMs: 50, answerMs: 400, misses: 3 } },
+  );
+  supervisor.start();
+  await eventually(() => supervisor.status().restarts === 1);
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({ state: "ready", restarts: 1 });
+  expect(log.lines.join("\n")).toContain("did not answer within");
+
+  const pid = supervisor.processes().processes[0]?.pid ?? -1;
+  process.kill(pid, "SIGSTOP");
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  process.kill(pid, "SIGCONT");
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(supervisor.status()).toMatchObject({ state: "ready", restarts: 1 });
+});
+
+test("a program that is not there is told", async () => {
+  const { supervisor } = await supervised("", { command: ["/nowhere/steward"] });
+  supervisor.start();
+
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+    state: "crash-looping",
+    reason: { detail: expect.stringContaining("ENOENT") },
+  });
+});
+
+test("a start that the system refuses outright is told, and tried again", async () => {
+  // More than one variable may hold (E2BIG): like too little memory, Node throws it.
+  const environment = { ...SECRETS, HUGE: "x".repeat(256 * 1024) };
+  const { supervisor } = await supervised("ready();", { environment });
+  supervisor.start();
+
+  expect(await supervisor.whenSettled(10_000)).toMatchObject({
+    state: "crash-looping",
+    restarts: 3,
+    reason: { detail: expect.stringContaining("E2BIG") },
+  });
+});
