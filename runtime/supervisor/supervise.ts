@@ -56,12 +56,13 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
       throw error;
     },
   );
-  log.info("control API ready", { port: server.port });
-  saveMemory();
+  // Before it says that it is there: whoever reads that may ask it to end.
   onStopRequest(process.env, async () => {
     await supervisor.stop();
     await server.close(CLOSE_MS);
     process.exit(0);
   });
+  log.info("control API ready", { port: server.port });
+  saveMemory();
   await begun;
 }

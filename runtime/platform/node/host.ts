@@ -132,13 +132,10 @@ try {
     await supervisor.stop();
     throw error;
   });
-  telegram.start();
-  backups.start();
-  log.info("steward listens", { address: settings.bind, port: server.port });
-  saveMemory();
 
-  // 5. Stop, within the 10 s after which a container engine kills: no new events, then the gateway, which ends the
-  // answers under way, and their records. What is cut off comes again; a restore is finished at the next start.
+  // 5. Stop, known before anyone is told that it listens. Within the 10 s after which a container engine kills: no new
+  // events, then the gateway, which ends the answers under way, and their records. What is cut off comes again; a
+  // restore is finished at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
     await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
@@ -148,6 +145,11 @@ try {
     sql.close();
     process.exit(0);
   });
+
+  telegram.start();
+  backups.start();
+  log.info("steward listens", { address: settings.bind, port: server.port });
+  saveMemory();
   await begun;
 } catch (error) {
   process.stderr.write(fatalReport(error, redact));

@@ -8,10 +8,10 @@ import { ensureBaseImage } from "../../../infra/build/base/index.ts";
 import { buildBundle } from "../../../infra/build/bundle.ts";
 import { docker } from "../../../infra/build/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/build/image.ts";
+import { freePorts } from "../../../infra/rehearsal/ports.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { engine } from "../../support/docker.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
-import { freePort } from "../../support/ports.ts";
 
 test("the container bundle holds the command line, ready to be run by its name", async () => {
   const outdir = await temporaryDirectory();
@@ -27,24 +27,31 @@ test("the container bundle holds the command line, ready to be run by its name",
   expect(list.stdout).toBe("No pending slack pairing requests.\n");
 });
 
-test("the container's main process starts from the bundle, also while no control token is set", async () => {
+test.each([
+  ["a container's", "supervisor/main.js", "control API ready"],
+  ["a host's", "platform/node/host.js", "steward listens"],
+])("%s main process starts from the bundle, and ends well as soon as it says so", async (_, entry, there) => {
   const outdir = await temporaryDirectory();
   const { container } = await buildBundle({ outdir });
-  const [gatewayPort, supervisorPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [join(container.dir, "supervisor/main.js")], {
+  const [port, gatewayPort, supervisorPort] = await freePorts(3);
+  // Without a control token, which is no reason not to start.
+  const child = spawn(process.execPath, [join(container.dir, entry)], {
     env: {
       PATH: process.env["PATH"],
       STEWARD_HOME: join(outdir, "home"),
+      PORT: String(port),
       GATEWAY_PORT: String(gatewayPort),
       SUPERVISOR_PORT: String(supervisorPort),
     },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => void (output += piece));
-  const gone = once(child, "exit");
-  child.stdout.on("data", () => output.includes("control API ready") && child.kill("SIGTERM"));
-  await gone;
-  expect(output).toContain("control API ready");
+  const gone = once(child, "close");
+  // Its gateway is still starting then.
+  child.stdout.on("data", () => output.includes(there) && child.kill("SIGTERM"));
+  const [code] = await gone;
+  expect(output).toContain(there);
+  expect(code).toBe(0);
 });
 
 test.skipIf(!engine.ok)(
