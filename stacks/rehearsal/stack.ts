@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, type Engine } from "../../infra/rehearsal/engine/index.ts";
+import { mark } from "../../infra/rehearsal/leftovers.ts";
 import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
 import program from "../index.ts";
 
@@ -49,7 +50,7 @@ export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
       {
         workDir,
         pulumiCommand: await engineCommand(engine),
-        envVars: { ...engine.env, ...attached?.env, PULUMI_CONFIG_PASSPHRASE: passphrase },
+        envVars: { ...engine.env, ...attached?.env, ...mark(dir), PULUMI_CONFIG_PASSPHRASE: passphrase },
         projectSettings: {
           name: "steward",
           runtime: "nodejs",

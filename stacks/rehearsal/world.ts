@@ -5,6 +5,7 @@ import { requireDocker } from "../../infra/build/docker.ts";
 import { startCloud, type Cloud } from "../../infra/rehearsal/cloud.ts";
 import { LIMITS } from "../../infra/rehearsal/cloudflare/index.ts";
 import { ensureEngine, type Engine } from "../../infra/rehearsal/engine/index.ts";
+import { endLeftovers } from "../../infra/rehearsal/leftovers.ts";
 import { startPlatforms, type Platforms } from "../../infra/rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../infra/rehearsal/settings.ts";
 import type { Target } from "../config/schema.ts";
@@ -40,7 +41,9 @@ export async function openWorld(
   options: RehearsalOptions,
   log: (line: string) => void,
 ): Promise<World> {
-  const dir = path.join(options.dir, target);
+  const dir = path.resolve(options.dir, target);
+  // An engine that outlived a killed rehearsal still writes to the stack's state.
+  endLeftovers(dir);
   const settings = await readSettings(dir);
   const modelKey = process.env["ANTHROPIC_API_KEY"] || undefined;
   const engine = await ensureEngine({ docker: target === "host", log });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,10 +9,18 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { rehearse, run, startRehearsal } from "../support/rehearse.ts";
 
-/** The programs that a rehearsal starts, as far as they still run: their command lines name its directory or port. */
+/** The programs that a rehearsal starts, as far as they still run: their command lines name its directory, or they work there. */
 async function leftRunning(dir: string): Promise<string[]> {
-  const { stdout } = await run("ps", ["-eo", "args"]);
-  return stdout.split("\n").filter((line) => line.includes(dir));
+  const { stdout } = await run("ps", ["-eo", "pid=,args="]);
+  return stdout.split("\n").filter((line) => line.includes(dir) || workingDirectory(line).startsWith(dir));
+}
+
+function workingDirectory(line: string): string {
+  try {
+    return readlinkSync(`/proc/${Number.parseInt(line, 10)}/cwd`);
+  } catch {
+    return "";
+  }
 }
 
 const SERVERLESS_TYPES = [

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { removeContainers } from "./runner/docker.ts";
-import { endLeftovers, mark } from "./runner/leftovers.ts";
+import { endLeftovers, mark } from "../leftovers.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
-import { endProcesses } from "./running.ts";
+import { endProcesses } from "../../running.ts";
 
 /** Between SIGTERM and SIGKILL. The platform waits up to 15 minutes. */
 const STOP_GRACE_MS = 10_000;

@@ -3,15 +3,15 @@ import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
 
-/** An environment variable that marks a child of this process, and whose storage directory it works on. */
+/** An environment variable that marks a child of this process, and which directory it works on. */
 export function mark(dir: string): Record<string, string> {
   return { [VARIABLE]: `${process.pid}:${dir}` };
 }
 
 /**
- * Ends what a killed rehearsal left running on the same directory: workerd, which would hold its databases, and
- * containers that are processes. They are known by their mark and by an owner that is no more. Where there is no
- * /proc nothing is found.
+ * Ends what a killed rehearsal left running on the same directory: the engine, which would write to the state, with
+ * its plugins, workerd, which would hold its databases, and containers that are processes. They are known by their mark
+ * and by an owner that is no more. Where there is no /proc nothing is found.
  */
 export function endLeftovers(dir: string): void {
   endProcesses((pid) => {
