@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rm, symlink } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
-import { engineCommand, type Engine } from "../../infra/rehearsal/engine/index.ts";
+import { engineCommand, fileBackend, type Engine } from "../../infra/rehearsal/engine/index.ts";
 import { mark } from "../../infra/rehearsal/leftovers.ts";
 import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
 import program from "../index.ts";
@@ -54,7 +54,7 @@ export async function openStack(options: OpenStackOptions): Promise<OpenStack> {
         projectSettings: {
           name: "steward",
           runtime: "nodejs",
-          backend: { url: pathToFileURL(state).href },
+          backend: { url: fileBackend(state) },
         },
       },
     );

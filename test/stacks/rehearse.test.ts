@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -139,6 +139,9 @@ it("takes up an update that was killed in its middle", async () => {
   await killed.says("worker-migrate-v1 creating");
   killed.child.kill("SIGKILL");
   await killed.ended;
+  // What is written there beside the state would not be whole at every moment.
+  const beside = readdirSync(path.join(dir, "serverless", "state"), { recursive: true, encoding: "utf8" });
+  expect(beside.filter((name) => name.endsWith(".attrs"))).toEqual([]);
   const next = await rehearse(...words);
   expect(next.report, next.stderr).toMatchObject({ ok: true });
   expect(next.report.changes["same"]).toBeGreaterThan(0);

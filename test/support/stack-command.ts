@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileBackend } from "../../infra/rehearsal/engine/index.ts";
 import { PASSPHRASE, type TestStack } from "./stack.ts";
 
 /** How a command on a stack ended. */
@@ -35,7 +36,7 @@ function start({ folder }: TestStack, program: string, words: string[]) {
   const env = {
     ...process.env,
     PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
+    PULUMI_BACKEND_URL: fileBackend(join(folder, "state")),
   };
   const child = spawn(program, words, { cwd: folder, env });
   const so: Ended = { code: null, stdout: "", stderr: "", said: "", report: {} };

@@ -9,7 +9,7 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation/index.js";
 import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
-import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
+import { engineCommand, ensureEngine, fileBackend } from "../../infra/rehearsal/engine/index.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
@@ -63,7 +63,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
       projectSettings: {
         name: "steward",
         runtime: "nodejs",
-        backend: { url: `file://${join(folder, "state")}` },
+        backend: { url: fileBackend(join(folder, "state")) },
       },
     },
   );

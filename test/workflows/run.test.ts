@@ -4,7 +4,7 @@ import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/autom
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBundle } from "../../infra/build/bundle.ts";
 import type { LoopbackServer } from "../../infra/rehearsal/loopback.ts";
-import { engineCommand, ensureEngine } from "../../infra/rehearsal/engine/index.ts";
+import { engineCommand, ensureEngine, fileBackend } from "../../infra/rehearsal/engine/index.ts";
 import { ACCOUNT } from "../infra/rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
@@ -37,7 +37,7 @@ describe("the workflows, step by step", () => {
       containers: (dir) => ({ kind: "process", supervise: { command, dir: join(dir, "containers") } }),
     });
     checkout = await copyCheckout();
-    backend = `file://${join(checkout.root, "state")}`;
+    backend = fileBackend(join(checkout.root, "state"));
     await mkdir(join(checkout.root, "state"));
     // Only that of the stack where the image was built names one: the others have it by promotion.
     stacks["dev"] = await createStack("dev", { "steward:image": { value: DIGEST } });

@@ -14,6 +14,7 @@ import {
 } from "./plugins.ts";
 import type { Engine } from "./types.ts";
 
+export { fileBackend } from "./backend.ts";
 export { engineCommand } from "./command.ts";
 export type { Engine } from "./types.ts";
 
