@@ -9,7 +9,10 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 import { engine } from "../support/docker.ts";
 import { rehearse, run, startRehearsal } from "../support/rehearse.ts";
 
-/** The programs that a rehearsal starts, as far as they still run: their command lines name its directory, or they work there. */
+/**
+ * The programs that a rehearsal starts, as far as they still run: their command lines name its directory, or they work
+ * there.
+ */
 async function leftRunning(dir: string): Promise<string[]> {
   const { stdout } = await run("ps", ["-eo", "pid=,args="]);
   return stdout.split("\n").filter((line) => line.includes(dir) || workingDirectory(line).startsWith(dir));
