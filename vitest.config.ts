@@ -1,21 +1,32 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { COMPATIBILITY } from "./infra/build/compatibility.ts";
+import { COMPATIBILITY } from "./infra/bundle/compatibility.ts";
+import { cacheRoot } from "./infra/shell/cache.ts";
 
 const EDGE = "test/runtime/edge/**/*.test.ts";
+/** The tiers that a test's file name tells, as `status.process.test.ts`. Without one it is a unit test. */
+const TIERS = ["process", "engine", "system", "main"] as const;
+const named = (tier: (typeof TIERS)[number]): string => `test/**/*.${tier}.test.ts`;
 /** Generous: these bounds end what hangs, they measure nothing. */
 const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
 
+// Workers and what they start find Node's own code compiled.
+process.env["NODE_COMPILE_CACHE"] ??= `${cacheRoot(process.env)}/compiled`;
+
+/** Groups run one after the other: many of these wait, and what runs the engine keeps a processor busy by itself. */
+const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
+
+/** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
-          name: "node",
+          name: "unit",
           include: ["test/**/*.test.ts"],
-          // The engine, workerd and Docker are started by whole files; two cores carry two of them.
-          maxWorkers: 2,
-          ...TIMEOUTS,
+          exclude: TIERS.map(named),
+          setupFiles: ["test/support/unit-guard.ts"],
+          ...FAST,
         },
       },
       {
@@ -28,7 +39,35 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workerd", include: [EDGE], ...TIMEOUTS },
+        test: { name: "workerd", include: [EDGE], ...FAST },
+      },
+      { test: { name: "process", include: [named("process")], ...FAST } },
+      {
+        test: {
+          name: "main",
+          include: [named("main")],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          ...TIMEOUTS,
+        },
+      },
+      {
+        test: {
+          name: "engine",
+          include: [named("engine")],
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+          ...TIMEOUTS,
+        },
+      },
+      {
+        test: {
+          name: "system",
+          include: [named("system")],
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+          ...TIMEOUTS,
+        },
       },
     ],
   },

@@ -1,10 +1,10 @@
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
-import { buildArguments } from "../infra/build/arguments.ts";
+import { buildArguments } from "../infra/bundle/arguments.ts";
 import { DiscordCommands } from "../infra/channels/discord-commands.ts";
-import { ensureBaseImage } from "../infra/build/base/index.ts";
-import { buildBundle, type Bundle } from "../infra/build/bundle.ts";
-import { APP_DOCKERFILE } from "../infra/build/image.ts";
+import { ensureBaseImage } from "../infra/bundle/base.ts";
+import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
+import { APP_DOCKERFILE } from "../infra/bundle/image.ts";
 import { Container, type ContainerArgs } from "../infra/host/container.ts";
 import { Image, type ImageBuild } from "../infra/host/image.ts";
 import { preflight } from "../infra/host/preflight.ts";

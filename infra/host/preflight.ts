@@ -1,4 +1,4 @@
-import { dockerAvailable } from "../build/docker.ts";
+import { dockerAvailable } from "../shell/docker.ts";
 import { StewardError, type Reason } from "../../runtime/contract/errors.ts";
 import { dataProblems } from "./preflight/data.ts";
 import { lookAt, type HostPlan } from "./preflight/engine.ts";

@@ -1,5 +1,5 @@
 import { createRedactor } from "../../runtime/contract/redact.ts";
-import { run } from "../build/process.ts";
+import { run } from "../shell/process.ts";
 
 const LAST_LINES = 15;
 /** So often may its process end before nobody waits for it any more. */

@@ -1,8 +1,8 @@
 import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { docker } from "../build/docker.ts";
-import { run, tail } from "../build/process.ts";
+import { docker } from "../shell/docker.ts";
+import { run, tail } from "../shell/process.ts";
 import type { InstanceType } from "./container-api.ts";
 import { requireFit, type ImageSize } from "./image-fit.ts";
 import { withRegistryLogin, type RegistryAccount } from "./registry-login.ts";

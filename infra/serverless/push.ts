@@ -1,7 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { buildBundle } from "../build/bundle.ts";
-import { BuildFailure } from "../build/failure.ts";
-import { stewardImage } from "../build/image.ts";
+import { buildBundle } from "../bundle/bundle.ts";
+import { BuildFailure } from "../shell/failure.ts";
+import { stewardImage } from "../bundle/image.ts";
 import { connect, type InstanceType } from "./container-api.ts";
 import { pushImage } from "./push-image.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { run } from "../build/process.ts";
+import { run } from "../shell/process.ts";
 
 /** Whose registry. */
 export interface RegistryAccount {

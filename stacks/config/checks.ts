@@ -23,6 +23,7 @@ export const serverlessChecks: readonly Check[] = [
   polling,
   awakeAnyway,
   budget,
+  placeholders,
 ];
 
 /** What must hold between the keys of a host stack. */
@@ -32,6 +33,7 @@ export const hostChecks: readonly Check[] = [
   (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
   loopbackTeamDomain,
   twoSignIns,
+  placeholders,
 ];
 
 /** The public host name of a serverless stack, as far as the values tell it. */
@@ -123,6 +125,38 @@ function twoSignIns({ adminToken, teamDomain }: Values): ConfigProblem[] {
       fix: "pulumi config rm steward:adminToken, or steward:teamDomain and steward:audience",
     },
   ];
+}
+
+/** Names that nobody can own (RFC 2606, section 3): what the example settings hold in place of somebody's own. */
+const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
+const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
+  accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
+  subdomain: { is: (value) => value === "example", meant: "<the account's name on workers.dev>" },
+  hostname: { is: isReserved, meant: "<a host name of the account>" },
+  teamDomain: {
+    is: (value) => value === "example.cloudflareaccess.com",
+    meant: "<team>.cloudflareaccess.com",
+  },
+  operators: {
+    is: (value) => Array.isArray(value) && value.some(isReserved),
+    meant: `'["<your e-mail address>"]'`,
+  },
+};
+
+/** An operator of the example would be the only one who gets in. A rehearsal's account and people are made up. */
+function placeholders(values: Values): ConfigProblem[] {
+  if (values["origin"] !== undefined) return [];
+  return Object.entries(PLACEHOLDERS)
+    .filter(([key, { is }]) => is(values[key]))
+    .map(([key, { meant }]) => ({
+      key: `steward:${key}`,
+      problem: "still has the example's value",
+      fix: `pulumi config set steward:${key} ${meant}`,
+    }));
+}
+
+function isReserved(value: unknown): boolean {
+  return typeof value === "string" && RESERVED.test(value);
 }
 
 /** A stack that people use has its identity gateway on the internet; the rehearsal's is on this machine. */

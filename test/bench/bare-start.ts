@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { freePorts } from "../../rehearsal/ports.ts";
 import { accepting } from "../support/measure.ts";
 
 const START_MS = 60_000;

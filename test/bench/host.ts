@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Bundle } from "../../infra/build/bundle.ts";
-import { docker, dockerAvailable } from "../../infra/build/docker.ts";
+import type { Bundle } from "../../infra/bundle/bundle.ts";
+import { docker, dockerAvailable } from "../../infra/shell/docker.ts";
 import { figure, residentMb, type Figure } from "../support/measure.ts";
 import { startContainer } from "../support/targets/container.ts";
 import { imageSize } from "./size.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildBundle } from "../../infra/build/bundle.ts";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
 import { benchNodeEdge } from "./edge/node.ts";

@@ -1,4 +1,4 @@
-import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 
 /** Nothing here takes as long; a reply that does not come ends the measurement. */
 const REPLY_MS = 30_000;

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { freePorts } from "../../rehearsal/ports.ts";
 import { timed } from "./commands.ts";
 import { accepting, figure, residentMb, type Figure } from "../support/measure.ts";
 import { emptyHome } from "./start.ts";

@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Bundle } from "../../infra/build/bundle.ts";
-import { docker } from "../../infra/build/docker.ts";
-import { stewardImage } from "../../infra/build/image.ts";
+import type { Bundle } from "../../infra/bundle/bundle.ts";
+import { docker } from "../../infra/shell/docker.ts";
+import { stewardImage } from "../../infra/bundle/image.ts";
 import { figure, type Figure } from "../support/measure.ts";
 
 const MB = 1_000_000;

@@ -30,13 +30,13 @@ describe("a host stack's configuration", () => {
 
   test("hands the identity gateway on, which takes the place of the token", () => {
     const gateway = {
-      "steward:teamDomain": "example.cloudflareaccess.com",
+      "steward:teamDomain": "acme.cloudflareaccess.com",
       "steward:audience": "0a".repeat(32),
     };
     const { runtime } = loadConfig(source({ ...HOST, ...gateway }));
 
     expect(runtime.variables).toMatchObject({
-      EDGE_ACCESS_TEAM_DOMAIN: "example.cloudflareaccess.com",
+      EDGE_ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com",
       EDGE_ACCESS_AUD: "0a".repeat(32),
     });
     expect(problems({ ...HOST, ...gateway, "steward:audience": undefined })).toEqual([

@@ -92,19 +92,19 @@ test.each<[string, Record<string, string | undefined>, string]>([
   [
     "a team domain that is the Worker's own",
     {
-      "steward:teamDomain": "steward.example.workers.dev",
-      "steward:operators": '["op@example.com"]',
+      "steward:teamDomain": "steward.acme.workers.dev",
+      "steward:operators": '["op@acme.dev"]',
     },
     "steward:teamDomain: is the Worker's own host; it must be the identity gateway's",
   ],
   [
     "a team domain with a scheme",
-    { "steward:teamDomain": "https://x.cloudflareaccess.com", "steward:operators": '["op@example.com"]' },
+    { "steward:teamDomain": "https://x.cloudflareaccess.com", "steward:operators": '["op@acme.dev"]' },
     "steward:teamDomain: must be a host name such as example.cloudflareaccess.com, or a loopback origin",
   ],
   [
     "operators without a team domain",
-    { "steward:operators": '["op@example.com"]' },
+    { "steward:operators": '["op@acme.dev"]' },
     "steward:teamDomain: missing: The identity gateway is configured by half, by steward:operators alone",
   ],
   [
@@ -124,7 +124,7 @@ test.each<[string, Record<string, string | undefined>, string]>([
   ],
   [
     "two addresses",
-    { "steward:hostname": "steward.example.com" },
+    { "steward:hostname": "steward.acme.dev" },
     "steward:subdomain: given beside steward:hostname: the Worker has one address",
   ],
   [

@@ -8,7 +8,7 @@ describe("a serverless stack's configuration", () => {
     expect(loadConfig(source(SERVERLESS))).toMatchObject({
       target: "serverless",
       workerName: "steward",
-      host: "steward.example.workers.dev",
+      host: "steward.acme.workers.dev",
       sleepAfter: "10m",
       publicWebhooks: true,
       instanceType: "lite",
@@ -122,7 +122,7 @@ describe("what would leak or mislead", () => {
     const values = {
       ...SERVERLESS,
       "steward:teamDomain": "http://127.0.0.1:9000",
-      "steward:operators": '["me@example.com"]',
+      "steward:operators": '["me@acme.dev"]',
     };
     expect(problems(values)).toEqual([
       "steward:teamDomain: is this machine's own address, which only a rehearsal can use",

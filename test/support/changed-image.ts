@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildBundle } from "../../infra/build/bundle.ts";
-import { docker } from "../../infra/build/docker.ts";
-import { stewardImage } from "../../infra/build/image.ts";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { docker } from "../../infra/shell/docker.ts";
+import { stewardImage } from "../../infra/bundle/image.ts";
 
 /** Takes more than the container may have. */
 export const GREEDY = "const held = []; for (;;) held.push(Buffer.alloc(16 << 20, 1));";

@@ -1,4 +1,4 @@
-import { dockerAvailable } from "../../infra/build/docker.ts";
+import { dockerAvailable } from "../../infra/shell/docker.ts";
 
 /** This machine's Docker engine. Tests that need one are skipped without it, and say so. */
 export const engine = await dockerAvailable();

@@ -5,8 +5,8 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dockerAvailable } from "../../infra/build/docker.ts";
-import { run, tail } from "../../infra/build/process.ts";
+import { dockerAvailable } from "../../infra/shell/docker.ts";
+import { run, tail } from "../../infra/shell/process.ts";
 
 /** A Docker engine of a test's own, as another machine's would be: it has no image and no container. */
 export interface OwnEngine {

@@ -8,9 +8,25 @@ const STACKS = join(import.meta.dirname, "../../stacks");
 /** The example stacks of `stacks/`. */
 export const EXAMPLES = ["dev", "prod", "host"] as const;
 
-/** The settings of an example stack, which has no secrets, as Pulumi hands them to a program: lists as JSON. */
-export async function exampleSettings(name: (typeof EXAMPLES)[number]): Promise<Record<string, string>> {
-  const text = await readFile(join(STACKS, `Pulumi.${name}.yaml`), "utf8");
+/** Makes the settings of an example somebody's own, as its comments say. */
+export function adapted(text: string): string {
+  return text
+    .replaceAll("0123456789abcdef0123456789abcdef", "00112233445566778899aabbccddeeff")
+    .replaceAll("example.com", "acme.dev")
+    .replaceAll("example.cloudflareaccess.com", "acme.cloudflareaccess.com")
+    .replaceAll("steward:subdomain: example", "steward:subdomain: acme");
+}
+
+/**
+ * The settings of an example stack, which has no secrets, as Pulumi hands them to a program: lists as JSON.
+ *
+ * @param change made to the file's text. Default: {@link adapted}
+ */
+export async function exampleSettings(
+  name: (typeof EXAMPLES)[number],
+  change: (text: string) => string = adapted,
+): Promise<Record<string, string>> {
+  const text = change(await readFile(join(STACKS, `Pulumi.${name}.yaml`), "utf8"));
   const { config } = parse(text) as { config: Record<string, unknown> };
   const values = Object.entries(config).map(([key, value]) => {
     return [key, typeof value === "object" ? JSON.stringify(value) : String(value)] as const;

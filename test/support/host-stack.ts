@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import type { ConfigMap, ConfigValue } from "@pulumi/pulumi/automation/index.js";
-import { docker } from "../../infra/build/docker.ts";
+import { docker } from "../../infra/shell/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
 import type { HostConfig } from "../../stacks/config.ts";
-import { startModel } from "../../infra/rehearsal/standins/model.ts";
-import { mention } from "../../infra/rehearsal/standins/slack.ts";
-import { hostConfig } from "../../stacks/rehearsal/config.ts";
-import { bridgeAddress } from "../../stacks/rehearsal/sandbox.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { mention } from "../../rehearsal/standins/slack.ts";
+import { hostConfig } from "../../rehearsal/stack-config.ts";
+import { bridgeAddress } from "../../rehearsal/sandbox.ts";
 import { freePort } from "./ports.ts";
 import { createTestStack, type TestStack } from "./stack.ts";
 import { startStandIns } from "./targets/target.ts";
@@ -46,7 +46,6 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   const subject = await createTestStack({
     program: () => host(loadConfig() as HostConfig, names),
     docker: true,
-    providers: ["command"],
     config: { ...least, ...config },
   });
   const close = async (): Promise<void> => {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildBundle } from "../../infra/build/bundle.ts";
-import { startModel } from "../../infra/rehearsal/standins/model.ts";
-import { startSlack } from "../../infra/rehearsal/standins/slack.ts";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { startSlack } from "../../rehearsal/standins/slack.ts";
 import { freePort } from "./ports.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { mention, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
+import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pack } from "tar-stream";
-import { docker } from "../../infra/build/docker.ts";
+import { docker } from "../../infra/shell/docker.ts";
 
 /** An empty archive. */
 const EMPTY = Buffer.alloc(1_024);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { COMPATIBILITY } from "../../infra/build/compatibility.ts";
-import { createRunner } from "../../infra/rehearsal/cloudflare/index.ts";
+import { COMPATIBILITY } from "../../infra/bundle/compatibility.ts";
+import { createRunner } from "../../rehearsal/cloudflare/index.ts";
 import { BINDINGS } from "../../runtime/contract/names.ts";
 
 const NAMESPACE = "0123456789abcdef0123456789abcdef";

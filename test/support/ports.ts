@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { freePorts } from "../../rehearsal/ports.ts";
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {

@@ -7,6 +7,6 @@ import type { PulumiFn } from "@pulumi/pulumi/automation/index.js";
  */
 export function stackProgram(): PulumiFn {
   const require = createRequire(import.meta.url);
-  const { default: program } = require("../../stacks/index.ts") as typeof import("../../stacks/index.ts");
+  const { program } = require("../../stacks/program.ts") as typeof import("../../stacks/program.ts");
   return program;
 }

@@ -16,7 +16,7 @@ interface Property {
   items?: Property;
 }
 
-const FILE = join(import.meta.dirname, "../infra/providers/fixtures/official-schema.json");
+const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
 /** The properties of resources of the `cloudflare` provider that the official one does not have, a sentence each. */
 export async function unknownProperties(resources: readonly PreviewedResource[]): Promise<string[]> {

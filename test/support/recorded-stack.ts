@@ -1,6 +1,6 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll } from "vitest";
-import { startRecorder, type Recorder } from "../infra/providers/recorder.ts";
+import { startRecorder, type Recorder } from "../rehearsal/providers/recorder.ts";
 import { stackProgram } from "./program.ts";
 import { cloudflareConfig, createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "./stack.ts";
 
@@ -20,8 +20,8 @@ export function recordedStack(config: ConfigMap): RecordedStack {
       config: {
         ...cloudflareConfig(opened.recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
         "steward:target": { value: "serverless" },
-        "steward:accountId": { value: "0123456789abcdef0123456789abcdef" },
-        "steward:subdomain": { value: "example" },
+        "steward:accountId": { value: "00112233445566778899aabbccddeeff" },
+        "steward:subdomain": { value: "acme" },
         ...config,
       },
     });

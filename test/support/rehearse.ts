@@ -18,7 +18,7 @@ export function startRehearsal(...words: string[]) {
   const env = { ...process.env };
   // With a key the real model would answer.
   delete env["ANTHROPIC_API_KEY"];
-  const child = spawn(process.execPath, ["stacks/rehearse.ts", ...words], {
+  const child = spawn(process.execPath, ["rehearsal/start.ts", ...words], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,11 +5,11 @@ import {
   startIdentityGateway,
   type Front,
   type IdentityGateway,
-} from "../../infra/rehearsal/access/index.ts";
-import type { ContainerMode } from "../../infra/rehearsal/cloudflare/index.ts";
+} from "../../rehearsal/access/index.ts";
+import type { ContainerMode } from "../../rehearsal/cloudflare/index.ts";
 import { Hono } from "hono";
-import { listen } from "../../infra/rehearsal/standins/serve.ts";
-import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../infra/rehearsal/support.ts";
+import { listen } from "../../rehearsal/standins/serve.ts";
+import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../rehearsal/support.ts";
 import { stackProgram } from "./program.ts";
 import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
 

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startModel } from "../../infra/rehearsal/standins/model.ts";
-import { startSlack, type SlackStandIn } from "../../infra/rehearsal/standins/slack.ts";
-import { freePorts } from "../../infra/rehearsal/ports.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { startSlack, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
+import { freePorts } from "../../rehearsal/ports.ts";
 import { MODEST_MALLOC, MODEST_V8 } from "../../runtime/supervisor/gateway-command.ts";
 import { accepting } from "./measure.ts";
 

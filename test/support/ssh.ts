@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
-import { run, tail } from "../../infra/build/process.ts";
+import { run, tail } from "../../infra/shell/process.ts";
 import { accepting } from "./measure.ts";
 import { freePort } from "./ports.ts";
 

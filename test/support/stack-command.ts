@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileBackend } from "../../infra/rehearsal/engine/index.ts";
-import { PASSPHRASE, type TestStack } from "./stack.ts";
+import type { TestStack } from "./stack.ts";
 
 /** How a command on a stack ended. */
 export interface Ended {
@@ -16,29 +15,26 @@ export interface Ended {
   report: Record<string, unknown>;
 }
 
-/** Runs a script of `stacks/` in the stack's own project folder, as `npm run` has it. */
+/** Runs a script of `stacks/commands/` in the stack's own project folder, as `npm run` has it. */
 export function stackCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
   return startStackCommand(subject, script, ...words).ended;
 }
 
 /** Runs such a script as somebody at a terminal does: util-linux' `script` gives it one. */
 export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
-  const line = [process.execPath, resolve("stacks", script), ...words].map((word) => `'${word}'`).join(" ");
+  const line = [process.execPath, resolve("stacks/commands", script), ...words]
+    .map((word) => `'${word}'`)
+    .join(" ");
   return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]).ended;
 }
 
 /** Starts such a script. */
 export function startStackCommand(subject: TestStack, script: string, ...words: string[]) {
-  return start(subject, process.execPath, [resolve("stacks", script), ...words]);
+  return start(subject, process.execPath, [resolve("stacks/commands", script), ...words]);
 }
 
-function start({ folder }: TestStack, program: string, words: string[]) {
-  const env = {
-    ...process.env,
-    PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    PULUMI_BACKEND_URL: fileBackend(join(folder, "state")),
-  };
-  const child = spawn(program, words, { cwd: folder, env });
+function start({ folder, environment }: TestStack, program: string, words: string[]) {
+  const child = spawn(program, words, { cwd: folder, env: { ...process.env, ...environment } });
   const so: Ended = { code: null, stdout: "", stderr: "", said: "", report: {} };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].on("data", (chunk: Buffer) => {

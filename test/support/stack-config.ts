@@ -5,8 +5,8 @@ import type { ConfigSource } from "../../stacks/config/source.ts";
 export const SERVERLESS = {
   "cloudflare:apiToken": "test-token_0123456789abcdefghijklmnopqrstuv",
   "steward:target": "serverless",
-  "steward:accountId": "0123456789abcdef0123456789abcdef",
-  "steward:subdomain": "example",
+  "steward:accountId": "00112233445566778899aabbccddeeff",
+  "steward:subdomain": "acme",
   "steward:anthropicApiKey": "sk-test",
 };
 /** A host stack that is complete. */

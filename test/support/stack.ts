@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import {
   LocalWorkspace,
   Stack,
@@ -8,23 +8,23 @@ import {
   type ConfigValue,
   type PulumiFn,
 } from "@pulumi/pulumi/automation/index.js";
-import { attachProviders, type ProviderName } from "../../infra/rehearsal/providers/attach.ts";
-import { engineCommand, ensureEngine, fileBackend } from "../../infra/rehearsal/engine/index.ts";
+import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
+import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
   stack: Stack;
   /** The stack's working folder, removed at the end. */
   folder: string;
-  /** Ends the providers and removes the folder. The stack's resources are the test's to destroy. */
+  /** With what a person types `pulumi`, and the commands that call it, on this stack. */
+  environment: Record<string, string>;
+  /** Removes the folder. The stack's resources are the test's to destroy. */
   close(): Promise<void>;
 }
 
 export interface TestStackOptions {
   program: PulumiFn;
   config: Record<string, ConfigValue>;
-  /** Default: both providers of the project. */
-  providers?: ProviderName[];
   docker?: boolean;
   /** The stack's name. Default: test. */
   name?: string;
@@ -42,28 +42,24 @@ export const PASSPHRASE = "a test's passphrase";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
-  const { program, config, providers = ["cloudflare", "command"], docker = false, name = "test" } = options;
-  const engine = await ensureEngine({ docker, log: (line) => void process.stderr.write(`${line}\n`) });
-  const attached = await attachProviders({ needed: providers, log: () => undefined });
+  const { program, config, docker = false, name = "test" } = options;
+  const engine = await testEngine({ docker });
   const folder = await mkdtemp(join(tmpdir(), "steward-stack-"));
   await mkdir(join(folder, "state"));
   // Dynamic providers find their packages from the working folder.
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const backend = fileBackend(join(folder, "state"));
+  const own = { ...options.environment, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
   const stack = await LocalWorkspace.createOrSelectStack(
     { stackName: name, projectName: "steward", program },
     {
       workDir: folder,
       pulumiCommand: await engineCommand(engine),
-      envVars: {
-        ...engine.env,
-        ...attached.env,
-        ...options.environment,
-        PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-      },
+      envVars: { ...engine.env, ...own },
       projectSettings: {
         name: "steward",
         runtime: "nodejs",
-        backend: { url: fileBackend(join(folder, "state")) },
+        backend: { url: backend },
       },
     },
   );
@@ -71,11 +67,20 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   return {
     stack,
     folder,
-    async close() {
-      await attached.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    environment: { ...(await byHand(engine)), ...own, PULUMI_BACKEND_URL: backend },
+    close: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The engine that the tests run; a build of it tells how far it is. */
+export function testEngine(options: { docker?: boolean } = {}): Promise<Engine> {
+  return ensureEngine({ ...options, log: (line) => void process.stderr.write(`${line}\n`) });
+}
+
+/** The variables with which a person types `pulumi` on this engine. */
+export async function byHand(engine: Engine): Promise<Record<string, string>> {
+  const { variables, path } = await typedByHand(engine, { log: () => undefined });
+  return { ...variables, PATH: [...path, process.env["PATH"] ?? ""].join(delimiter) };
 }
 
 /** Another stack of the same backend and folder. */

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
-import { startModel } from "../../infra/rehearsal/standins/model.ts";
-import { startTelegram } from "../../infra/rehearsal/standins/telegram.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { startTelegram } from "../../rehearsal/standins/telegram.ts";
 import { eventually, startRuntime, temporaryDirectory } from "../runtime/support/processes.ts";
 import { freePort } from "./ports.ts";
 

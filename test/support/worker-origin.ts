@@ -1,5 +1,5 @@
 import { createServer, request } from "node:http";
-import { listenOnLoopback, type LoopbackServer } from "../../infra/rehearsal/loopback.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 
 /**
  * A loopback address that stands for one Worker of an account with several: the account's own stands for the one that

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildBundle } from "../../infra/build/bundle.ts";
-import { COMPATIBILITY } from "../../infra/build/compatibility.ts";
-import { createRunner } from "../../infra/rehearsal/cloudflare/index.ts";
-import { startModel } from "../../infra/rehearsal/standins/model.ts";
-import { startSlack } from "../../infra/rehearsal/standins/slack.ts";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { COMPATIBILITY } from "../../infra/bundle/compatibility.ts";
+import { createRunner } from "../../rehearsal/cloudflare/index.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { startSlack } from "../../rehearsal/standins/slack.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { cacheRoot, contentKey } from "../../infra/build/cache.ts";
-import { goBuild } from "../../infra/build/go.ts";
-import { run, type Finished } from "../../infra/build/process.ts";
-import { buildOnce } from "../../infra/rehearsal/engine/build.ts";
+import { cacheRoot, contentKey } from "../../infra/shell/cache.ts";
+import { goBuild } from "../../rehearsal/engine/go.ts";
+import { run, type Finished } from "../../infra/shell/process.ts";
+import { buildOnce } from "../../rehearsal/engine/build.ts";
 
 const MODULE = resolve(import.meta.dirname, "actionlint");
 const LDFLAGS = "-s -w";

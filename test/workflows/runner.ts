@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { run } from "../../infra/build/process.ts";
+import { run } from "../../infra/shell/process.ts";
 import { evaluate, fill, type Contexts } from "./expression.ts";
 import { readWorkflow, stepsOf, type Job, type Step } from "./read.ts";
 

@@ -2,7 +2,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Reason } from "../../../runtime/contract/errors.ts";
 import { AGENT, CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
-import { SCHEMA_LABEL } from "../../build/arguments.ts";
+import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
 import type { Host, HostPlan } from "./engine.ts";
 import { problemOf } from "./problem.ts";
 

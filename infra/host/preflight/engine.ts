@@ -1,7 +1,7 @@
 import { DATA_DIRECTORY, STATE_SCHEMA, type HostNames } from "../../../runtime/contract/names.ts";
-import { SCHEMA_LABEL } from "../../build/arguments.ts";
-import { docker } from "../../build/docker.ts";
-import { run } from "../../build/process.ts";
+import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
+import { docker } from "../../shell/docker.ts";
+import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
 
 /** What is about to be deployed. */

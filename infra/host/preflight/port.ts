@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Reason } from "../../../runtime/contract/errors.ts";
-import { docker } from "../../build/docker.ts";
-import { run } from "../../build/process.ts";
+import { docker } from "../../shell/docker.ts";
+import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
 import type { Host, HostPlan } from "./engine.ts";
 import { problemOf } from "./problem.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import { run } from "../../build/process.ts";
+import { run } from "../../shell/process.ts";
 
 /** What the engine tells of a container, as far as it is used. */
 export interface Inspected {

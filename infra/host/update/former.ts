@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
-import { SCHEMA_LABEL } from "../../build/arguments.ts";
-import { docker } from "../../build/docker.ts";
-import { run, tail } from "../../build/process.ts";
+import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
+import { docker } from "../../shell/docker.ts";
+import { run, tail } from "../../shell/process.ts";
 import { copyContainer, inspectContainer } from "./copy.ts";
 
 const READY_MS = 60_000;

@@ -1,7 +1,7 @@
 // Starts PROBE_CONTAINER in the place of the version before, and asks as the readiness probe does. Exits as that
 // does; where it fails, after the version before answers again.
 import { fileURLToPath } from "node:url";
-import { run } from "../../build/process.ts";
+import { run } from "../../shell/process.ts";
 import { inspectContainer } from "./copy.ts";
 import { dropFormer, formerName, goBack, putInPlace } from "./former.ts";
 import { openTunnel } from "./tunnel.ts";

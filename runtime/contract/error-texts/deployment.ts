@@ -90,7 +90,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "Slack refuses the app configuration token",
     cause: "The token is wrong, or its twelve hours are over.",
-    fix: "Generate one at https://api.slack.com/apps, `pulumi config set --secret steward:slackConfigToken`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste the output slackManifest.",
+    fix: "Generate one at https://api.slack.com/apps, `pulumi config set --secret steward:slackConfigToken`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste what `npm run slack-manifest -- <stack>` writes.",
   },
   registration_refused: {
     status: 502,

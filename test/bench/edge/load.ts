@@ -1,5 +1,5 @@
 import autocannon from "autocannon";
-import { mention, type SlackStandIn } from "../../../infra/rehearsal/standins/slack.ts";
+import { mention, type SlackStandIn } from "../../../rehearsal/standins/slack.ts";
 
 const CONNECTIONS = 16;
 const SECONDS = 3;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { freePorts } from "../../../infra/rehearsal/ports.ts";
+import { freePorts } from "../../../rehearsal/ports.ts";
 import { openSqlite } from "../../../runtime/platform/node/sqlite.ts";
 import { accepting, figure, type Figure } from "../../support/measure.ts";
 import { startService, type Service } from "../../support/service.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import type { Bundle } from "../../../infra/build/bundle.ts";
+import type { Bundle } from "../../../infra/bundle/bundle.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { figure, type Figure } from "../../support/measure.ts";
 import { startService } from "../../support/service.ts";

@@ -1,5 +1,5 @@
 import { ROUTES } from "../../../runtime/contract/routes.ts";
-import { signInteraction } from "../../../infra/rehearsal/standins/discord-key.ts";
+import { signInteraction } from "../../../rehearsal/standins/discord-key.ts";
 import type { Target } from "../../support/targets/target.ts";
 
 /** An answer of a target, read whole. */

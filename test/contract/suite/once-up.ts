@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { mention } from "../../../infra/rehearsal/standins/slack.ts";
+import { mention } from "../../../rehearsal/standins/slack.ts";
 import { answersState } from "../../support/ready.ts";
 import { fields, json, type Client } from "./client.ts";
 import { CHALLENGE, discordCommand, PING, update } from "./requests.ts";

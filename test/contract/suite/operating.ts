@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mention } from "../../../infra/rehearsal/standins/slack.ts";
+import { mention } from "../../../rehearsal/standins/slack.ts";
 import type { LedgerPage } from "../../../runtime/edge/ports.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { fields, json, type Client } from "./client.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mention } from "../../../infra/rehearsal/standins/slack.ts";
+import { mention } from "../../../rehearsal/standins/slack.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { fields, json, JSON_TYPE, type Answer, type Client } from "./client.ts";
 import { CHALLENGE, discordCommand, PING, update } from "./requests.ts";

@@ -1,4 +1,4 @@
-import { runProvider } from "../../../infra/rehearsal/providers/serve.ts";
+import { runProvider } from "../../../rehearsal/providers/serve.ts";
 
 /** What the platforms add to the inputs that a program then hands on. */
 const LIVE = { aud: "the-audience-of-the-application", imageId: `sha256:${"a".repeat(64)}` };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readHtml } from "../../../infra/rehearsal/standins/telegram-html.ts";
+import { readHtml } from "../../../rehearsal/standins/telegram-html.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
 import { generator } from "../../support/random.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { startDiscord } from "../../../infra/rehearsal/standins/discord.ts";
+import { startDiscord } from "../../../rehearsal/standins/discord.ts";
 import { command, snowflake } from "../../support/discord.ts";
 import { surroundings } from "./gateway.ts";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -45,9 +45,10 @@ export function startRuntime(entry: string, environment: Record<string, string>)
   return startNode([fileURLToPath(new URL(`../../../runtime/${entry}`, import.meta.url))], environment);
 }
 
-/** Starts Node with arguments and nothing of this process's environment but the PATH. */
+/** Starts Node with arguments and nothing of this process's environment but the PATH and where compiled code is kept. */
 export function startNode(args: readonly string[], environment: Record<string, string>): RuntimeProcess {
-  const env = { PATH: process.env["PATH"] ?? "", ...environment };
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...environment };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { buildBundle } from "../../../infra/build/bundle.ts";
-import { docker } from "../../../infra/build/docker.ts";
-import { stewardImage } from "../../../infra/build/image.ts";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { docker } from "../../../infra/shell/docker.ts";
+import { stewardImage } from "../../../infra/bundle/image.ts";
 import { DATA_DIRECTORY, PORTS } from "../../../runtime/contract/names.ts";
-import { bridgeAddress } from "../../../stacks/rehearsal/sandbox.ts";
+import { bridgeAddress } from "../../../rehearsal/sandbox.ts";
 import { freePort } from "../ports.ts";
 import { answersState } from "../ready.ts";
 import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./target.ts";

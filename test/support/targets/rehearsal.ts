@@ -43,8 +43,7 @@ export async function rehearsalTarget(): Promise<Target> {
 function rehearsal() {
   const require = createRequire(import.meta.url);
   const { openWorld } =
-    require("../../../stacks/rehearsal/world.ts") as typeof import("../../../stacks/rehearsal/world.ts");
-  const { deploy } =
-    require("../../../stacks/rehearsal/deploy.ts") as typeof import("../../../stacks/rehearsal/deploy.ts");
+    require("../../../rehearsal/world.ts") as typeof import("../../../rehearsal/world.ts");
+  const { deploy } = require("../../../rehearsal/deploy.ts") as typeof import("../../../rehearsal/deploy.ts");
   return { openWorld, deploy };
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startPlatforms, type Platforms } from "../../../infra/rehearsal/platforms.ts";
-import { readSettings, type RehearsalSettings } from "../../../infra/rehearsal/settings.ts";
+import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
+import { readSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
 /** A deployed service with its surroundings, whose gateway is down at first: what the contract suite asks. */
 export interface Target {

@@ -1,0 +1,110 @@
+import { link, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { cacheRoot, contentKey, exclusively } from "../shell/cache.ts";
+import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
+import { BuildFailure } from "../shell/failure.ts";
+
+const PUBLIC_DEBIAN = "debian:bookworm-slim";
+
+export interface BaseImage {
+  /** Name and tag; the tag follows from everything that goes in. */
+  image: string;
+  /** `present`: the engine had it. `pulled`: built on the public Debian image. */
+  source: "present" | "pulled";
+}
+
+/** How a base image is made, and on which engine. */
+export interface BaseImageOptions {
+  log: (line: string) => void;
+  /** The process's own by default. Its DOCKER_HOST says which engine gets the image. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/** The base image that this checkout's application image needs on one engine. */
+export interface BaseImageRecipe {
+  image: string;
+  /** The processor as Debian and Docker name it: `amd64`, `arm64`. */
+  arch: string;
+  /** The image's id, or `undefined` if the engine does not have it. */
+  id(): Promise<string | undefined>;
+  /** Builds it on an image of Debian that the engine has. */
+  build(debian: string): Promise<void>;
+  /** Runs `work` while no other process makes the same image. */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * Makes the base image of the application image, unless the Docker engine has it.
+ *
+ * @throws BuildFailure `docker_unavailable`, `docker_failed`, `base_node_missing`, `base_image_unreachable`
+ */
+export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseImage> {
+  const { log, env = process.env } = options;
+  const recipe = await baseImageRecipe(env);
+  const { image } = recipe;
+  if ((await recipe.id()) !== undefined) return { image, source: "present" };
+  return recipe.exclusively(async () => {
+    if ((await recipe.id()) !== undefined) return { image, source: "present" };
+    if (!(await tryPull(PUBLIC_DEBIAN, { log, env }))) {
+      throw new BuildFailure(
+        "base_image_unreachable",
+        `the Docker engine neither has ${PUBLIC_DEBIAN} nor can pull it`,
+        `Make \`docker pull ${PUBLIC_DEBIAN}\` work on that engine, or set steward:image to an image that it has.`,
+      );
+    }
+    await recipe.build(PUBLIC_DEBIAN);
+    return { image, source: "pulled" };
+  });
+}
+
+/**
+ * Returns what the base image on this engine is made of.
+ *
+ * @throws BuildFailure `docker_unavailable`, `base_node_missing`
+ */
+export async function baseImageRecipe(env: NodeJS.ProcessEnv): Promise<BaseImageRecipe> {
+  const { path, version, arch } = await pinnedNode(env);
+  const key = await contentKey([version, arch], import.meta.dirname, /^base\.Dockerfile$/);
+  const image = `steward-base:${key}`;
+  return {
+    image,
+    arch,
+    id: () => imageId(image, env),
+    build: (debian) => build(image, debian, path, env),
+    exclusively: (work) => exclusively(join(cacheRoot(env), "base", `${key}.lock`), work),
+  };
+}
+
+async function build(image: string, debian: string, node: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const context = await mkdtemp(join(tmpdir(), "steward-base-"));
+  try {
+    await link(node, join(context, "node")).catch(() => copyFile(node, join(context, "node")));
+    const dockerfile = join(import.meta.dirname, "base.Dockerfile");
+    await docker(
+      ["build", "--build-arg", `DEBIAN=${debian}`, "--tag", image, "--file", dockerfile, context],
+      { env },
+    );
+  } finally {
+    await rm(context, { recursive: true, force: true });
+  }
+}
+
+/** The Node for the engine's processor, from the package that also gives this checkout its own. */
+async function pinnedNode(env: NodeJS.ProcessEnv): Promise<{ path: string; version: string; arch: string }> {
+  const engine = await requireDocker(env);
+  const name = `node-linux-${engine.arch === "amd64" ? "x64" : engine.arch}`;
+  const require = createRequire(import.meta.url);
+  try {
+    const manifest = require.resolve(`${name}/package.json`);
+    const { version } = require(manifest) as { version: string };
+    return { path: join(dirname(manifest), "bin", "node"), version, arch: engine.arch };
+  } catch {
+    throw new BuildFailure(
+      "base_node_missing",
+      `the image needs a Node for linux/${engine.arch}, and the package ${name} is not installed`,
+      `Install it without saving it: npm install --no-save --force ${name}`,
+    );
+  }
+}

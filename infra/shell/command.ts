@@ -1,0 +1,76 @@
+import type { WriteStream } from "node:tty";
+import { Command, CommanderError } from "commander";
+import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
+import { causeOf } from "./cause.ts";
+
+/** Exit code of a command whose words are wrong. */
+const USAGE = 2;
+
+/** Where a command writes. With `--json` standard output has one object, and people read standard error. */
+export interface CommandOutput {
+  say: (text: string) => void;
+  /** The terminal that `say` writes to, if it is one. */
+  terminal: WriteStream | undefined;
+  /** Writes the result for programs; does nothing without `--json`. */
+  report: (result: object) => void;
+}
+
+/**
+ * Creates the parser of one npm script. It throws on wrong words, for {@link runCommand} to print.
+ *
+ * @param script as a person types it, for example `npm run drift --`
+ */
+export function commandParser(script: string, description: string): Command {
+  return new Command(script)
+    .description(description)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+}
+
+/** Creates the error of words that no parser can refuse by itself. It ends the command like any wrong word. */
+export function usageError(message: string): CommanderError {
+  return new CommanderError(USAGE, "steward.usage", message);
+}
+
+/**
+ * Runs a command to its end and ends the process: with 0 after its help, 2 after wrong words, 1 after any other error,
+ * else with the exit code that `main` returns.
+ *
+ * @param script as in {@link commandParser}; a usage error points to its help
+ */
+export async function runCommand(
+  script: string,
+  main: (argv: string[], output: CommandOutput) => Promise<number>,
+): Promise<never> {
+  const argv = process.argv.slice(2);
+  const json = argv.includes("--json");
+  const out = json ? process.stderr : process.stdout;
+  const output: CommandOutput = {
+    say: (text) => void out.write(text),
+    terminal: out.isTTY ? out : undefined,
+    report: (result) => void (json && process.stdout.write(`${JSON.stringify(result)}\n`)),
+  };
+  const ended = main(argv, output).catch((error: unknown) =>
+    error instanceof CommanderError ? refuseUsage(error, script, output) : explain(error, output),
+  );
+  return process.exit(await ended);
+}
+
+function refuseUsage(error: CommanderError, script: string, { report }: CommandOutput): number {
+  // The parser has printed the help that was asked for.
+  if (error.exitCode === 0) return 0;
+  const cause = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+  process.stderr.write(`error: ${cause}\nUsage: ${script} --help\n`);
+  report({ ok: false, code: "usage", cause });
+  return USAGE;
+}
+
+function explain(error: unknown, { report }: CommandOutput): number {
+  const code = error instanceof StewardError ? error.code : undefined;
+  const cause = causeOf(error);
+  // A report of all problems has each one's own fix.
+  const fix = code === undefined || code === "stack_config_invalid" ? undefined : ERRORS[code].fix;
+  process.stderr.write(`${fix === undefined ? cause : `${cause} Fix: ${fix}`}\n`);
+  report({ ok: false, code, cause, fix });
+  return 1;
+}

@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { PORTS } from "../../../runtime/contract/names.ts";
+import { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "../forward.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../loopback.ts";
+import { freePorts } from "../../ports.ts";
+import type { Log } from "../runner.ts";
+import { ContainerProcess } from "./process.ts";
+
+/** What cloudflare/containers looks for in its src/lib/container.ts when no application serves a namespace. */
+const NO_INSTANCE =
+  "There is no container instance that can be provided to this Durable Object, try again later";
+const LOG_LINES = 500;
+
+export interface ProcessHostOptions {
+  /** The container's command. Without it nothing can be started, as when Docker runs the containers. */
+  supervise?: { command: readonly string[]; dir: string; env?: Record<string, string> };
+  /** Variables by which a process is known as this rehearsal's. */
+  mark: Record<string, string>;
+  /** Whether a container application is tied to a namespace. */
+  hasApplication: (namespaceId: string) => boolean;
+  log: Log;
+}
+
+interface Instance {
+  process: ContainerProcess;
+  /** From the port that the container would listen on to the local one. */
+  ports: ReadonlyMap<number, number>;
+}
+
+/** Starts local processes for the stand-ins of `ctx.container` in workerd and carries their requests to them. */
+export class ProcessHost {
+  readonly #options: ProcessHostOptions;
+  readonly #server: Server;
+  // Whoever knows it can start processes here: other programs on this machine must not.
+  readonly #secret = randomBytes(24).toString("hex");
+  readonly #instances = new Map<string, Instance>();
+  readonly #lines: string[] = [];
+  #listening: LoopbackServer | undefined;
+  #closed = false;
+
+  constructor(options: ProcessHostOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+      });
+    });
+    this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** Listens on a free loopback port and returns the address for the stand-ins. */
+  async listen(): Promise<string> {
+    this.#listening = await listenOnLoopback(this.#server, 0);
+    return `${this.#listening.url}/${this.#secret}`;
+  }
+
+  /** `<namespace>/<object>` of every container that runs. */
+  get running(): string[] {
+    return [...this.#instances.keys()];
+  }
+
+  /** The last lines that the processes wrote. */
+  get lines(): string[] {
+    return [...this.#lines];
+  }
+
+  /** Stops the containers of one namespace, or of all. */
+  async stop(namespaceId?: string): Promise<void> {
+    const chosen = [...this.#instances].filter(([name]) => {
+      return namespaceId === undefined || name.startsWith(`${namespaceId}/`);
+    });
+    await Promise.all(chosen.map(([, { process }]) => process.stop()));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.stop();
+    await this.#listening?.close();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = this.#parse(request);
+    if (call === undefined) return void response.writeHead(404).end();
+    const { name, action, rest } = call;
+    if (action === "port") return this.#port(request, response, name, rest);
+    const body = JSON.parse(await textOf(request)) as Record<string, unknown>;
+    if (action === "start") {
+      const refusal = await this.#start(name, body);
+      return void response.writeHead(refusal ? 409 : 200).end(refusal ?? "{}");
+    }
+    const instance = this.#instances.get(name);
+    if (action === "signal") instance?.process.signal(Number(body["signal"]));
+    if (action === "destroy") await instance?.process.destroy();
+    const exitCode = action === "monitor" ? ((await instance?.process.ended) ?? 0) : undefined;
+    response.writeHead(200).end(JSON.stringify({ exitCode }));
+  }
+
+  async #start(name: string, body: Record<string, unknown>): Promise<string | undefined> {
+    const { supervise, mark, hasApplication, log } = this.#options;
+    const [namespaceId = "", objectId = ""] = name.split("/");
+    if (supervise === undefined || !hasApplication(namespaceId)) return NO_INSTANCE;
+    const [gateway = 0, supervisor = 0] = await freePorts(2);
+    // Behind the last wait: another call may have started it meanwhile, and none starts behind the end.
+    if (this.#closed) return NO_INSTANCE;
+    if (this.#instances.has(name)) return undefined;
+    const dir = join(supervise.dir, objectId);
+    const process = new ContainerProcess({
+      command: supervise.command,
+      dir,
+      env: {
+        PATH: globalThis.process.env["PATH"] ?? "",
+        HOME: dir,
+        ...(body["env"] as Record<string, string> | undefined),
+        ...supervise.env,
+        ...mark,
+        STEWARD_HOME: dir,
+        // A container may bind every interface of its own; this machine's stay closed.
+        STEWARD_BIND: "127.0.0.1",
+        GATEWAY_PORT: String(gateway),
+        SUPERVISOR_PORT: String(supervisor),
+      },
+      onLine: (line) => this.#keep(line),
+    });
+    const ports = new Map([
+      [PORTS.gateway, gateway],
+      [PORTS.supervisor, supervisor],
+    ]);
+    this.#instances.set(name, { process, ports });
+    log("container process started", { container: name, gateway, supervisor });
+    void this.#forgetAtEnd(name, process);
+    return undefined;
+  }
+
+  async #forgetAtEnd(name: string, process: ContainerProcess): Promise<void> {
+    const exitCode = await process.ended;
+    this.#instances.delete(name);
+    this.#options.log("container process ended", { container: name, exitCode });
+  }
+
+  #port(request: IncomingMessage, response: ServerResponse, name: string, rest: string): void {
+    const refuse = (): void => {
+      request.resume();
+      const message = "The container is not listening on the requested port, consider retrying";
+      response.writeHead(502, { "x-standin-error": message }).end();
+    };
+    const target = this.#target(request, name, rest);
+    if (target) forward(request, response, target, refuse);
+    else refuse();
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const call = this.#parse(request);
+    const target = call?.action === "port" ? this.#target(request, call.name, call.rest) : undefined;
+    if (target) forwardUpgrade(request, socket, head, target);
+    else socket.destroy();
+  }
+
+  #target(request: IncomingMessage, name: string, rest: string): ForwardTarget | undefined {
+    const [, port = "", path = "/"] = /^(\d+)(\/.*)$/s.exec(rest) ?? [];
+    const local = this.#instances.get(name)?.ports.get(Number(port));
+    if (local === undefined) return undefined;
+    const { "x-standin-host": host, ...headers } = withoutHops(request.headers);
+    return { port: local, path, headers: { ...headers, host: String(host ?? "container") } };
+  }
+
+  #parse(request: IncomingMessage): { name: string; action: string; rest: string } | undefined {
+    const [, secret, namespaceId, objectId, action, rest = ""] =
+      /^\/([0-9a-f]+)\/([0-9a-f]+)\/([0-9a-f]+)\/([a-z]+)(?:\/(.*))?$/s.exec(request.url ?? "") ?? [];
+    if (secret !== this.#secret || action === undefined) return undefined;
+    return { name: `${namespaceId}/${objectId}`, action, rest };
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length > LOG_LINES) this.#lines.shift();
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

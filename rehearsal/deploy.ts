@@ -1,0 +1,63 @@
+import type { OpMap, Stack } from "@pulumi/pulumi/automation/index.js";
+
+/** How a deployment went. Times are in milliseconds. */
+export interface Deployment {
+  url: string;
+  /** The Access application's audience; empty if there is none. */
+  audience: string;
+  /** Resources of the stack by type. */
+  resources: Record<string, number>;
+  /** Resources by what was done to them: `create`, `same`, … */
+  changes: OpMap;
+  previewMs: number;
+  /** `undefined` if the preview found nothing to change, so that nothing was updated. */
+  upMs: number | undefined;
+}
+
+/**
+ * Previews the stack, and updates it unless nothing has changed.
+ *
+ * @param onOutput gets the engine's own output
+ * @param signal ends the engine
+ */
+export async function deploy(
+  stack: Stack,
+  signal: AbortSignal,
+  onOutput: (text: string) => void,
+): Promise<Deployment> {
+  const previewed = await timed(() => stack.preview({ color: "never", signal }));
+  const { changeSummary } = previewed.result;
+  const unchanged = Object.keys(changeSummary).every((op) => op === "same");
+  const updated = unchanged
+    ? undefined
+    : await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal }));
+  const { outputs, resources } = await deployedBy(stack);
+  return {
+    url: String(outputs["url"]),
+    audience: String(outputs["audience"] ?? ""),
+    resources,
+    changes: updated?.result.summary.resourceChanges ?? changeSummary,
+    previewMs: previewed.ms,
+    upMs: updated?.ms,
+  };
+}
+
+/** The stack's outputs, and its resources by type without the stack itself and the providers. */
+async function deployedBy(stack: Stack) {
+  const { deployment } = await stack.exportStack();
+  const { resources = [] } = deployment as { resources?: { type: string; outputs?: object }[] };
+  const counts: Record<string, number> = {};
+  let outputs: Readonly<Record<string, unknown>> = {};
+  for (const { type, outputs: own = {} } of resources) {
+    if (type === "pulumi:pulumi:Stack") outputs = { ...own };
+    else if (!type.startsWith("pulumi:providers:")) counts[type] = (counts[type] ?? 0) + 1;
+  }
+  const sorted = Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { outputs, resources: Object.fromEntries(sorted) };
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = performance.now();
+  const result = await work();
+  return { result, ms: Math.round(performance.now() - started) };
+}

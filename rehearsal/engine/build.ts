@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
+import { goBuild } from "./go.ts";
+import { isExecutable } from "./plugins.ts";
+
+/** The newest engine whose module public proxies serve. `pulumi/go.mod` holds the same. */
+export const ENGINE_VERSION = "3.250.0";
+
+const MODULE = join(import.meta.dirname, "pulumi");
+
+/** The Automation API refuses a CLI that doesn't know its own version, and the linker is what tells it. */
+const LDFLAGS = `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${ENGINE_VERSION}`;
+
+/** Where the cache keeps the project's own engine, whether it is there yet or not. */
+export interface EnginePlace {
+  folder: string;
+  cli: string;
+}
+
+/** What a build into the cache needs to know. */
+export interface CachedBuild {
+  /** Folder of the cache for everything about the engine. */
+  root: string;
+  env: NodeJS.ProcessEnv;
+  log: (line: string) => void;
+}
+
+/** The place in the cache that follows from the pinned modules, the flags and this machine's kind. */
+export async function enginePlace(root: string): Promise<EnginePlace> {
+  const key = await contentKey([LDFLAGS, process.platform, process.arch], MODULE, /^go\.(mod|sum)$/);
+  const folder = join(root, `pulumi-${ENGINE_VERSION}-${key}`);
+  return { folder, cli: join(folder, "bin", "pulumi") };
+}
+
+/** Builds the project's own engine into its place, unless it is there. */
+export async function buildEngine(
+  place: EnginePlace,
+  { env, log }: Omit<CachedBuild, "root">,
+): Promise<"cache" | "built"> {
+  if (await isExecutable(place.cli)) return "cache";
+  const build = (target: string) =>
+    goBuild({
+      what: `the Pulumi engine ${ENGINE_VERSION}`,
+      codePrefix: "engine",
+      module: MODULE,
+      command: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+      output: join(target, "bin", "pulumi"),
+      ldflags: LDFLAGS,
+      log,
+      env,
+    });
+  return buildOnce(place.folder, place.cli, build, log);
+}
+
+/** Builds into the cache unless another process has just done so, and says which of the two it was. */
+export function buildOnce(
+  folder: string,
+  executable: string,
+  build: (target: string) => Promise<void>,
+  log: (line: string) => void,
+): Promise<"cache" | "built"> {
+  return exclusively(
+    `${folder}.lock`,
+    async () => {
+      if (await isExecutable(executable)) return "cache";
+      await publish(folder, build);
+      return "built";
+    },
+    () => log("another process is building the same: waiting for it"),
+  );
+}

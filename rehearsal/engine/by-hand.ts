@@ -1,0 +1,98 @@
+import { copyFile, link, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { cacheRoot, contentKey } from "../../infra/shell/cache.ts";
+import { buildOnce } from "./build.ts";
+import { goBuild } from "./go.ts";
+import { isExecutable } from "./plugins.ts";
+import type { Engine } from "./types.ts";
+
+/** The newest line of Pulumi's SDK module that carries its language host for Node. */
+const HOST_VERSION = "3.60.0";
+const MODULE = join(import.meta.dirname, "language");
+const LDFLAGS = `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${HOST_VERSION}`;
+
+/** With what a person types `pulumi`. */
+export interface ByHand {
+  variables: Record<string, string>;
+  /** Folders that come first on PATH. */
+  path: string[];
+}
+
+/**
+ * Returns with what a person types `pulumi` on this engine: a language host is beside it. An engine from modules has
+ * none of its own; one is built into the cache.
+ *
+ * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
+ */
+export async function typedByHand(
+  engine: Engine,
+  options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },
+): Promise<ByHand> {
+  const { log, env = process.env } = options;
+  const { PATH: _, ...variables } = engine.env;
+  const node = dirname(process.execPath);
+  if (engine.source === "path") return { variables, path: [dirname(engine.cli), node] };
+  const host = await languageHost({ log, env });
+  const own = dirname(engine.cli);
+  const folder = join(dirname(own), "by-hand");
+  const complete = join(folder, "bin");
+  for (const name of await readdir(own)) await linkWhole(join(own, name), join(complete, name));
+  await linkWhole(host, join(complete, basename(host)));
+  await writeWhole(join(folder, "pulumi"), wrapperText(engine.cli, join(complete, basename(engine.cli))));
+  return { variables, path: [folder, node] };
+}
+
+async function languageHost({ log, env }: Required<Parameters<typeof typedByHand>[1]>): Promise<string> {
+  const key = await contentKey([LDFLAGS, process.platform, process.arch], MODULE, /^go\.(mod|sum)$/);
+  const folder = join(cacheRoot(env), "engine", `language-nodejs-${HOST_VERSION}-${key}`);
+  const name = "pulumi-language-nodejs";
+  const executable = join(folder, name);
+  if (await isExecutable(executable)) return executable;
+  const build = (target: string) =>
+    goBuild({
+      what: `the Pulumi language host ${HOST_VERSION}`,
+      codePrefix: "engine",
+      module: MODULE,
+      command: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+      output: join(target, name),
+      ldflags: LDFLAGS,
+      log,
+      env,
+    });
+  await buildOnce(folder, executable, build, log);
+  return executable;
+}
+
+/**
+ * A program that serves its own language runtime (`--client`, the Automation API) must not find the host: it is too old
+ * to run policy packs, and the engine would ask it first.
+ */
+function wrapperText(cli: string, complete: string): string {
+  return [
+    "#!/bin/sh",
+    `case " $* " in *" --client="*) exec '${cli}' "$@" ;; *) exec '${complete}' "$@" ;; esac`,
+    "",
+  ].join("\n");
+}
+
+/** Links a file, or copies it to another disk. The engine looks for its own folder behind symbolic links. */
+async function linkWhole(from: string, to: string): Promise<void> {
+  const [source, present] = await Promise.all([stat(from), stat(to).catch(() => undefined)]);
+  if (present?.ino === source.ino || (present?.size === source.size && present.mtimeMs >= source.mtimeMs))
+    return;
+  await replaceWhole(to, (temporary) => link(from, temporary).catch(() => copyFile(from, temporary)));
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+  await replaceWhole(file, (temporary) => writeFile(temporary, text, { mode: 0o755 }));
+}
+
+/** The file is whole at every moment: another process may be starting it. */
+async function replaceWhole(file: string, make: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${file}.${randomUUID()}`;
+  await mkdir(dirname(file), { recursive: true });
+  await make(temporary);
+  await rename(temporary, file);
+}

@@ -1,0 +1,101 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { run, tail } from "../../infra/shell/process.ts";
+
+export interface GoBuild {
+  /** What is built, as progress and errors name it. */
+  what: string;
+  /** First part of the error codes: `<prefix>_go_missing`, `<prefix>_build_failed`. */
+  codePrefix: string;
+  /** Folder of the Go module, with go.mod and go.sum. */
+  module: string;
+  /** Import path of the command to build. */
+  command: string;
+  /** Where the binary goes. */
+  output: string;
+  ldflags: string;
+  tags?: readonly string[];
+  log: (line: string) => void;
+  env: NodeJS.ProcessEnv;
+}
+
+/** How often a running build says how far it is. */
+const PROGRESS_MS = 5_000;
+
+/**
+ * Builds one Go command from a pinned module. Nothing is resolved anew: go.mod and go.sum decide.
+ * @throws BuildFailure `<prefix>_go_missing` where Go is absent or too old, `<prefix>_build_failed` otherwise
+ */
+export async function goBuild(build: GoBuild): Promise<void> {
+  const go = await findGo(build);
+  const started = performance.now();
+  const seconds = () => Math.round((performance.now() - started) / 1000);
+
+  build.log(`building ${build.what} with ${go}, once for this machine`);
+  let packages = 0;
+  let downloads = 0;
+  const progress = setInterval(() => {
+    build.log(
+      `building ${build.what}: ${seconds()} s, ${downloads} modules fetched, ${packages} packages compiled`,
+    );
+  }, PROGRESS_MS);
+
+  const flags = ["-mod=readonly", "-buildvcs=false", "-trimpath", "-v", "-ldflags", build.ldflags];
+  if (build.tags) flags.push("-tags", build.tags.join(","));
+  const finished = await run("go", ["build", ...flags, "-o", build.output, build.command], {
+    cwd: build.module,
+    env: build.env,
+    onLine: (line) => {
+      if (line.startsWith("go: downloading ")) downloads += 1;
+      else packages += 1;
+    },
+  }).finally(() => clearInterval(progress));
+
+  if (finished.code !== 0) {
+    throw new BuildFailure(
+      `${build.codePrefix}_build_failed`,
+      `building ${build.what} failed after ${seconds()} s (go build, exit code ${finished.code}):\n${tail(finished)}`,
+      "Read Go's message above. Modules come from GOPROXY (go env GOPROXY): it must be reachable once.",
+    );
+  }
+  build.log(`built ${build.what} in ${seconds()} s`);
+}
+
+/** The version of the Go on PATH, once it is known to serve. */
+async function findGo(build: GoBuild): Promise<string> {
+  const wanted = /^go (\S+)$/m.exec(await readFile(join(build.module, "go.mod"), "utf8"))?.[1] ?? "1.21";
+  // Asked inside the module: a Go since 1.21 changes to the toolchain that go.mod wants, or says why it can't.
+  const asked = await run("go", ["env", "GOVERSION"], { cwd: build.module, env: build.env });
+  if (asked.missing) throw goMissing(build, `${build.what} has to be built, and Go is not installed`, wanted);
+  const version = asked.stdout.trim();
+  if (asked.code === 0 && !older(version.replace(/^go/, ""), wanted)) return version;
+  const said = asked.code === 0 ? `it is ${version}` : tail(asked, 3);
+  throw goMissing(
+    build,
+    `the installed Go can't build ${build.what}, which wants ${wanted}: ${said}`,
+    wanted,
+  );
+}
+
+function goMissing(build: GoBuild, message: string, wanted: string): BuildFailure {
+  return new BuildFailure(
+    `${build.codePrefix}_go_missing`,
+    message,
+    `Install Go ${wanted} or newer (https://go.dev/doc/install) and put it on PATH.`,
+  );
+}
+
+/** Whether the first of two dotted versions is the lower one; a part that isn't a number counts as 0. */
+export function older(version: string, wanted: string): boolean {
+  const [have, want] = [parts(version), parts(wanted)];
+  for (let index = 0; index < want.length; index += 1) {
+    const difference = (have[index] ?? 0) - (want[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function parts(version: string): number[] {
+  return version.split(".").map((part) => Number.parseInt(part, 10) || 0);
+}

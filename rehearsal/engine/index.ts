@@ -1,0 +1,69 @@
+import { delimiter, dirname, join } from "node:path";
+import { cacheRoot } from "../../infra/shell/cache.ts";
+import { run } from "../../infra/shell/process.ts";
+import { buildEngine, ENGINE_VERSION, enginePlace } from "./build.ts";
+import { cachedDockerProvider, dockerProvider } from "./docker-provider.ts";
+import { prepareHome } from "./home.ts";
+import { installedEngine } from "./installed.ts";
+import { installedPlugins, sdkVersion, userPulumiHome } from "./plugins.ts";
+import type { Engine } from "./types.ts";
+
+export { fileBackend } from "./backend.ts";
+export { engineCommand } from "./command.ts";
+export type { Engine } from "./types.ts";
+
+export interface EngineOptions {
+  /** Whether the program uses the docker provider: it is built only then. */
+  docker?: boolean;
+  /** Gets the progress of a build, line by line. */
+  log: (line: string) => void;
+  /** The environment to look in; the process's own by default. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Finds a Pulumi engine, or builds one: the `pulumi` on PATH, else the one in the cache, else a build into the cache.
+ * It gets a Pulumi home of its own, in which the rehearsal's providers take the place of official ones that are not
+ * installed. The person's home, with its logins, is left alone.
+ *
+ * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
+ */
+export async function ensureEngine(options: EngineOptions): Promise<Engine> {
+  const started = performance.now();
+  const { docker = false, env = process.env, log } = options;
+  const root = join(cacheRoot(env), "engine");
+  const installed = await installedEngine(env);
+  const place = await enginePlace(root);
+  const source = installed === undefined ? await buildEngine(place, { env, log }) : "path";
+  const cli = installed?.cli ?? place.cli;
+  const folder = installed === undefined ? place.folder : join(root, "installed");
+
+  const official = await installedPlugins(userPulumiHome(env));
+  const ownDocker = official.docker ?? (await cachedDockerProvider(root));
+  const home = await prepareHome({
+    folder,
+    own: installed === undefined,
+    plugins: { ...official, ...(ownDocker !== undefined && { docker: ownDocker }) },
+  });
+  const path = [dirname(cli), dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
+  const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...home };
+  if (docker && ownDocker === undefined && !(await downloaded(installed?.cli, { ...env, ...engineEnv }))) {
+    const docker = await dockerProvider({ root, env, log });
+    await prepareHome({ folder, own: installed === undefined, plugins: { ...official, docker } });
+  }
+  return {
+    cli,
+    version: installed?.version ?? ENGINE_VERSION,
+    source,
+    env: engineEnv,
+    official: { cloudflare: official.cloudflare !== undefined, command: official.command !== undefined },
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+/** Has an official CLI download the docker provider, which is quicker than to build it. */
+async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (cli === undefined) return false;
+  const words = ["plugin", "install", "resource", "docker", await sdkVersion("docker")];
+  return (await run(cli, words, { env, timeoutMs: 120_000 })).code === 0;
+}

@@ -1,0 +1,26 @@
+import { delimiter, join } from "node:path";
+import { older } from "./go.ts";
+import { run } from "../../infra/shell/process.ts";
+import { ENGINE_VERSION } from "./build.ts";
+import { isExecutable } from "./plugins.ts";
+
+/** A `pulumi` that somebody installed on this machine. */
+export interface InstalledEngine {
+  cli: string;
+  version: string;
+}
+
+/** The first `pulumi` on PATH that runs and is not older than the engine that this project is tested with. */
+export async function installedEngine(env: NodeJS.ProcessEnv): Promise<InstalledEngine | undefined> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    const cli = join(folder, "pulumi");
+    if (folder === "" || !(await isExecutable(cli))) continue;
+    const asked = await run(cli, ["version"], {
+      env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "1" },
+      timeoutMs: 20_000,
+    });
+    const version = /^v?(\d+\.\d+\.\d+)/.exec(asked.stdout.trim())?.[1];
+    if (asked.code === 0 && version !== undefined && !older(version, ENGINE_VERSION)) return { cli, version };
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import { access, constants, mkdir, readdir, readFile, readlink, rename, symlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { older } from "./go.ts";
+
+/** The providers that the stacks use. */
+export const PROVIDERS = ["cloudflare", "command", "docker"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** The executables of the official provider plugins that are installed, by provider. */
+export type InstalledPlugins = Partial<Record<ProviderName, string>>;
+
+/** The folder in which the official CLI keeps its plugins (https://www.pulumi.com/docs/iac/cli/environment-variables/). */
+export function userPulumiHome(env: NodeJS.ProcessEnv): string {
+  return env["PULUMI_HOME"] || join(env["HOME"] || homedir(), ".pulumi");
+}
+
+/** Which official plugins in a Pulumi home satisfy the SDKs of this checkout: same major version, not older. */
+export async function installedPlugins(home: string): Promise<InstalledPlugins> {
+  const found: InstalledPlugins = {};
+  const folder = join(home, "plugins");
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const provider of PROVIDERS) {
+    const wanted = await sdkVersion(provider);
+    for (const name of names) {
+      const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
+      // The engine marks a plugin that is still being unpacked by a file of this name.
+      if (version === undefined || names.includes(`${name}.partial`)) continue;
+      if (version.split(".")[0] !== wanted.split(".")[0] || older(version, wanted)) continue;
+      const executable = join(folder, name, `pulumi-resource-${provider}`);
+      if (await isExecutable(executable)) found[provider] = executable;
+    }
+  }
+  return found;
+}
+
+/** The version of the plugin that an installed `@pulumi/<provider>` package asks the engine for. */
+export async function sdkVersion(provider: ProviderName): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve(`@pulumi/${provider}/package.json`);
+  const { version } = JSON.parse(await readFile(entry, "utf8")) as { version: string };
+  return version.replace(/^v/, "");
+}
+
+/**
+ * Makes an executable known to an engine as an installed plugin. In its home, unlike on PATH, the engine finds it
+ * without a warning in every preview.
+ *
+ * @param link `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>`
+ */
+export async function linkPlugin(link: string, executable: string): Promise<void> {
+  if ((await readlink(link).catch(() => undefined)) === executable) return;
+  await mkdir(dirname(link), { recursive: true });
+  const temporary = `${link}.${randomUUID()}`;
+  await symlink(executable, temporary);
+  await rename(temporary, link);
+}
+
+export function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,35 @@
+import { rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { typedByHand } from "./engine/by-hand.ts";
+import { stackVariables } from "./stack.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Writes the file that a shell reads (`. .steward/env`) so that `pulumi … -s rehearsal`, typed in the checkout, works
+ * on the rehearsed stack. It holds the state's passphrase and is readable by its owner alone.
+ *
+ * @returns the file, as it is named from the working folder
+ */
+export async function writeEnvironment(
+  folder: string,
+  { engine, dir, settings }: Pick<World, "engine" | "dir" | "settings">,
+  say: (text: string) => void,
+): Promise<string> {
+  const byHand = await typedByHand(engine, { log: (line) => say(`${line}\n`) });
+  const variables = { ...byHand.variables, ...stackVariables({ dir, passphrase: settings.passphrase }) };
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const file = path.join(folder, "env");
+  await writeFile(
+    `${file}.new`,
+    [...lines, `export PATH=${quoted(byHand.path.join(path.delimiter))}:"$PATH"`, ""].join("\n"),
+    {
+      mode: 0o600,
+    },
+  );
+  await rename(`${file}.new`, file);
+  return path.relative(process.cwd(), file);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

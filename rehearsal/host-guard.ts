@@ -1,0 +1,21 @@
+import { run } from "../infra/shell/process.ts";
+import { HOST_NAMES } from "../runtime/contract/names.ts";
+
+/**
+ * Refuses to rehearse a host stack beside a real one: both use the same names on one Docker engine,
+ * and the rehearsal's end would remove the other's data.
+ */
+export async function refuseForeignHostStack(): Promise<void> {
+  const { container, volume } = HOST_NAMES;
+  const found = await Promise.all([exists("container", container), exists("volume", volume)]);
+  const names = [container, volume].filter((_name, index) => found[index]);
+  if (names.length === 0) return;
+  throw new Error(
+    `Docker has ${names.join(" and ")} already, which this rehearsal did not make. ` +
+      `Fix: rehearse on another engine, or, if nobody needs them, docker rm -f ${container}; docker volume rm ${volume}`,
+  );
+}
+
+async function exists(kind: "container" | "volume", name: string): Promise<boolean> {
+  return (await run("docker", [kind, "inspect", name])).code === 0;
+}

@@ -1,0 +1,43 @@
+import type { SandboxStatus } from "../runtime/contract/control.ts";
+import { ROUTES } from "../runtime/contract/routes.ts";
+import { mention } from "./standins/slack.ts";
+import type { Deployment } from "./deploy.ts";
+import type { World } from "./world.ts";
+
+const REPLY_TIMEOUT_MS = 180_000;
+
+/** A message's way through the deployed stack. Times are in milliseconds. */
+export interface Exchange {
+  text: string;
+  /** How the service answered Slack: 200, or 503 while its container was asleep. */
+  status: number;
+  reply: string;
+  /** From the event's sending to the reply's arrival at Slack's stand-in. */
+  replyMs: number;
+  /** From the container's start to the gateway's first answer. */
+  coldStartMs: number;
+}
+
+/** Sends one signed mention and waits for its reply at Slack's stand-in. */
+export async function exchangeMessage(world: World, deployment: Deployment): Promise<Exchange> {
+  const { slack } = world.platforms;
+  const text = `Rehearsal of ${new Date().toISOString()}: are you there?`;
+  const known = new Set(slack.messages());
+  const started = performance.now();
+  const events = new URL(ROUTES.slackEvents.path, deployment.url);
+  const response = await fetch(events, { method: "POST", ...slack.sign(mention(text)) });
+  if (response.status !== 200 && response.status !== 503) {
+    throw new Error(`Slack's event was answered with ${response.status}: ${await response.text()}`);
+  }
+  const reply = await slack.waitFor((message) => !known.has(message), REPLY_TIMEOUT_MS);
+  const replyMs = Math.round(performance.now() - started);
+  const { coldStartMs = 0 } = await sandboxStatus(world, deployment);
+  return { text, status: response.status, reply: reply.text, replyMs, coldStartMs };
+}
+
+async function sandboxStatus(world: World, { url, audience }: Deployment): Promise<SandboxStatus> {
+  const headers = await world.signIn(audience);
+  const response = await fetch(new URL(ROUTES.processes.path, url), { headers });
+  if (!response.ok) throw new Error(`${ROUTES.processes.path} was answered with ${response.status}`);
+  return (await response.json()) as SandboxStatus;
+}

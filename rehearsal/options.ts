@@ -1,0 +1,50 @@
+import path from "node:path";
+import { Argument, Option } from "commander";
+import { commandParser } from "../infra/shell/command.ts";
+import type { Target } from "../stacks/config/schema.ts";
+
+/** What can be rehearsed. */
+export const TARGETS = ["serverless", "host"] as const satisfies readonly Target[];
+
+/** How the container of the serverless stack runs on this machine. */
+export type SandboxChoice = "auto" | "docker" | "process";
+
+/** What `npm start` was asked for. */
+export interface RehearsalOptions {
+  /** `undefined` where none was named. */
+  target: Target | undefined;
+  /** Send one message through, then end. */
+  once: boolean;
+  /** One JSON object as the last line on standard output; progress goes to standard error. */
+  json: boolean;
+  /** Remove everything that rehearsals left. */
+  destroy: boolean;
+  sandbox: SandboxChoice;
+  /** Where state and the emulated account are kept. */
+  dir: string;
+}
+
+/** How a person types this command. */
+export const SCRIPT = "npm start --";
+
+/** Reads the command line. Throws a CommanderError on wrong words. */
+export function readOptions(argv: readonly string[]): RehearsalOptions {
+  const command = commandParser(
+    SCRIPT,
+    "Deploys a stack on this machine, with the real engine and without an account.",
+  )
+    .addArgument(new Argument("[target]", "what to deploy (default: serverless)").choices(TARGETS))
+    .option("--once", "send one message through, print the reply, and end", false)
+    .option("--json", "print one JSON object as the last line", false)
+    .option("--destroy", "destroy the stack and remove everything that was kept", false)
+    .addOption(
+      new Option("--sandbox <kind>", "how the serverless stack's container runs")
+        .choices(["auto", "docker", "process"])
+        .default("auto"),
+    )
+    .option("--dir <path>", "where state and the emulated account are kept", ".steward")
+    .parse(argv, { from: "user" });
+  const [target] = command.processedArgs as [Target | undefined];
+  const options = command.opts<Omit<RehearsalOptions, "target">>();
+  return { ...options, target, dir: path.resolve(options.dir) };
+}

@@ -1,0 +1,91 @@
+import path from "node:path";
+import type { Bundle } from "../infra/bundle/bundle.ts";
+import { stewardImage } from "../infra/bundle/image.ts";
+import { docker, dockerAvailable } from "../infra/shell/docker.ts";
+import { BuildFailure } from "../infra/shell/failure.ts";
+import { prepareBaseImage } from "./base-image.ts";
+import type { ContainerMode } from "./cloudflare/index.ts";
+import type { SandboxChoice } from "./options.ts";
+import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
+
+const LOOPBACK = "127.0.0.1";
+
+/** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
+export interface Sandbox {
+  mode: ContainerMode;
+  /** The address of this machine as the container sees it. */
+  standInHost: string;
+  /** For people. */
+  description: string;
+}
+
+/** What {@link chooseSandbox} works with. */
+export interface SandboxOptions {
+  choice: SandboxChoice;
+  bundle: Bundle;
+  dir: string;
+  log: (line: string) => void;
+}
+
+/** Runs containers on Docker if an engine answers and gets its images, else as a local process; says which and why. */
+export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { choice, log } = options;
+  if (choice === "process") return processSandbox(options, "asked for");
+  const engine = await dockerAvailable();
+  if (!engine.ok) {
+    if (choice === "docker") throw new Error(`--sandbox docker: ${engine.reason}`);
+    return processSandbox(options, engine.reason);
+  }
+  try {
+    return await dockerSandbox(options, engine.version);
+  } catch (error) {
+    if (choice === "docker" || !(error instanceof BuildFailure)) throw error;
+    const [why = ""] = error.message.split("\n", 1);
+    log(`No container on Docker: ${why} [${error.code}]. --sandbox docker shows the fix.`);
+    return processSandbox(options, why);
+  }
+}
+
+/** Returns how containers ran where the stand-ins listened at `standInHost`, for what is only going to be removed. */
+export async function formerSandbox(dir: string, standInHost: string): Promise<ContainerMode> {
+  if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
+    return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
+  }
+  // A message that comes in meanwhile starts a container that ends at once.
+  return processMode(dir, [process.execPath, "--eval", ""]);
+}
+
+async function dockerSandbox({ bundle, log }: SandboxOptions, version: string): Promise<Sandbox> {
+  const base = await prepareBaseImage({ log });
+  const { image } = await stewardImage(bundle, log);
+  const sidecar = await ensureSidecarImage({ log });
+  return {
+    // The application's image has the same name at the emulated registry as on this engine.
+    mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
+    standInHost: await bridgeAddress(),
+    description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source})`,
+  };
+}
+
+function processSandbox({ bundle, dir }: SandboxOptions, why: string): Sandbox {
+  return {
+    mode: processMode(dir, [process.execPath, path.join(bundle.container.dir, "supervisor/main.js")]),
+    standInHost: LOOPBACK,
+    description: `a local process instead of a container (${why})`,
+  };
+}
+
+function processMode(dir: string, command: string[]): ContainerMode {
+  return { kind: "process", supervise: { command, dir: path.join(dir, "sandbox") } };
+}
+
+/** The engine's default network ends at this machine: its gateway address is ours. */
+export async function bridgeAddress(): Promise<string> {
+  const format = "{{(index .IPAM.Config 0).Gateway}}";
+  const { stdout } = await docker(["network", "inspect", "bridge", "--format", format]);
+  const address = stdout.trim();
+  if (address !== "") return address;
+  throw new Error(
+    "Docker's bridge network has no gateway address. Fix: start dockerd with --bip=172.17.0.1/16",
+  );
+}

@@ -1,0 +1,97 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, symlink } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { engineCommand, fileBackend, type Engine } from "./engine/index.ts";
+import { mark } from "./leftovers.ts";
+import { program } from "../stacks/program.ts";
+
+const PACKAGES = fileURLToPath(new URL("../node_modules", import.meta.url));
+
+/** What {@link openStack} works with. */
+export interface OpenStackOptions {
+  engine: Engine;
+  /** Where the state and the settings are kept. */
+  dir: string;
+  passphrase: string;
+  log: (line: string) => void;
+}
+
+/** The name of every rehearsed stack. */
+export const STACK = "rehearsal";
+
+/** Opens or creates the rehearsed stack: this project's program under the real engine, with its state in files. */
+export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
+  const { workDir, state } = placesOf(dir);
+  await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
+  await linkPackages(workDir);
+  // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
+  await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
+  return LocalWorkspace.createOrSelectStack(
+    { stackName: STACK, projectName: "steward", program },
+    {
+      workDir,
+      pulumiCommand: await engineCommand(engine),
+      envVars: { ...engine.env, ...mark(dir), PULUMI_CONFIG_PASSPHRASE: passphrase },
+      projectSettings: {
+        name: "steward",
+        runtime: "nodejs",
+        backend: { url: fileBackend(state) },
+      },
+    },
+  );
+}
+
+/**
+ * Gives the stack this configuration.
+ *
+ * @param privateConfig secrets that are somebody's own: handed over on standard input, since arguments are open to
+ * every user
+ */
+export async function configure(
+  stack: Stack,
+  engine: Engine,
+  config: ConfigMap,
+  privateConfig: Readonly<Record<string, string>>,
+): Promise<void> {
+  await stack.setAllConfig(config);
+  for (const [key, value] of Object.entries(privateConfig)) setSecret(stack, engine, key, value);
+}
+
+/** The variables with which a person types `pulumi` on the rehearsed stack of this directory. */
+export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir" | "passphrase">) {
+  const { settings, state } = placesOf(dir);
+  return {
+    PULUMI_BACKEND_URL: fileBackend(state),
+    PULUMI_CONFIG_PASSPHRASE: passphrase,
+    // What --config-file says, for every command that knows it.
+    PULUMI_OPTION_CONFIG_FILE: settings,
+  };
+}
+
+/** Where the stand-ins listened at the last update, as its settings tell; `undefined` before the first one. */
+export async function formerStandInHost(dir: string): Promise<string | undefined> {
+  const text = await readFile(placesOf(dir).settings, "utf8").catch(() => "");
+  const endpoints = /^ *steward:endpoints: *(.*)$/m.exec(text)?.[1] ?? "";
+  return /"?slack"?: ?"?http:\/\/([\d.]+):/.exec(endpoints)?.[1];
+}
+
+function placesOf(dir: string) {
+  const workDir = path.join(dir, "workspace");
+  return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
+}
+
+// The engine runs a dynamic provider's methods in the working folder, and they import packages.
+async function linkPackages(workDir: string): Promise<void> {
+  const link = path.join(workDir, "node_modules");
+  if (!existsSync(link)) await symlink(PACKAGES, link, "dir");
+}
+
+function setSecret({ workspace }: Stack, { cli }: Engine, key: string, input: string): void {
+  const args = ["config", "set", "--secret", "--stack", STACK, "--non-interactive", key];
+  const env = { ...process.env, ...workspace.envVars };
+  const { status, stderr } = spawnSync(cli, args, { cwd: workspace.workDir, env, input, encoding: "utf8" });
+  if (status !== 0) throw new Error(`pulumi config set ${key} failed: ${stderr.trim()}`);
+}

@@ -1,0 +1,92 @@
+/**
+ * `npm start`: deploys a stack on this machine under the real Pulumi engine, with stand-ins for what cannot be reached,
+ * and keeps it running until Ctrl-C. See `npm start -- --help`.
+ */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { exclusively } from "../infra/shell/cache.ts";
+import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
+import type { Target } from "../stacks/config/schema.ts";
+import { deploy } from "./deploy.ts";
+import { writeEnvironment } from "./environment-file.ts";
+import { exchangeMessage } from "./message.ts";
+import { readOptions, SCRIPT, TARGETS, type RehearsalOptions } from "./options.ts";
+import { addresses, deploymentReport, exchangeReport, reportOf } from "./report.ts";
+import { Interruption } from "./signals.ts";
+import { destroyWorld, openWorld, type World } from "./world.ts";
+
+/** What one call works with. */
+interface Call {
+  options: RehearsalOptions;
+  interruption: Interruption;
+  output: CommandOutput;
+}
+
+async function main(argv: string[], output: CommandOutput): Promise<number> {
+  const options = readOptions(argv);
+  const call = { options, interruption: new Interruption(), output };
+  const busy = (): never => {
+    throw new Error(`another rehearsal runs in ${options.dir}. Fix: end it, or give this one its own --dir`);
+  };
+  const run = options.destroy ? destroy : rehearse;
+  await exclusively(path.join(options.dir, "lock"), () => run(call), busy);
+  if (options.destroy) {
+    if (options.target === undefined) await rm(options.dir, { recursive: true, force: true });
+    output.report({ ok: true });
+  }
+  return 0;
+}
+
+async function destroy({ options, interruption, output }: Call): Promise<void> {
+  const log = (line: string): void => output.say(`${line}\n`);
+  const named = options.target === undefined ? TARGETS : [options.target];
+  for (const target of named.filter((name) => existsSync(path.join(options.dir, name)))) {
+    log(`Removing what was rehearsed of the ${target} stack`);
+    await interruption.abortable(() => destroyWorld(target, options, log));
+    await rm(path.join(options.dir, target), { recursive: true });
+  }
+}
+
+async function rehearse(call: Call): Promise<void> {
+  const { options, interruption, output } = call;
+  const { target = "serverless" } = options;
+  const world = await interruption.abortable(() =>
+    openWorld(target, options, (line) => output.say(`${line}\n`)),
+  );
+  try {
+    await deployAndServe(world, target, call);
+  } finally {
+    output.say("Ending what the rehearsal started\n");
+    try {
+      // A host's container outlives this process, unlike the emulated account's.
+      if (target === "host" && options.once) await world.stack.destroy({ color: "never" });
+    } finally {
+      await world.close();
+    }
+  }
+}
+
+async function deployAndServe(
+  world: World,
+  target: Target,
+  { options, interruption, output }: Call,
+): Promise<void> {
+  const { say, report } = output;
+  say("Updating the stack\n");
+  const environment = await writeEnvironment(options.dir, world, say);
+  const deployment = await interruption.abortable((signal) => deploy(world.stack, signal, say));
+  world.platforms.slack.connect(`${deployment.url}/slack/events`);
+  say(`${deploymentReport(world, deployment)}\n`);
+  if (!options.once) {
+    report(reportOf(world, deployment, undefined));
+    say(`${addresses(world, deployment, { target, environment })}\n`);
+    await interruption.requested;
+    return;
+  }
+  const exchange = await interruption.abortable(() => exchangeMessage(world, deployment));
+  say(`${exchangeReport(exchange)}\n`);
+  report(reportOf(world, deployment, exchange));
+}
+
+await runCommand(SCRIPT, main);

@@ -1,0 +1,173 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { ConfigMap, Stack } from "@pulumi/pulumi/automation/index.js";
+import { buildBundle } from "../infra/bundle/bundle.ts";
+import { requireDocker } from "../infra/shell/docker.ts";
+import type { Target } from "../stacks/config/schema.ts";
+import { prepareBaseImage } from "./base-image.ts";
+import { startCloud, type Cloud } from "./cloud.ts";
+import { LIMITS } from "./cloudflare/index.ts";
+import { ensureEngine, type Engine } from "./engine/index.ts";
+import { refuseForeignHostStack } from "./host-guard.ts";
+import { endLeftovers } from "./leftovers.ts";
+import type { RehearsalOptions } from "./options.ts";
+import { startPlatforms, type Platforms } from "./platforms.ts";
+import { bridgeAddress, chooseSandbox, formerSandbox } from "./sandbox.ts";
+import { readSettings, type RehearsalSettings } from "./settings.ts";
+import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
+import { configure, formerStandInHost, openStack } from "./stack.ts";
+
+/** The URNs of a stack's buckets, as a pattern. */
+const BUCKETS = "**cloudflare:index/r2Bucket:R2Bucket::*";
+
+/** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
+export interface World {
+  stack: Stack;
+  /** Where all of it is kept. */
+  dir: string;
+  engine: Engine;
+  settings: RehearsalSettings;
+  platforms: Platforms;
+  /** How the container runs; for people. */
+  sandbox: string;
+  /** What the rehearsal's cloud does not model; empty if nothing is emulated. */
+  limits: readonly string[];
+  /** Headers that sign the operator in; `audience` is the stack's output. */
+  signIn(audience: string): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** What both targets' worlds are made of. */
+interface Ground {
+  dir: string;
+  settings: RehearsalSettings;
+  engine: Engine;
+  log: (line: string) => void;
+  /** Ends what was started, the latest first: whoever uses another ends before it. */
+  ends: (() => Promise<void>)[];
+}
+
+/** Starts the world of this target, with the stack configured for it. */
+export function openWorld(
+  target: Target,
+  options: RehearsalOptions,
+  log: (line: string) => void,
+): Promise<World> {
+  return onGround(target, options, log, (ground) =>
+    target === "host" ? openHost(ground) : openServerless(ground, options),
+  );
+}
+
+/** Destroys what was rehearsed of this target, with what has gathered in its emulated bucket. Builds nothing. */
+export async function destroyWorld(
+  target: Target,
+  options: RehearsalOptions,
+  log: (line: string) => void,
+): Promise<void> {
+  const close = await onGround(target, options, log, async (ground) => {
+    const { dir, settings, ends } = ground;
+    const standInHost = (await formerStandInHost(dir)) ?? "127.0.0.1";
+    const platforms = await startPlatforms({ settings, dir, hostname: standInHost, realModel: false });
+    ends.push(() => platforms.close());
+    const stack = await openStack({ ...ground, passphrase: settings.passphrase });
+    const destroy = (exclude: string[] = []) => stack.destroy({ color: "never", exclude });
+    if (target === "host") {
+      await destroy();
+    } else {
+      const containers = await formerSandbox(dir, standInHost);
+      const cloud = await startCloud({ dir, settings, containers, log: () => {} });
+      ends.push(() => cloud.close());
+      // Its Worker writes to the bucket for as long as it is there.
+      await destroy([BUCKETS]);
+      await cloud.runner.emptyBuckets();
+      await destroy();
+    }
+    return () => end(ends);
+  });
+  await close();
+}
+
+/** Prepares what every world needs. What was started ends again if a later step fails. */
+async function onGround<Result>(
+  target: Target,
+  options: RehearsalOptions,
+  log: (line: string) => void,
+  open: (ground: Ground) => Promise<Result>,
+): Promise<Result> {
+  const dir = path.resolve(options.dir, target);
+  // An engine that outlived a killed rehearsal still writes to the stack's state.
+  endLeftovers(dir);
+  const settings = await readSettings(dir);
+  const engine = await ensureEngine({ docker: target === "host", log });
+  const ends: Ground["ends"] = [];
+  try {
+    return await open({ dir, settings, engine, log, ends });
+  } catch (error) {
+    await end(ends);
+    throw error;
+  }
+}
+
+async function openServerless(ground: Ground, options: RehearsalOptions): Promise<World> {
+  const { dir, settings, log, ends } = ground;
+  const bundle = await buildBundle();
+  const sandbox = await chooseSandbox({ choice: options.sandbox, bundle, dir, log });
+  const platforms = await openPlatforms(ground, sandbox.standInHost);
+  const cloud: Cloud = await startCloud({ dir, settings, containers: sandbox.mode, log: () => {} });
+  ends.push(() => cloud.close());
+  const { apiUrl, origin, identity } = cloud;
+  const { endpoints } = platforms;
+  const config = serverlessConfig({ settings, endpoints, apiUrl, origin, teamOrigin: identity.url });
+  return {
+    ...(await openConfigured(ground, config)),
+    platforms,
+    sandbox: sandbox.description,
+    limits: LIMITS,
+    signIn: async (audience) => ({
+      cookie: `CF_Authorization=${await identity.issue({ aud: audience, email: OPERATOR })}`,
+    }),
+  };
+}
+
+async function openHost(ground: Ground): Promise<World> {
+  const { dir, settings, log } = ground;
+  const { version } = await requireDocker();
+  if (!existsSync(path.join(dir, "state"))) await refuseForeignHostStack();
+  await prepareBaseImage({ log });
+  const platforms = await openPlatforms(ground, await bridgeAddress());
+  return {
+    ...(await openConfigured(ground, hostConfig({ settings, endpoints: platforms.endpoints }))),
+    platforms,
+    sandbox: `a container on Docker ${version}`,
+    limits: [],
+    signIn: async () => ({ authorization: `Bearer ${settings.secrets.adminToken}` }),
+  };
+}
+
+async function openPlatforms({ dir, settings, ends }: Ground, hostname: string): Promise<Platforms> {
+  const platforms = await startPlatforms({
+    settings,
+    dir,
+    hostname,
+    realModel: modelKey() !== undefined,
+  });
+  ends.push(() => platforms.close());
+  return platforms;
+}
+
+async function openConfigured(ground: Ground, config: ConfigMap) {
+  const { dir, settings, engine, ends } = ground;
+  const stack = await openStack({ ...ground, passphrase: settings.passphrase });
+  const key = modelKey();
+  await configure(stack, engine, config, key === undefined ? {} : { "steward:anthropicApiKey": key });
+  return { stack, dir, engine, settings, close: () => end(ends) };
+}
+
+/** The key with which the real model answers. */
+function modelKey(): string | undefined {
+  return process.env["ANTHROPIC_API_KEY"] || undefined;
+}
+
+async function end(ends: Ground["ends"]): Promise<void> {
+  for (const one of ends.splice(0).toReversed()) await one();
+}

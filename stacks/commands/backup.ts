@@ -1,0 +1,59 @@
+/**
+ * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
+ * `npm run backup -- --help`.
+ */
+import { Argument } from "commander";
+import { stackBackups, type StackBackups } from "./backup/signed.ts";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
+import { resourcesOf } from "./deployed/resources.ts";
+import { openDeployed } from "./deployed/stack.ts";
+import { addressOf } from "./rollout/answers.ts";
+
+const SCRIPT = "npm run backup --";
+const NOT_FINE = 2;
+
+async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
+  const command = commandParser(SCRIPT, "Lists a deployed stack's backups, and makes or checks one.")
+    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .option("--create", "make one now; starts a stopped container", false)
+    .option("--verify", "unpack the newest one aside and check it; starts a stopped container", false)
+    .option("--json", "print one JSON object", false)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 there is a backup, the last attempt succeeded and, with --verify, the newest is complete;" +
+        "\n2 not so, or wrong words; 1 the service could not be asked.",
+    )
+    .parse(argv, { from: "user" });
+  const [name] = command.processedArgs as [string];
+  const { create, verify } = command.opts<{ create: boolean; verify: boolean }>();
+
+  const stack = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const backups = stackBackups(await addressOf(stack), await resourcesOf(stack));
+  if (backups === undefined) throw new StewardError("stack_not_deployed");
+  if (create) say(`Made ${(await backups.create()).id}.\n`);
+  const { backups: list, problem } = await backups.list();
+  for (const { id, createdAt } of list) say(`${id}  ${createdAt}\n`);
+  const problems = [
+    ...(list.length === 0 ? ["There is no backup."] : []),
+    ...(problem === undefined ? [] : [`${problem.detail} (${problem.code})`]),
+    ...(verify && list.length > 0 ? await drill(backups, say) : []),
+  ];
+  say(problems.map((problem) => `${problem}\n`).join(""));
+  report({ ok: problems.length === 0, backups: list, problems });
+  return problems.length === 0 ? 0 : NOT_FINE;
+}
+
+async function drill(backups: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
+  try {
+    const { backup, report } = await backups.verify();
+    say(`${backup.id} is whole.\n`);
+    return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
+  } catch (error) {
+    // Everything else is that the drill could not be held.
+    if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
+    return [`${error.message} Fix: ${ERRORS[error.code].fix}`];
+  }
+}
+
+await runCommand(SCRIPT, main);

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import {
+  generationManifest,
+  type GenerationManifest,
+  type RestoreReport,
+} from "../../../runtime/contract/backup.ts";
+import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
+import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
+import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
+import { findResource, type Known } from "../deployed/resources.ts";
+
+const KEY = "AttestationKey::attestation-key";
+/** Beyond what the service takes for it. */
+const ANSWER_MS = 200_000;
+
+const manifest = z.looseObject({
+  id: generationManifest.shape.id,
+  createdAt: generationManifest.shape.createdAt,
+});
+const configProblem = z.looseObject({ path: z.string(), message: z.string() });
+const drillReport = z.looseObject({ configProblems: z.array(configProblem) });
+const problem = z.looseObject({ code: z.string(), detail: z.string() });
+
+/** How Pulumi writes a decrypted secret. */
+const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
+
+/** The backups of a deployed stack, as the service itself makes and checks them. */
+export interface StackBackups {
+  /** Newest first, and why the last attempt to make one failed. */
+  list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
+  /** Makes one now. */
+  create(): Promise<Manifest>;
+  /** Unpacks the newest one aside and checks it. */
+  verify(): Promise<{ backup: Manifest; report: Pick<RestoreReport, "configProblems"> }>;
+}
+
+/** See {@link GenerationManifest}: what is needed of it here. */
+export type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
+
+/**
+ * The backups of a stack that answers at `url`; `undefined` where that is empty, or the state has no key to sign with.
+ * Each rejects with a StewardError where the service refuses, and otherwise where it cannot be asked.
+ */
+export function stackBackups(url: string, resources: readonly Known[]): StackBackups | undefined {
+  const found = findResource(resources, KEY)?.outputs?.["key"];
+  const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
+  if (url === "" || !key.success) return undefined;
+  const ask = (route: Route) => signedAnswer(url, key.data, route);
+  return {
+    list: async () => {
+      const answer = z.object({ backups: z.array(manifest), problem: problem.optional() });
+      return answer.parse(await ask(ROUTES.stackBackups));
+    },
+    create: async () => z.object({ backup: manifest }).parse(await ask(ROUTES.stackBackupsCreate)).backup,
+    verify: async () => {
+      const answer = z.object({ backup: manifest, report: drillReport });
+      return answer.parse(await ask(ROUTES.stackBackupsVerify));
+    },
+  };
+}
+
+async function signedAnswer(url: string, key: string, { method, path }: Route): Promise<unknown> {
+  const signature = await signAsStack(key, { method, path }, Date.now());
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { [STACK_SIGNATURE_HEADER]: signature },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return body;
+  const told = problem.safeParse(body);
+  if (told.success && Object.hasOwn(ERRORS, told.data.code)) {
+    throw new StewardError(told.data.code as ErrorCode, told.data.detail);
+  }
+  throw new Error(`${url}${path} answered with ${response.status}`);
+}

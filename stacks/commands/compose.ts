@@ -1,0 +1,68 @@
+/**
+ * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
+ * `npm run compose -- --help`.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Argument } from "commander";
+import { stringify } from "yaml";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { composeEnvironment, composeFile } from "../../infra/host/compose.ts";
+import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
+import { storedConfig } from "./deployed/config.ts";
+import { openDeployed } from "./deployed/stack.ts";
+import { readSettings } from "./settings.ts";
+import { loadConfig } from "../config.ts";
+import type { ConfigSource } from "../config/source.ts";
+import { hostShape } from "../host-shape.ts";
+
+const HEAD = `# Made by npm run compose: change the stack's configuration, not this file.
+# The secrets come from .env beside it (.env.example names them) or from the environment.
+`;
+
+const SCRIPT = "npm run compose --";
+
+async function main(argv: string[], { say }: CommandOutput): Promise<number> {
+  const command = commandParser(
+    SCRIPT,
+    "Writes compose.yaml and .env.example for a host stack. Nothing is deployed.",
+  )
+    .addArgument(new Argument("<stack>", "the stack's name"))
+    .option("--settings <folder>", "where Pulumi.<stack>.yaml lies", "stacks")
+    .option("--out <folder>", "where the files go (default: .steward/compose/<stack>)")
+    .parse(argv, { from: "user" });
+  const [stack] = command.processedArgs as [string];
+  const words = command.opts<{ settings: string; out?: string }>();
+  const { settings, out = path.join(".steward/compose", stack) } = words;
+  const config = loadConfig(await sourceOf(settings, stack));
+  if (config.target !== "host") {
+    throw new Error(`the stack ${stack} is not a host's. Fix: name one with steward:target host`);
+  }
+  const { variables, secrets } = config.runtime;
+  const image = config.image ?? `${AGENT}:${(await buildBundle()).container.hash}`;
+  const directory = config.hostDataDirectory;
+  const names = Object.keys(secrets).sort();
+  const file = composeFile({
+    shape: hostShape(config, HOST_NAMES),
+    image,
+    data: directory === undefined ? { volumeName: HOST_NAMES.volume } : { directory },
+    variables,
+    secrets: names,
+  });
+  await mkdir(out, { recursive: true });
+  await writeFile(path.join(out, "compose.yaml"), `${HEAD}${stringify(file)}`);
+  await writeFile(path.join(out, ".env.example"), composeEnvironment(names));
+  say(`Wrote ${path.join(out, "compose.yaml")} and .env.example with ${names.length} secrets to fill in.\n`);
+  if (config.image === undefined) say(`npm run image builds ${image} on the engine that is to run it.\n`);
+  return 0;
+}
+
+/** The settings file alone needs no backend; values of ESC environments come by the CLI, as the program gets them. */
+async function sourceOf(settings: string, stack: string): Promise<ConfigSource> {
+  const stored = await readSettings(settings, stack);
+  if (!stored.hasEnvironment) return stored;
+  return storedConfig(await openDeployed(stack, { runsProgram: false, log: () => undefined }));
+}
+
+await runCommand(SCRIPT, main);

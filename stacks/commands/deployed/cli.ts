@@ -1,0 +1,52 @@
+import { delimiter, dirname } from "node:path";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { run, tail } from "../../../infra/shell/process.ts";
+
+/** The oldest CLI that this project is tested with. */
+const OLDEST_CLI = "3.250.0";
+/** So long one answer of the CLI may take. */
+export const ANSWER_MS = 60_000;
+
+/** The variables that the CLI gets beside this process's own: an older Node that is first on PATH must not run a program. */
+export function cliEnvironment(): Record<string, string> {
+  const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
+  return { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1" };
+}
+
+/**
+ * Checks that there is a Pulumi CLI on PATH that is new enough.
+ *
+ * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`
+ */
+export async function requireCli(env: NodeJS.ProcessEnv): Promise<void> {
+  const install = "Install the Pulumi CLI (https://www.pulumi.com/docs/install/) and put it on PATH.";
+  const asked = await run("pulumi", ["version"], { env, timeoutMs: ANSWER_MS });
+  if (asked.missing) throw new BuildFailure("pulumi_missing", "there is no `pulumi` on PATH", install);
+  const version = /^v?(\d+\.\d+\.\d+)/.exec(asked.stdout.trim())?.[1];
+  if (asked.code !== 0 || version === undefined) {
+    throw new BuildFailure(
+      "pulumi_missing",
+      `the \`pulumi\` on PATH does not run:\n${tail(asked, 3)}`,
+      install,
+    );
+  }
+  if (version.localeCompare(OLDEST_CLI, undefined, { numeric: true }) < 0) {
+    const found = `the \`pulumi\` on PATH is ${version}, and this project needs ${OLDEST_CLI} or newer`;
+    throw new BuildFailure("pulumi_outdated", found, install);
+  }
+}
+
+/**
+ * Checks that the CLI is logged in to a backend that answers.
+ *
+ * @throws BuildFailure `pulumi_not_logged_in`
+ */
+export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
+  const asked = await run("pulumi", ["whoami", "--non-interactive"], { env, timeoutMs: ANSWER_MS });
+  if (asked.code === 0) return;
+  throw new BuildFailure(
+    "pulumi_not_logged_in",
+    `the Pulumi CLI cannot use its backend: ${tail(asked, 1).replace(/^error: /, "")}`,
+    "Run `pulumi login`, or set PULUMI_ACCESS_TOKEN or PULUMI_BACKEND_URL.",
+  );
+}

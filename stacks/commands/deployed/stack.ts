@@ -1,0 +1,115 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import {
+  LocalWorkspace,
+  StackNotFoundError,
+  type LocalWorkspaceOptions,
+  type Stack,
+} from "@pulumi/pulumi/automation/index.js";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { run, tail } from "../../../infra/shell/process.ts";
+import { programWith } from "../../program.ts";
+import { ANSWER_MS, cliEnvironment, requireCli, requireLogin } from "./cli.ts";
+
+const PROJECT = "steward";
+const INSTALL_MS = 10 * 60_000;
+/** The official plugins that each target's program uses. */
+const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
+type Plugin = (typeof PLUGINS)[keyof typeof PLUGINS][number];
+
+/** What a command does with a stack. */
+export interface DeployedOptions {
+  /** Whether the stack's program runs, for which its plugins have to be there. */
+  runsProgram: boolean;
+  /** Values that the program takes as if they were stored, by their whole keys. */
+  changes?: Readonly<Record<string, string>>;
+  log: (line: string) => void;
+}
+
+/**
+ * Opens a stack of the project in the working folder, with the Pulumi CLI on PATH and the backend that it is logged in
+ * to. Missing plugins are installed by the CLI.
+ *
+ * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
+ * `stack_locked`, `pulumi_plugin_missing`
+ */
+export async function openDeployed(stackName: string, options: DeployedOptions): Promise<Stack> {
+  const given = cliEnvironment();
+  const env = { ...process.env, ...given };
+  await requireCli(env);
+  await requireLogin(env);
+  const stack = await selectStack(stackName, programWith(options.changes ?? {}), given);
+  if (options.runsProgram) await requirePlugins(await targetOf(stack), env, options.log);
+  return stack;
+}
+
+async function selectStack(
+  stackName: string,
+  program: ReturnType<typeof programWith>,
+  envVars: Record<string, string>,
+): Promise<Stack> {
+  const options: LocalWorkspaceOptions = { workDir: process.cwd(), envVars };
+  try {
+    return await LocalWorkspace.selectStack({ stackName, projectName: PROJECT, program }, options);
+  } catch (error) {
+    if (!(error instanceof StackNotFoundError)) throw error;
+    const stacks = await (await LocalWorkspace.create(options)).listStacks();
+    const names = stacks.map(({ name }) => name).join(", ");
+    throw new BuildFailure(
+      "stack_unknown",
+      `there is no stack ${stackName}; ${names === "" ? "there is none yet" : `there are: ${names}`}`,
+      `Name one of those, or make it with \`pulumi stack init ${stackName}\`.`,
+    );
+  }
+}
+
+/** The target that the stack's settings name, as the program reads it; `undefined` if they name none. */
+async function targetOf(stack: Stack): Promise<string | undefined> {
+  try {
+    return (await stack.getAllConfig())["steward:target"]?.value;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    if (!/passphrase/.test(text)) throw error;
+    throw new BuildFailure(
+      "stack_locked",
+      `the secrets of ${stack.name} cannot be decrypted: the passphrase is missing or wrong`,
+      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
+    );
+  }
+}
+
+async function requirePlugins(
+  target: string | undefined,
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+): Promise<void> {
+  if (target !== "serverless" && target !== "host") return;
+  const listed = await run("pulumi", ["plugin", "ls", "--json"], { env, timeoutMs: ANSWER_MS });
+  const installed =
+    listed.code === 0 ? (JSON.parse(listed.stdout) as { name: string; version?: string }[]) : [];
+  for (const name of PLUGINS[target]) {
+    const version = await pluginVersion(name);
+    if (installed.some((plugin) => plugin.name === name && plugin.version === version)) continue;
+    const words = ["plugin", "install", "resource", name, version];
+    log(`Installing the Pulumi plugin ${name} ${version}`);
+    const done = mayInstall(env) ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS }) : undefined;
+    if (done?.code === 0) continue;
+    const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : tail(done, 2);
+    throw new BuildFailure(
+      "pulumi_plugin_missing",
+      `the Pulumi plugin ${name} ${version} is not installed: ${why}`,
+      `Run \`pulumi ${words.join(" ")}\` once where its download can be reached.`,
+    );
+  }
+}
+
+function mayInstall(env: NodeJS.ProcessEnv): boolean {
+  return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
+}
+
+/** The version of the plugin that the `@pulumi/<name>` package asks the engine for. */
+async function pluginVersion(name: Plugin): Promise<string> {
+  const manifest = createRequire(import.meta.url).resolve(`@pulumi/${name}/package.json`);
+  const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
+  return version.replace(/^v/, "");
+}

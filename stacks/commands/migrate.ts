@@ -1,0 +1,105 @@
+/**
+ * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
+ * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
+ */
+import { Argument } from "commander";
+import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import { plannedChanges } from "../../infra/serverless/migration-changes.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { readServerless } from "./deployed/config.ts";
+import { openDeployed } from "./deployed/stack.ts";
+import { previewSettings } from "./migrate/preview.ts";
+import { readSettingsFile, replaceSettings, withMigration } from "./migrate/settings-file.ts";
+import type { ServerlessConfig } from "../config.ts";
+
+const SCRIPT = "npm run migrate --";
+const NOT_ACCEPTED = 2;
+
+/** What the words of `npm run migrate` ask for. */
+interface MigrateOptions {
+  stack: string;
+  /** The Worker's new name. */
+  workerName: string;
+  /** The tag of the migration that is accepted; without it nothing is written. */
+  accept: string | undefined;
+}
+
+async function main(argv: string[], output: CommandOutput): Promise<number> {
+  const options = readOptions(argv);
+  const log = (line: string): void => output.say(`${line}\n`);
+  const stack = await openDeployed(options.stack, { runsProgram: true, log });
+  return migrate(stack, options, output);
+}
+
+function readOptions(argv: readonly string[]): MigrateOptions {
+  const command = commandParser(
+    SCRIPT,
+    "Gives a stack's Worker another name, with the migration that this takes.",
+  )
+    .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
+    .requiredOption("--worker-name <name>", "the new name")
+    .option("--accept-migration <tag>", "write the change to the stack's settings; the tag is the preview's")
+    .option("--json", "print one JSON object", false)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 the change was written, 2 it needs approval, or wrong words, 1 any other failure.",
+    )
+    .parse(argv, { from: "user" });
+  const [stack] = command.processedArgs as [string];
+  const { workerName, acceptMigration } = command.opts<{ workerName: string; acceptMigration?: string }>();
+  return { stack, workerName, accept: acceptMigration };
+}
+
+async function migrate(
+  stack: Stack,
+  options: MigrateOptions,
+  { say, report }: CommandOutput,
+): Promise<number> {
+  const { workerName, accept } = options;
+  const { config: present } = await readServerless(stack);
+  if (workerName === present.workerName) {
+    throw new Error(`the Worker is named ${workerName}. Fix: give another --worker-name`);
+  }
+  const next = { tag: `v${present.migrations.length + 1}`, newSqliteClasses: [SANDBOX_CLASS] };
+  if (accept !== undefined && accept !== next.tag) {
+    throw new StewardError(
+      "migration_not_accepted",
+      `${accept} is accepted, and the change adds ${next.tag}.`,
+    );
+  }
+  const { config: planned } = await readServerless(stack, {
+    "steward:workerName": workerName,
+    "steward:migrations": JSON.stringify([...present.migrations, next]),
+  });
+
+  const settings = await readSettingsFile(stack);
+  const changed = withMigration(settings.text, workerName, present.migrations, next);
+  const steps = await previewSettings(stack, changed, say);
+  const plan = [...plannedChanges(present, planned), ...address(present, planned)];
+  say(`\n${plan.join("\n")}\n\n`);
+  const result = { ok: true, workerName, tag: next.tag, plan, steps };
+
+  if (accept === undefined) {
+    say(`Nothing was changed. To accept: npm run migrate -- ${options.stack} --worker-name ${workerName}`);
+    say(` --accept-migration ${next.tag}\n`);
+    report({ ...result, accepted: false });
+    return NOT_ACCEPTED;
+  }
+  await replaceSettings(settings, changed);
+  say(`Written to ${settings.file}. To deploy: pulumi up -s ${options.stack}\n`);
+  report({ ...result, accepted: true });
+  return 0;
+}
+
+/** What callers have to be told, a line each. */
+function address(present: ServerlessConfig, planned: ServerlessConfig): string[] {
+  if (present.host === planned.host) return [`The address stays https://${present.host}`];
+  return [
+    `The address becomes https://${planned.host}, no longer https://${present.host}`,
+    "Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (npm run slack-manifest -- <stack>)",
+  ];
+}
+
+await runCommand(SCRIPT, main);

@@ -1,0 +1,52 @@
+/**
+ * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
+ * by id. See `npm run orphans -- --help`.
+ */
+import { Argument } from "commander";
+import { connect } from "../../infra/serverless/container-api.ts";
+import { findOrphans, removeOrphan, type Orphan } from "../../infra/serverless/orphans.ts";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { readServerless } from "./deployed/config.ts";
+import { openDeployed } from "./deployed/stack.ts";
+
+const SCRIPT = "npm run orphans --";
+const SOME_FOUND = 2;
+
+async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
+  const command = commandParser(
+    SCRIPT,
+    "Lists the container applications that deleted Workers have left in a stack's account.",
+  )
+    .addArgument(new Argument("<stack>", "a serverless stack, of the backend that pulumi is logged in to"))
+    .option("--remove <id>", "remove this one; one that is in use is refused")
+    .option("--json", "print one JSON object", false)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 there is none or one was removed, 2 there are some or wrong words, 1 any other failure.",
+    )
+    .parse(argv, { from: "user" });
+  const [name] = command.processedArgs as [string];
+  const { remove } = command.opts<{ remove?: string }>();
+
+  const stack = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const { config, cloudflare } = await readServerless(stack);
+  const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
+  if (remove !== undefined) {
+    const removed = await removeOrphan(client, config.accountId, remove);
+    say(`Removed ${removed.name} (${removed.id}).\n`);
+    report({ ok: true, removed });
+    return 0;
+  }
+  const orphans = await findOrphans(client, config.accountId);
+  say(orphans.length === 0 ? "No orphans.\n" : orphans.map((one) => describe(name, one)).join(""));
+  report({ ok: true, orphans });
+  return orphans.length === 0 ? 0 : SOME_FOUND;
+}
+
+/** An orphan for people, with what removes it. */
+function describe(stack: string, { id, name, namespaceId }: Orphan): string {
+  const remedy = `npm run orphans -- ${stack} --remove ${id}`;
+  return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;
+}
+
+await runCommand(SCRIPT, main);

@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import { usageError } from "../../../infra/shell/command.ts";
+import type { PolicyConfig } from "./preview.ts";
+
+/** What a command's words tell the policies. */
+export interface PolicyOptions {
+  /** Levels and values of the rules. */
+  config: PolicyConfig;
+  /** When the last backup was taken, as ISO 8601. */
+  backup: string | undefined;
+}
+
+/**
+ * Reads the policy configuration that a command's words name.
+ *
+ * @throws CommanderError if the time is none, or the file cannot be read.
+ */
+export async function readPolicyConfig(words: {
+  config?: string | undefined;
+  backup?: string | undefined;
+}): Promise<PolicyOptions> {
+  const { config, backup } = words;
+  if (backup !== undefined && Number.isNaN(Date.parse(backup))) {
+    throw usageError("--backup is not a time; write it like 2026-01-31T09:30:00Z");
+  }
+  return { config: config === undefined ? {} : await readConfig(config), backup };
+}
+
+async function readConfig(file: string): Promise<PolicyConfig> {
+  try {
+    const config: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof config === "object" && config !== null && !Array.isArray(config)) return { ...config };
+  } catch (error) {
+    throw usageError(
+      `${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  throw usageError(`${file} is not a policy configuration: an object with a rule's name as each key`);
+}

@@ -1,0 +1,63 @@
+/**
+ * `npm run preview`: a stack's preview under the policies as Markdown, for a comment on a pull request. Changes
+ * nothing. See `npm run preview -- --help`.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Argument } from "commander";
+import { causeOf } from "../../infra/shell/cause.ts";
+import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { openDeployed } from "./deployed/stack.ts";
+import { readPolicyConfig } from "./policies/options.ts";
+import { failureText, previewText } from "./preview/markdown.ts";
+import { lookBefore } from "./rollout/look.ts";
+import { EXIT } from "./rollout/options.ts";
+import { planUpdate, type UpdatePlan } from "./rollout/plan.ts";
+
+const SCRIPT = "npm run preview --";
+
+async function main(argv: string[], output: CommandOutput): Promise<number> {
+  const command = commandParser(
+    SCRIPT,
+    "Writes a stack's preview under the policies as Markdown. Changes nothing.",
+  )
+    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .option("--out <file>", "where the Markdown goes (default: .steward/previews/<stack>.md)")
+    .option("--config <file>", "a policy configuration: the levels and values of the rules")
+    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--json", "print one JSON object", false)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 3 a mandatory policy is broken, 2 wrong words, 1 any other failure.",
+    )
+    .parse(argv, { from: "user" });
+  const [stack] = command.processedArgs as [string];
+  const words = command.opts<{ out?: string; config?: string; backup?: string }>();
+  const file = words.out ?? path.join(".steward/previews", `${stack}.md`);
+  const write = async (text: string): Promise<void> => {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  };
+
+  const options = { ...(await readPolicyConfig(words)), accept: undefined, canary: [] };
+  const plan = await planned(stack, options, output).catch(async (error: unknown) => {
+    await write(failureText(stack, causeOf(error)));
+    throw error;
+  });
+  await write(previewText(stack, plan));
+  output.say(`\n${plan.summary}\nWritten to ${file}\n`);
+  const exit = plan.broken.length === 0 ? EXIT.done : EXIT.refused;
+  output.report({ ok: exit === EXIT.done, exit, ...plan });
+  return exit;
+}
+
+async function planned(
+  name: string,
+  options: Parameters<typeof planUpdate>[2],
+  output: CommandOutput,
+): Promise<UpdatePlan> {
+  const stack = await openDeployed(name, { runsProgram: true, log: (line) => output.say(`${line}\n`) });
+  return planUpdate(stack, await lookBefore(stack, false), options, output);
+}
+
+await runCommand(SCRIPT, main);

@@ -1,0 +1,68 @@
+import path from "node:path";
+import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { readServerless } from "../deployed/config.ts";
+import { openDeployed } from "../deployed/stack.ts";
+import { commitOf, outputsOf, type DeployedBuild } from "./deployed.ts";
+import { provenIn } from "./proof.ts";
+
+/** What is promoted, and the stack that has proven it. */
+export interface Promotion extends DeployedBuild {
+  from: string;
+}
+
+/** An image in an account's own registry, as an update pushes it. */
+const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
+
+/**
+ * What a stack has deployed and probed, once this checkout is known to build the same.
+ *
+ * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
+ */
+export async function promotionOf(
+  from: string | undefined,
+  log: (line: string) => void,
+): Promise<Promotion | undefined> {
+  if (from === undefined) return undefined;
+  const stack = await openDeployed(from, { runsProgram: false, log });
+  const proven = provenIn(path.join(".steward", "rollouts", from), from);
+  await requireUnchanged(stack, proven);
+  const { hash } = await buildBundle();
+  if (hash !== proven.bundle) {
+    const built = `${from} has probed the bundle ${proven.bundle}, and this checkout builds ${hash}.`;
+    const whence = proven.commit === undefined ? "" : ` ${from} was rolled out from commit ${proven.commit}.`;
+    throw new StewardError("promotion_differs", `${built}${whence}`);
+  }
+  const here = await commitOf();
+  log(`Promoting from ${from}: bundle ${proven.bundle}, image ${proven.image}.`);
+  if (here !== proven.commit) {
+    log(
+      `${from} was rolled out from commit ${proven.commit ?? "unknown"}, and this is ${here ?? "unknown"}.`,
+    );
+  }
+  return { from, ...proven };
+}
+
+/** An account's registry gives its images to that account alone. */
+export async function requireReachable(stack: Stack, promoted: Promotion | undefined): Promise<void> {
+  if (promoted === undefined) return;
+  const { config } = await readServerless(stack);
+  const owner = OF_ACCOUNT.exec(promoted.image)?.[1] ?? config.accountId;
+  if (owner === config.accountId) return;
+  throw new StewardError(
+    "promotion_image_elsewhere",
+    `${promoted.image} is in the registry of account ${owner}, and ${stack.name} is in ${config.accountId}.`,
+  );
+}
+
+/** Somebody's update after the recorded rollout was probed by nobody here. */
+async function requireUnchanged(stack: Stack, proven: DeployedBuild): Promise<void> {
+  const { target, bundle, image } = await outputsOf(stack);
+  if (target === "host") throw new StewardError("stack_not_serverless");
+  if (bundle === proven.bundle && image === proven.image) return;
+  throw new StewardError(
+    "promotion_unproven",
+    `${stack.name} has deployed the bundle ${bundle} with the image ${image}, and its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
+  );
+}

@@ -1,0 +1,23 @@
+/**
+ * `npm run pulumi -- <words>`: the Pulumi CLI on PATH with these words. The Node of this checkout comes first on PATH,
+ * also where an older one is installed.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { cliEnvironment, requireCli } from "./deployed/cli.ts";
+
+const env = { ...process.env, ...cliEnvironment() };
+try {
+  await requireCli(env);
+} catch (error) {
+  if (!(error instanceof BuildFailure)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+const cli = spawn("pulumi", process.argv.slice(2), { env, stdio: "inherit" });
+// The terminal sends these to the CLI too, which ends by its own rules; this process waits for it.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+const [code, signal] = (await once(cli, "close")) as [number | null, NodeJS.Signals | null];
+process.exit(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));

@@ -1,0 +1,130 @@
+/**
+ * `npm run rollout`: an update that a pipeline may run. Previews under the policies, stops before what nobody has
+ * accepted, deploys, and goes back where the new version does not answer. See `npm run rollout -- --help`.
+ */
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+import { ConcurrentUpdateError, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { exclusively } from "../../infra/shell/cache.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
+import { openDeployed } from "./deployed/stack.ts";
+import type { PlannedStep } from "./deployed/steps.ts";
+import { deployedBy } from "./promotion/deployed.ts";
+import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
+import { causeOf } from "../../infra/shell/cause.ts";
+import { backUp } from "./rollout/backup.ts";
+import { EXIT, readOptions, SCRIPT, type RolloutOptions } from "./rollout/options.ts";
+import { planUpdate } from "./rollout/plan.ts";
+import { interrupted, RolloutRecord } from "./rollout/record.ts";
+import type { Former } from "./rollout/before.ts";
+import { lookBefore } from "./rollout/look.ts";
+import { update } from "./rollout/update.ts";
+
+/** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */
+const PROBE_MS = "40000";
+
+async function main(argv: string[], output: CommandOutput): Promise<number> {
+  const options = await readOptions(argv);
+  process.env["PROBE_TIMEOUT_MS"] ??= PROBE_MS;
+  const folder = path.join(".steward", "rollouts", options.stack);
+  const busy = (): never => {
+    throw new StewardError("rollout_under_way");
+  };
+  return exclusively(path.join(folder, "lock"), () => opened(options, folder, output), busy);
+}
+
+async function opened(options: RolloutOptions, folder: string, output: CommandOutput): Promise<number> {
+  const log = (line: string): void => output.say(`${line}\n`);
+  const promoted = await promotionOf(options.promoteFrom, log);
+  const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
+  const stack = await openDeployed(options.stack, { runsProgram: true, log, changes });
+  try {
+    await requireReachable(stack, promoted);
+    return await rollOut(stack, { ...options, promoted }, folder, output);
+  } catch (error) {
+    throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
+  }
+}
+
+async function rollOut(
+  stack: Stack,
+  options: RolloutOptions & { promoted: Promotion | undefined },
+  folder: string,
+  output: CommandOutput,
+): Promise<number> {
+  const { say, report } = output;
+  const left = interrupted(folder);
+  const record = new RolloutRecord(folder, () => new Date());
+  const end = (exit: number, facts: Record<string, unknown> = {}): number => {
+    record.note("ended", { exit, ...facts });
+    say(`Recorded in ${record.report}\n`);
+    report({ ok: exit === EXIT.done, exit, record: record.file, report: record.report, ...facts });
+    return exit;
+  };
+  record.note("begun", { stack: options.stack, planOnly: options.planOnly, promoted: options.promoted });
+  if (left !== undefined) {
+    say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
+    // Its engine is gone, and its lock on the backend may be left.
+    await stack.cancel().catch(() => undefined);
+  }
+
+  const { before, plan } = await planned(stack, options, output).catch((error: unknown) => {
+    record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
+    throw error;
+  });
+  record.note("planned", { ...plan });
+  if (output.terminal !== undefined) say(plan.steps.map(stepLine).join(""));
+  say(`\n${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`);
+  if (plan.broken.length > 0) return end(EXIT.refused, { ...plan });
+  if (plan.gates.length > 0) {
+    say(`${plan.gates.join("\n")}\n`);
+    return end(EXIT.waits, { ...plan });
+  }
+  if (plan.steps.length === 0) return end(EXIT.done, { ...plan, deployed: await deployedBy(stack) });
+  if (options.planOnly) return end(EXIT.done, { ...plan });
+  if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
+
+  const backup = await backUp(before, options.withoutBackup);
+  record.note("backup", { ...backup });
+  if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
+  if (backup.refused !== undefined) {
+    say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
+    return end(EXIT.waits, { ...plan, cause: backup.refused });
+  }
+  const former = formerOf(left) ?? before.former;
+  record.note("former", { former });
+  const outcome = await update(stack, { options, plan, before, former, record, output });
+  if (outcome.exit !== EXIT.done) return end(outcome.exit, outcome.facts);
+  return end(EXIT.done, { ...outcome.facts, deployed: await deployedBy(stack) });
+}
+
+async function planned(stack: Stack, options: RolloutOptions, output: CommandOutput) {
+  const before = await lookBefore(stack, options.canary.length > 0);
+  return { before, plan: await planUpdate(stack, before, options, output) };
+}
+
+function stepLine({ op, name, type }: PlannedStep): string {
+  return `${op} ${name} (${type})\n`;
+}
+
+/** What ran before an interrupted rollout is what to go back to, not what that one left behind. */
+function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
+  const noted = left?.findLast(({ step }) => step === "former");
+  return noted?.["former"] as Former | undefined;
+}
+
+async function agreed(say: CommandOutput["say"]): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    say("No terminal: confirm with --yes\n");
+    return false;
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question("Roll out? Only yes begins: ")) === "yes";
+  } finally {
+    terminal.close();
+  }
+}
+
+await runCommand(SCRIPT, main);

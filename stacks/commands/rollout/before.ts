@@ -1,0 +1,26 @@
+import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
+import type { StackBackups } from "../backup/signed.ts";
+import type { Canary } from "./canary.ts";
+
+/** What ran before an update. Plain data: a record keeps it. */
+export interface Former {
+  version: FormerVersion;
+  /** What answered, where something did. */
+  answered: string | undefined;
+}
+
+/** A stack before an update, and the way back to it. */
+export interface Before {
+  /** Tags that the update applies to a Worker that is there. */
+  migrations: string[];
+  /** Absent where nothing runs yet, and on a host, whose update keeps and puts back the former container by itself. */
+  former: Former | undefined;
+  /** Absent where nothing runs yet, and on a host, whose update makes one by itself. */
+  backups: StackBackups | undefined;
+  /** URNs of resources that are made anew: somebody went back to a version before them. */
+  replace: string[];
+  /** How a new version takes over share by share; absent where nothing is deployed that could share with it. */
+  canary: Canary | undefined;
+  /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
+  goBack(former: Former | undefined): Promise<string[]>;
+}

@@ -1,0 +1,74 @@
+import type { Stack, UpOptions } from "@pulumi/pulumi/automation/index.js";
+import type { FormerVersion } from "../../../infra/serverless/former-version.ts";
+import { whyNot, type VersionHealth } from "../../../infra/serverless/version-health.ts";
+import type { CommandOutput } from "../../../infra/shell/command.ts";
+import type { RolloutRecord } from "./record.ts";
+
+type Shares = FormerVersion["versions"];
+
+/** How a new version of the Worker takes over share by share. */
+export interface Canary {
+  /** What is left for the end: the deployment, and all that waits for it. */
+  deploymentUrn: string;
+  /** The version that the stack has made last. */
+  nextVersion(): Promise<string | undefined>;
+  /** Deploys two versions, each with its percentage. */
+  share(versions: Shares): Promise<void>;
+  /** Asks both versions the same, over so many milliseconds. */
+  compare(versionIds: readonly [string, string], watchMs: number): Promise<readonly VersionHealth[]>;
+}
+
+/** What a rollout's canary works with. */
+export interface CanaryRun {
+  canary: Canary;
+  former: FormerVersion;
+  /** The percentages that the new version gets one after the other, below 100. */
+  shares: readonly number[];
+  /** So long each of them is watched. */
+  watchMs: number;
+  record: RolloutRecord;
+  /** How the engine tells what it does. */
+  engine: Pick<UpOptions, "color" | "onOutput" | "onEvent">;
+  say: CommandOutput["say"];
+}
+
+/**
+ * Makes all of an update but the deployment and what waits for it (the container, the probe, the registrations), and
+ * gives the new version of the Worker one share after the other. It stays deployed at the last one.
+ *
+ * @throws where the new version answers worse than the former one; the caller goes back.
+ */
+export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
+  const { canary, former, shares, watchMs, record, engine, say } = run;
+  await stack.up({
+    ...engine,
+    exclude: [canary.deploymentUrn],
+    excludeDependents: true,
+    message: "canary",
+  });
+  const [{ version_id: formerId } = { version_id: undefined }] = former.versions;
+  const nextId = await canary.nextVersion();
+  if (formerId === undefined || nextId === undefined || nextId === formerId) {
+    say("\nThe Worker's version stays as it is: it takes no shares.\n");
+    return;
+  }
+  for (const percentage of shares) {
+    // In this order at each step: an object that runs the new version already goes on with it.
+    await canary.share([
+      { version_id: formerId, percentage: 100 - percentage },
+      { version_id: nextId, percentage },
+    ]);
+    say(`\nThe new version has ${percentage} % of the requests.\n`);
+    const [was, is] = await canary.compare([formerId, nextId], watchMs);
+    if (was === undefined || is === undefined) throw new Error("nothing was measured");
+    record.note("canary", { percentage, former: was, next: is });
+    say(`${describe("The former version", was)}\n${describe("The new version", is)}\n`);
+    const reason = whyNot(is, was);
+    if (reason !== undefined) throw new Error(`At ${percentage} %: ${reason}.`);
+  }
+}
+
+function describe(name: string, { requests, errors, medianMs }: VersionHealth): string {
+  const speed = medianMs === undefined ? "" : `, ${medianMs} ms at the median`;
+  return `${name}: ${errors} of ${requests} requests answered wrongly${speed}.`;
+}

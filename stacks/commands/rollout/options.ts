@@ -1,0 +1,122 @@
+import { Argument, InvalidArgumentError } from "commander";
+import { commandParser, usageError } from "../../../infra/shell/command.ts";
+import { readPolicyConfig } from "../policies/options.ts";
+import type { PolicyConfig } from "../policies/preview.ts";
+
+/** What `npm run rollout` was asked for. */
+export interface RolloutOptions {
+  stack: string;
+  /** Previews and says what would stop it, and changes nothing. */
+  planOnly: boolean;
+  /** Nobody is asked. */
+  yes: boolean;
+  /** The tag of the migration that may be applied. */
+  accept: string | undefined;
+  /** The stack whose proven deployment is promoted. */
+  promoteFrom: string | undefined;
+  /** The percentages below 100 that a new version of the Worker gets first, rising; none: it takes over at once. */
+  canary: readonly number[];
+  /** So long each of them is watched. */
+  watchMs: number;
+  /** Levels and values of the policies. */
+  config: PolicyConfig;
+  /** Goes on where no backup can be made. */
+  withoutBackup: boolean;
+  /** When the last backup was taken, as ISO 8601. Default: what the service says. */
+  backup: string | undefined;
+}
+
+/** How a rollout ends; a pipeline branches on it. */
+export const EXIT = {
+  /** Deployed, or there was nothing to do. */
+  done: 0,
+  /** It has not begun: wrong words, a wrong configuration, an engine that does not answer. */
+  notBegun: 1,
+  /** It waits for somebody's word: a migration, a loss of state, or a yes. */
+  waits: 2,
+  /** A mandatory policy is broken. */
+  refused: 3,
+  /** It failed, and the former version answers. */
+  wentBack: 4,
+  /** It failed, and what answers has to be looked at. */
+  failed: 5,
+} as const;
+
+/** How a person types this command. */
+export const SCRIPT = "npm run rollout --";
+
+/** Reads the command line. Throws a CommanderError on wrong words. */
+export async function readOptions(argv: readonly string[]): Promise<RolloutOptions> {
+  const command = commandParser(
+    SCRIPT,
+    "Previews a stack under the policies, deploys it, and rolls back if the new version does not answer.",
+  )
+    .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
+    .option("--plan-only", "preview alone: what would change, and what would stop it", false)
+    .option("--yes", "skip confirmation", false)
+    .option("--accept-migration <tag>", "this migration may be applied, as v2")
+    .option("--promote-from <stack>", "deploy what this stack has deployed and probed, and nothing else")
+    .option("--canary <percentages>", "shares that a new version of the Worker gets, as 10,50,100", shares)
+    .option("--watch <seconds>", "so long each share is watched", seconds, 60)
+    .option("--without-backup", "make none before the update", false)
+    .option("--config <file>", "a policy configuration: the levels and values of the rules")
+    .option("--backup <time>", "when the last backup was taken, as ISO 8601")
+    .option("--json", "print one JSON object", false)
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 deployed or nothing to do; 2 if approval is needed, or wrong words; 3 a policy is broken;" +
+        "\n4 it failed and the former version answers; 5 it failed otherwise; 1 it has not begun.",
+    )
+    .parse(argv, { from: "user" });
+  const [stack] = command.processedArgs as [string];
+  const {
+    planOnly,
+    yes,
+    acceptMigration,
+    promoteFrom,
+    withoutBackup,
+    canary = [],
+    watch,
+    ...policies
+  } = command.opts<{
+    planOnly: boolean;
+    yes: boolean;
+    acceptMigration?: string;
+    promoteFrom?: string;
+    withoutBackup: boolean;
+    canary?: number[];
+    watch: number;
+    config?: string;
+    backup?: string;
+  }>();
+  if (promoteFrom === stack) {
+    throw usageError(`${stack} cannot be promoted to itself; give --promote-from the stack before it`);
+  }
+  return {
+    stack,
+    planOnly,
+    yes,
+    accept: acceptMigration,
+    promoteFrom,
+    withoutBackup,
+    canary,
+    watchMs: watch * 1000,
+    ...(await readPolicyConfig(policies)),
+  };
+}
+
+/** Whole percentages, rising. 100 is what an update ends with anyway. */
+function shares(text: string): number[] {
+  const all = text.split(",").map(Number);
+  const rising = all.every((share, at) => Number.isInteger(share) && share > (all[at - 1] ?? 0));
+  if (!rising || (all.at(-1) ?? 0) > 100) {
+    throw new InvalidArgumentError("Write percentages that rise to at most 100, as 10,50,100.");
+  }
+  return all.filter((share) => share < 100);
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError("Write seconds from 0 to 3600.");
+  return value;
+}

@@ -1,0 +1,77 @@
+import type { VersionHealth } from "../../../infra/serverless/version-health.ts";
+import type { PlannedStep } from "../deployed/steps.ts";
+import type { Entry } from "./entry.ts";
+
+type Facts = Record<string, unknown>;
+
+/** What each step says of itself. */
+const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
+  begun: ({ stack }) => `began with the stack ${String(stack)}`,
+  planned: ({ summary }) => String(summary),
+  backup: ({ made, skipped, refused }) => {
+    if (made !== undefined) return `made the backup ${String(made)}`;
+    return refused === undefined ? `made no backup: ${String(skipped)}` : firstLine(refused);
+  },
+  former: ({ former }) => (former === undefined ? "nothing ran before" : "noted what runs, to go back to"),
+  updating: () => "began the update",
+  canary: ({ percentage, former, next }) =>
+    `${String(percentage)} % of the requests: the new version ${health(next)}, the former one ${health(former)}`,
+  updated: () => "the new version answers",
+  failed: ({ cause }) => `failed: ${firstLine(cause)}`,
+  back: ({ back }) => (Array.isArray(back) ? back.join(" ") : "could not go back"),
+  ended: ({ exit }) => `ended with ${String(exit)}`,
+};
+
+/** A record for people, in Markdown: every step with its time, what was planned, and what went wrong. */
+export function reportOf(entries: readonly Entry[]): string {
+  const [first] = entries;
+  const planned = entries.find(({ step }) => step === "planned");
+  const failed = entries.find(({ step }) => step === "failed");
+  const ended = entries.at(-1)?.step === "ended";
+  return [
+    `# Rollout of ${String(first?.["stack"])}, ${first?.time}`,
+    ended ? [] : ["", "It is under way, or was interrupted."],
+    "",
+    "| after | step |",
+    "|---|---|",
+    entries.map((entry) => `| ${secondsAfter(first, entry)} s | ${cell(TEXTS[entry.step](entry))} |`),
+    section("Planned", list(planned?.["steps"]).map(stepText)),
+    section("Broken policies", list(planned?.["broken"]).map(String)),
+    section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
+    failed === undefined ? [] : ["", "## Failure", "", "```", String(failed["cause"]), "```"],
+    "",
+  ]
+    .flat()
+    .join("\n");
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", `## ${title}`, "", ...lines.map((line) => `- ${line}`)];
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function stepText(step: unknown): string {
+  const { op, type, name } = step as PlannedStep;
+  return `${op} ${name} (${type})`;
+}
+
+function health(value: unknown): string {
+  const { requests, errors, medianMs } = value as VersionHealth;
+  return `${errors} wrong of ${requests}${medianMs === undefined ? "" : ` in ${medianMs} ms`}`;
+}
+
+function secondsAfter(first: Entry | undefined, entry: Entry): string {
+  return ((Date.parse(entry.time) - Date.parse(first?.time ?? "")) / 1_000).toFixed(1);
+}
+
+function firstLine(text: unknown): string {
+  return String(text).split("\n", 1)[0] ?? "";
+}
+
+/** A bar would end the cell. */
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}

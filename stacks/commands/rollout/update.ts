@@ -1,0 +1,80 @@
+import { ConcurrentUpdateError, type Stack } from "@pulumi/pulumi/automation/index.js";
+import type { CommandOutput } from "../../../infra/shell/command.ts";
+import { causeOf } from "../../../infra/shell/cause.ts";
+import type { Before, Former } from "./before.ts";
+import { takeShares } from "./canary.ts";
+import { EXIT, type RolloutOptions } from "./options.ts";
+import type { UpdatePlan } from "./plan.ts";
+import { showProgress } from "./progress.ts";
+import type { RolloutRecord } from "./record.ts";
+
+/** What an update works with. */
+export interface UpdateRun {
+  options: RolloutOptions;
+  plan: UpdatePlan;
+  before: Before;
+  /** What to go back to. */
+  former: Former | undefined;
+  record: RolloutRecord;
+  output: CommandOutput;
+}
+
+/** How it ended, and what is known of it. */
+interface Outcome {
+  exit: number;
+  facts: Record<string, unknown>;
+}
+
+/**
+ * Updates a stack, share by share where that is asked for, and goes back to what ran before where the update fails.
+ *
+ * @throws ConcurrentUpdateError where somebody else's update is under way: there is nothing to go back from.
+ */
+export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
+  const { record } = run;
+  record.note("updating");
+  try {
+    const changes = await takeOver(stack, run);
+    record.note("updated", { changes });
+    return { exit: EXIT.done, facts: { changes } };
+  } catch (error) {
+    if (!(error instanceof ConcurrentUpdateError)) return goBack(causeOf(error), run);
+    record.note("ended", { exit: EXIT.notBegun });
+    throw error;
+  }
+}
+
+async function takeOver(stack: Stack, run: UpdateRun): Promise<object> {
+  const { options, plan, before, former, record, output } = run;
+  const { canary: shares, watchMs } = options;
+  const progress = showProgress(output, "Updating", plan.steps.length);
+  const engine = { color: "never", onOutput: progress.onOutput, onEvent: progress.onEvent } as const;
+  try {
+    if (shares.length > 0 && before.canary !== undefined && former !== undefined) {
+      const say = (text: string): void => {
+        progress.end();
+        output.say(text);
+      };
+      const { canary } = before;
+      await takeShares(stack, { canary, former: former.version, shares, watchMs, record, engine, say });
+    }
+    const { summary } = await stack.up({ ...engine, replace: before.replace });
+    return summary.resourceChanges ?? {};
+  } finally {
+    progress.end();
+  }
+}
+
+async function goBack(cause: string, { before, former, record, output }: UpdateRun): Promise<Outcome> {
+  const { say } = output;
+  record.note("failed", { cause });
+  say(`\nThe update failed: ${cause}\n`);
+  const back = await before.goBack(former).catch((problem: unknown) => {
+    say(`Going back failed: ${causeOf(problem)}\n`);
+    return undefined;
+  });
+  record.note("back", { back });
+  if (back === undefined) return { exit: EXIT.failed, facts: { cause } };
+  say(`${back.join("\n")}\n`);
+  return { exit: EXIT.wentBack, facts: { cause, back } };
+}

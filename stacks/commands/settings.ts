@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { parse } from "yaml";
+import * as z from "zod";
+import type { ConfigSource } from "../config/source.ts";
+
+/** Stands for a secret, which stays encrypted: only that it is there is known. */
+const HIDDEN = "hidden-in-the-settings-file";
+/** Every stack has to have it: a Compose file can be made before it was set. */
+const REQUIRED = "steward:anthropicApiKey";
+
+const settingsFile = z.object({
+  config: z.record(z.string(), z.unknown()).default({}),
+  environment: z.unknown().optional(),
+});
+
+/** What a stack's settings file tells. */
+export interface StoredSettings extends ConfigSource {
+  /** Whether Pulumi adds values of ESC environments, which are not in the file. */
+  hasEnvironment: boolean;
+}
+
+/**
+ * Reads the configuration of a stack as its settings file has it, without a backend and without a passphrase.
+ *
+ * @param folder where `Pulumi.<stack>.yaml` is
+ */
+export async function readSettings(folder: string, stack: string): Promise<StoredSettings> {
+  const file = path.join(folder, `Pulumi.${stack}.yaml`);
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`${file} cannot be read. Fix: name a stack whose settings file is there`, {
+      cause: error,
+    });
+  });
+  const { config, environment } = settingsFile.parse(parse(text) ?? {});
+  const secret = new Set([REQUIRED, ...Object.keys(config).filter((key) => isHidden(config[key]))]);
+  const values = Object.entries({ [REQUIRED]: HIDDEN, ...config }).map(([key, value]) => [
+    key,
+    isHidden(value) ? HIDDEN : asText(value),
+  ]);
+  return {
+    values: Object.fromEntries(values),
+    isSecret: (key) => secret.has(key),
+    environment: process.env,
+    hasEnvironment: environment !== undefined,
+  };
+}
+
+function isHidden(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "secure" in value;
+}
+
+/** As Pulumi hands a value to a program: lists and objects as JSON. */
+function asText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

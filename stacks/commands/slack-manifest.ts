@@ -1,0 +1,64 @@
+/**
+ * `npm run slack-manifest`: the Slack app of a stack, to be pasted at Slack. It needs no backend and no secret, since
+ * Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
+ */
+import { writeFile } from "node:fs/promises";
+import { Argument } from "commander";
+import * as z from "zod";
+import { slackManifest } from "../../infra/channels/slack-manifest.ts";
+import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
+import { publicHost } from "../config/checks.ts";
+import { stewardValues } from "../config/find.ts";
+import { serverlessSchema } from "../config/schema.ts";
+import { readSettings } from "./settings.ts";
+
+const SCRIPT = "npm run slack-manifest --";
+const address = z.url({ protocol: /^https$/ });
+
+async function main(argv: string[], { say }: CommandOutput): Promise<number> {
+  const command = commandParser(
+    SCRIPT,
+    'Writes a stack\'s Slack app as a manifest, for "From a manifest" at https://api.slack.com/apps.',
+  )
+    .addArgument(new Argument("<stack>", "the stack's name"))
+    .option("--url <address>", "the service's public https address (default: the one of a serverless stack)")
+    .option("--settings <folder>", "where Pulumi.<stack>.yaml is", "stacks")
+    .option("--out <file>", "where the manifest goes (default: standard output)")
+    .parse(argv, { from: "user" });
+  const [stack] = command.processedArgs as [string];
+  const { url: given, settings, out } = command.opts<{ url?: string; settings: string; out?: string }>();
+  if (given !== undefined && !address.safeParse(given).success) {
+    throw usageError("--url is not an https address; write it like https://steward.example.com");
+  }
+
+  const url = given?.replace(/\/+$/, "") ?? (await addressOf(settings, stack));
+  const text = `${JSON.stringify(JSON.parse(slackManifest(url)), undefined, 2)}\n`;
+  if (out === undefined) {
+    say(text);
+    return 0;
+  }
+  await writeFile(out, text);
+  say(`Written to ${out}: the app of ${url}\n`);
+  return 0;
+}
+
+/** The address that the settings give, also where secrets and other keys are still missing. */
+async function addressOf(settings: string, stack: string): Promise<string> {
+  const given = stewardValues(await readSettings(settings, stack));
+  const { origin, workerName, subdomain, hostname } = serverlessSchema.shape;
+  if (given["target"] === "serverless") {
+    const rehearsed = origin.safeParse(given["origin"]).data;
+    const host = publicHost({
+      workerName: workerName.safeParse(given["workerName"]).data,
+      subdomain: subdomain.safeParse(given["subdomain"]).data,
+      hostname: hostname.safeParse(given["hostname"]).data,
+    });
+    if (rehearsed !== undefined) return rehearsed;
+    if (host !== undefined) return `https://${host}`;
+  }
+  throw new Error(
+    `the settings of ${stack} name no public address. Fix: give it with --url, or set steward:subdomain or steward:hostname of a serverless stack`,
+  );
+}
+
+await runCommand(SCRIPT, main);

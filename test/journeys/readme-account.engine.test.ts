@@ -1,0 +1,142 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fileBackend } from "../../rehearsal/engine/index.ts";
+import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
+import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { adapted } from "../support/example-stack.ts";
+import {
+  MODEL_KEY,
+  SIGNING_SECRET,
+  startServerlessStage,
+  type ServerlessStage,
+} from "../support/serverless-stack.ts";
+import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { filled, linesOf, type, type Shell, type Typed } from "./typed.ts";
+
+const VALUES = {
+  "cloudflare:apiToken": TOKEN,
+  "steward:anthropicApiKey": MODEL_KEY,
+  "steward:slackBotToken": "xoxb-test-0123456789",
+  "steward:slackSigningSecret": SIGNING_SECRET,
+};
+const TRANSCRIPT = resolve(".steward/artefacts/transcripts/real-account.txt");
+
+let world: ServerlessStage;
+let checkout: Checkout;
+let shell: Shell;
+
+beforeAll(async () => {
+  world = await startServerlessStage();
+  checkout = await copyCheckout();
+  const state = join(checkout.root, "state");
+  await mkdir(state);
+  shell = {
+    folder: checkout.root,
+    environment: {
+      ...(await byHand(await testEngine())),
+      PULUMI_BACKEND_URL: fileBackend(state),
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+    },
+    transcript: TRANSCRIPT,
+  };
+  await rm(TRANSCRIPT, { force: true });
+}, ENGINE_MS);
+
+afterAll(async () => {
+  await checkout?.close();
+  await world?.close();
+}, UPDATE_MS);
+
+/** What the chapter tells to edit, and where this account is: on this machine. */
+async function editSettings(): Promise<void> {
+  const file = join(checkout.root, "stacks/Pulumi.dev.yaml");
+  const { "steward:origin": origin, "steward:endpoints": endpoints } = world.config();
+  const own = adapted(await readFile(file, "utf8"))
+    .replace("00112233445566778899aabbccddeeff", ACCOUNT)
+    .replace("acme.cloudflareaccess.com", world.identity.url);
+  const rehearsed = [
+    `  cloudflare:baseUrl: ${world.stage.cloudflare.url}`,
+    `  steward:origin: ${origin?.value}`,
+    `  steward:endpoints: '${endpoints?.value}'`,
+  ];
+  await writeFile(file, own.replace(/^config:$/m, ["config:", ...rehearsed].join("\n")));
+}
+
+test(
+  'the chapter "To a real account" of the README works as it is typed',
+  async () => {
+    const ended: Typed[] = [];
+    for (const line of linesOf("To a real account")) {
+      if (line === "npm ci") continue; // the packages are linked
+      const typed = await type(shell, filled(line, VALUES));
+      ended.push(typed);
+      expect(typed.code, typed.said).toBe(0);
+      if (line === "pulumi stack init dev") await editSettings();
+    }
+    const said = (line: string) => ended.filter((typed) => typed.line === line).map((typed) => typed.said);
+
+    const [first = "", second = ""] = said("pulumi up -s dev");
+    expect(first).toMatch(/ \+ \d\d created/);
+    expect(first).toContain(`url                   : "${world.front.url}"`);
+    // One line, where the manifest itself would be forty.
+    expect(first).toMatch(/^ *slackManifest +: "npm run slack-manifest -- dev"$/m);
+    expect(second).toMatch(/~ 1 updated|± ?\+?-?\d+ replaced|\d+ replaced/);
+    expect(said("npm run drift -- dev")[0]).toContain("No drift.");
+    expect(said("pulumi destroy -s dev")[0]).toMatch(/- \d\d deleted/);
+    const manifest = JSON.parse(await readFile(join(checkout.root, "slack-app.json"), "utf8"));
+    expect(manifest.settings.event_subscriptions.request_url).toBe(`${world.front.url}/slack/events`);
+    const printed = ended.map((typed) => typed.said).join("\n");
+    for (const secret of Object.values(VALUES)) expect(printed).not.toContain(secret);
+  },
+  UPDATE_MS * 4,
+);
+
+test(
+  "a second preview has nothing to change, and drift is loud after a change by hand",
+  async () => {
+    expect((await type(shell, "pulumi up -s dev")).code).toBe(0);
+    const preview = await type(shell, "pulumi preview -s dev");
+    expect(preview.said).toMatch(/Resources:\n +\d+ unchanged\n/);
+
+    const { applications } = world.stage.client.containers;
+    const { result } = await applications.list({ account_id: ACCOUNT });
+    await applications.edit(String(result[0]?.id), { account_id: ACCOUNT, max_instances: 5 });
+    const drift = await type(shell, "npm run --silent drift -- dev");
+    expect(drift.said).toContain(
+      "changed: sandbox (pulumi-nodejs:dynamic/serverless:ContainerApplication): maxInstances",
+    );
+    expect(drift.code).toBe(2);
+    const [remedy = ""] = /pulumi up -s dev --refresh$/m.exec(drift.said) ?? [];
+    expect((await type(shell, remedy)).code).toBe(0);
+    expect((await type(shell, "npm run --silent drift -- dev")).said).toContain("No drift.");
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "a lost state takes the bucket over by the import that stacks/README.md gives",
+  async () => {
+    const { bucketName } = (await type(shell, "pulumi stack output -s dev --json").then(({ said }) =>
+      JSON.parse(said),
+    )) as { bucketName: string };
+    const urns = (await type(shell, "pulumi stack -s dev --show-urns")).said;
+    const [parent = ""] = /urn:\S+steward:serverless:StateBucket::state/.exec(urns) ?? [];
+    const [bucket = ""] = /urn:\S+cloudflare:index\/r2Bucket:R2Bucket::state/.exec(urns) ?? [];
+    expect((await type(shell, `pulumi state delete '${bucket}' -s dev --yes --target-dependents`)).code).toBe(
+      0,
+    );
+
+    const guide = await readFile(resolve("stacks/README.md"), "utf8");
+    const [line = ""] = /^pulumi import cloudflare:index\/r2Bucket:R2Bucket .*$/m.exec(guide) ?? [];
+    const own = line
+      .replace("<account>/<bucket>", `${ACCOUNT}/${bucketName}`)
+      .replace("<URN of StateBucket>", `'${parent}'`);
+    const imported = await type(shell, `${own} -s dev --protect=false`);
+    expect(imported.code, imported.said).toBe(0);
+    const up = await type(shell, "pulumi up -s dev");
+    expect(up.code, up.said).toBe(0);
+    expect((await type(shell, "pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
+  },
+  UPDATE_MS * 2,
+);

@@ -1,0 +1,124 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildPolicyPack } from "../../../policies/build.ts";
+import { RULES } from "../../../policies/rules.ts";
+import { startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
+import {
+  cloudflareConfig,
+  createTestStack,
+  ENGINE_MS,
+  UPDATE_MS,
+  type TestStack,
+} from "../../support/stack.ts";
+import { AFTER_UPDATE, BEFORE_UPDATE, type Broken } from "./breaks.ts";
+import type { Breaks } from "./program.ts";
+
+/** As Node itself loads it: what the test runner makes of a dynamic provider cannot be serialised. */
+const { program } = createRequire(import.meta.url)("./program.ts") as typeof import("./program.ts");
+
+describe("the policy pack under the real engine", () => {
+  let subject: TestStack;
+  let stage: Stage;
+  let pack: string;
+  let provider: ChildProcess;
+  let breaks: Breaks = {};
+
+  beforeAll(async () => {
+    pack = await buildPolicyPack();
+    stage = await startStage();
+    provider = spawn(process.execPath, [join(import.meta.dirname, "provider.ts")], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const [port] = (await once(provider.stdout ?? provider, "data")) as [Buffer];
+    const names = ["cloudflare", "command", "docker"].map((name) => `${name}:${port.toString().trim()}`);
+    subject = await createTestStack({
+      program: () => program(breaks),
+      config: cloudflareConfig(stage.cloudflare.url, TOKEN),
+      name: "prod",
+      environment: { PULUMI_DEBUG_PROVIDERS: names.join(",") },
+    });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await subject?.close();
+    await stage?.close();
+    provider?.kill();
+  });
+
+  /** What the engine says of the rules, and which of the expected ones did not stop the preview. */
+  async function stopped({ breaks: broken, config, stops }: Broken) {
+    breaks = broken;
+    const file = join(subject.folder, "policies.json");
+    await writeFile(file, JSON.stringify(config));
+    const preview = subject.stack.preview({ policyPacks: [pack], policyPackConfigs: [file] });
+    const said = await preview.then(
+      ({ stdout }) => `it was let pass\n${stdout}`,
+      ({ message }: Error) => message,
+    );
+    const [, policies = said] = /^Policies:\n([\s\S]*?)\n\n/m.exec(said) ?? [];
+    const missing = Object.entries(stops).filter(([rule, message]) => {
+      const level = new RegExp(`\\[mandatory\\] \\[severity: \\w+\\] +${rule} `);
+      return !level.test(policies) || !policies.includes(message);
+    });
+    return { missing, policies };
+  }
+
+  test(
+    "stops a first preview",
+    async () => {
+      const { missing, policies } = await stopped(BEFORE_UPDATE);
+
+      expect(missing, policies).toEqual([]);
+      expect(policies).not.toContain("can't run");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "lets a stack pass that is as it should be, and says what it would rather have",
+    async () => {
+      breaks = { application: true };
+      const preview = await subject.stack.preview({ policyPacks: [pack] });
+
+      expect(preview.stdout).toContain("steward@v");
+      expect(preview.stdout).toMatch(/\[advisory\] \[severity: low\] +bucket-lifecycle /);
+      expect(preview.stdout).not.toContain("[mandatory]");
+      expect(preview.stdout).not.toContain("can't run");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "lets it be deployed, and unchanged it passes again",
+    async () => {
+      breaks = {};
+      await subject.stack.up({ policyPacks: [pack] });
+      const preview = await subject.stack.preview({ policyPacks: [pack] });
+
+      expect(Object.keys(preview.changeSummary)).toEqual(["same"]);
+    },
+    UPDATE_MS,
+  );
+
+  test.each(AFTER_UPDATE)(
+    "stops a preview of what is deployed: $what",
+    async (broken) => {
+      const { missing, policies } = await stopped(broken);
+
+      expect(missing, policies).toEqual([]);
+      expect(policies).not.toContain("can't run");
+      expect(policies).not.toContain("xoxb-the-bot-token");
+    },
+    UPDATE_MS,
+  );
+
+  test("was seen to stop a preview by each of its rules", () => {
+    const seen = [BEFORE_UPDATE, ...AFTER_UPDATE].flatMap(({ stops }) => Object.keys(stops));
+
+    expect(seen.sort()).toEqual(RULES.map(({ name }) => name).sort());
+  });
+});

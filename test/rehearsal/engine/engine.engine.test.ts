@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureEngine } from "../../../rehearsal/engine/index.ts";
+import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
+
+/** A dynamic resource that tells which Node ran its provider. */
+class Probe extends pulumi.dynamic.Resource {
+  declare readonly node: pulumi.Output<string>;
+
+  constructor(name: string, value: string) {
+    const provider: pulumi.dynamic.ResourceProvider = {
+      create: (inputs) => Promise.resolve({ id: name, outs: { ...inputs, node: process.execPath } }),
+    };
+    super(provider, name, { value, node: undefined });
+  }
+}
+
+/** A policy pack that refuses one value. Packs are CommonJS, and find their packages from their own folder. */
+const PACK = `
+const { createRequire } = require("node:module");
+const { PolicyPack } = createRequire(process.env.STEWARD_NODE_MODULES + "/x")("@pulumi/policy");
+new PolicyPack("probe", { policies: [{
+  name: "no-bad-value", description: "A value is not bad.", enforcementLevel: "mandatory",
+  validateResource: (args, report) => { if (args.props.value === "bad") report("this value is bad"); },
+}] });
+`;
+
+describe("the engine", () => {
+  let folder: string;
+  let probe: TestStack;
+  let value = "good";
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "steward-engine-"));
+    await mkdir(join(folder, "pack"));
+    await writeFile(
+      join(folder, "pack", "PulumiPolicy.yaml"),
+      "runtime:\n  name: nodejs\n  options:\n    typescript: false\nmain: index.cjs\n",
+    );
+    await writeFile(
+      join(folder, "pack", "package.json"),
+      '{"name":"pack","version":"0.0.1","main":"index.cjs"}',
+    );
+    await writeFile(join(folder, "pack", "index.cjs"), PACK);
+    probe = await createTestStack({
+      program: () => Promise.resolve({ node: new Probe("tiny", value).node }),
+      config: {},
+    });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await probe?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("is found again in the cache, and at once", async () => {
+    const again = await ensureEngine({ log: () => undefined });
+
+    expect(again.source).not.toBe("built");
+    expect(again.ms).toBeLessThan(5_000);
+  });
+
+  test(
+    "runs a dynamic resource in the Node of this process",
+    async () => {
+      const update = await probe.stack.up();
+
+      expect(update.outputs["node"]?.value).toBe(process.execPath);
+      expect(update.summary.resourceChanges).toMatchObject({ create: 2 });
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "previews an unchanged program as unchanged, under a policy pack and without a warning",
+    async () => {
+      let output = "";
+      const preview = await probe.stack.preview({
+        policyPacks: [join(folder, "pack")],
+        onOutput: (text) => (output += text),
+      });
+
+      expect(preview.changeSummary).toEqual({ same: 2 });
+      expect(output).toContain("probe@v0.0.1");
+      expect(output).not.toContain("warning");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "stops a preview that a mandatory policy refuses",
+    async () => {
+      value = "bad";
+      const preview = probe.stack.preview({ policyPacks: [join(folder, "pack")] });
+
+      await expect(preview).rejects.toThrow(/no-bad-value[\s\S]*this value is bad/);
+    },
+    UPDATE_MS,
+  );
+});

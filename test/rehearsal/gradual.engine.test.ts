@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { ACCOUNT, BUNDLE, deployAll, release, SCRIPT } from "./support.ts";
+
+let world: ServerlessStage;
+/** The version that was there, and the one that takes over by and by. */
+let former: string;
+let next: string;
+
+beforeEach(async () => {
+  world = await startServerlessStage();
+  const { client } = world.stage;
+  const { workerId, versionId } = await deployAll(client);
+  former = versionId;
+  next = await release(client, workerId, BUNDLE.replace('"version one"', '"version two"'));
+});
+
+afterEach(() => world.close());
+
+function share(percentage: number) {
+  return world.stage.client.workers.scripts.deployments.create(SCRIPT, {
+    account_id: ACCOUNT,
+    strategy: "percentage",
+    versions: [
+      { version_id: former, percentage: 100 - percentage },
+      { version_id: next, percentage },
+    ],
+  });
+}
+
+async function answer(path = "/", version?: string): Promise<string> {
+  const headers = { "cloudflare-workers-version-overrides": `other="x", ${SCRIPT}="${version}"` };
+  const response = await fetch(`${world.front.url}${path}`, version === undefined ? {} : { headers });
+  return response.text();
+}
+
+async function answers(count: number): Promise<Set<string>> {
+  return new Set(await Promise.all(Array.from({ length: count }, () => answer())));
+}
+
+test("two versions share the requests", async () => {
+  await share(50);
+  // That one of them gets all of a hundred has a chance of one in 2 to the 99.
+  expect([...(await answers(100))].sort()).toEqual(["version one", "version two"]);
+});
+
+test("an override names the version; one that does not serve names none", async () => {
+  await share(1);
+  expect(await answer("/", next)).toBe("version two");
+  expect(await answer("/", former)).toBe("version one");
+  const alone = { version_id: former, percentage: 100 };
+  await world.stage.client.workers.scripts.deployments.create(SCRIPT, {
+    account_id: ACCOUNT,
+    strategy: "percentage",
+    versions: [alone],
+  });
+  expect(await answer("/", next)).toBe("version one");
+});
+
+test("both versions reach the same Durable Object", async () => {
+  await share(10);
+  expect(JSON.parse(await answer("/object/visit", former))).toEqual({ visits: 1 });
+  expect(JSON.parse(await answer("/object/visit", next))).toEqual({ visits: 2 });
+  await share(90);
+  expect(JSON.parse(await answer("/object/visit", former))).toEqual({ visits: 3 });
+  expect(JSON.parse(await answer("/object/visit", next))).toEqual({ visits: 4 });
+});

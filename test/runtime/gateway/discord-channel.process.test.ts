@@ -1,0 +1,203 @@
+import { onTestFinished, expect, test } from "vitest";
+import { startDiscord } from "../../../rehearsal/standins/discord.ts";
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
+import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
+import { createDiscordChannel } from "../../../runtime/gateway/channels/discord/channel.ts";
+import { command, directCommand, snowflake, type CommandFields } from "../../support/discord.ts";
+import { NOW } from "../../support/edge.ts";
+import { APPLICATION, DISCORD_BOT_TOKEN, GUILD } from "../support/discord.ts";
+import { startSlack as startServer } from "../support/platforms.ts";
+
+const TOKEN = "aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OQ";
+const EXPIRES_AT = NOW + 15 * 60_000 - 30_000;
+const PERSON = "53908232506183680";
+
+/** The channel over the stand-in for Discord, on a clock that the test moves. */
+async function discordChannel(keys: object = {}, apiUrl?: string) {
+  const options = { hostname: "127.0.0.1", port: 0, botToken: DISCORD_BOT_TOKEN, applicationId: APPLICATION };
+  const discord = await startDiscord(options);
+  onTestFinished(() => discord.close());
+  const checked = checkConfig({ channels: { discord: { token: DISCORD_BOT_TOKEN, ...keys } } });
+  if (!checked.ok || checked.config.channels.discord === undefined) throw new Error("not a config");
+  const config = checked.config.channels.discord;
+  const log = () => {};
+  const time = { now: NOW };
+  const channel = createDiscordChannel({
+    config,
+    access: channelAccess({ ...config, groups: config.guilds }, { approved: () => [] }),
+    environment: { DISCORD_API_URL: apiUrl ?? discord.apiUrl },
+    clock: () => time.now,
+    log: { debug: log, info: log, warn: log, error: log },
+  });
+  const receive = (payload: Record<string, unknown>) => channel.receive(payload);
+  return { discord, channel, time, receive };
+}
+
+const target = {
+  chat: "645027906669510667",
+  ticket: { token: `${APPLICATION}/${TOKEN}`, expiresAt: EXPIRES_AT },
+};
+
+test("a command is read with who wrote it, and the right to answer it", async () => {
+  const { receive } = await discordChannel();
+  expect(receive(command(" what is up? "))).toEqual({
+    kind: "message",
+    direct: false,
+    sender: { id: PERSON, name: "Mason" },
+    text: "what is up?",
+    attachments: [],
+    target,
+  });
+});
+
+test.each<[string, CommandFields, string]>([
+  ["/status", { name: "status" }, "/status"],
+  ["/new", { name: "new" }, "/new"],
+  ["/model", { name: "model" }, "/model"],
+  ["/model with a name", { name: "model", options: [{ type: 3, name: "name", value: "m-2" }] }, "/model m-2"],
+])("%s is the chat command of its name", async (_, fields, text) => {
+  const { receive } = await discordChannel();
+  expect(receive(command("", fields))).toMatchObject({ kind: "message", text });
+});
+
+test("a file of /ask is an attachment", async () => {
+  const { receive } = await discordChannel();
+  // https://docs.discord.com/developers/resources/message#attachment-object
+  const attachments = {
+    "1095": {
+      id: "1095",
+      filename: "cat.png",
+      size: 4_096,
+      url: "https://cdn.discordapp.com/ephemeral-attachments/1/1095/cat.png?ex=1&is=2&hm=3",
+      proxy_url: "https://media.discordapp.net/ephemeral-attachments/1/1095/cat.png",
+      content_type: "image/png",
+      width: 10,
+      height: 10,
+      ephemeral: true,
+    },
+  };
+  const options = [
+    { type: 3, name: "text", value: "look" },
+    { type: 11, name: "file", value: "1095" },
+  ];
+  expect(receive(command("", { options, resolved: { attachments } }))).toMatchObject({
+    text: "look",
+    attachments: [
+      {
+        kind: "image",
+        name: "cat.png",
+        mediaType: "image/png",
+        sizeBytes: 4_096,
+        reference: "https://cdn.discordapp.com/ephemeral-attachments/1/1095/cat.png?ex=1&is=2&hm=3",
+      },
+    ],
+  });
+});
+
+const OPEN = { dmPolicy: "open", allowFrom: ["*"] };
+test.each([
+  ["direct, pairing", directCommand("hi"), {}, "unpaired"],
+  ["direct, on the list", directCommand("hi"), { allowFrom: [PERSON] }, "message"],
+  ["direct, not on the list", directCommand("hi"), { dmPolicy: "allowlist" }, "refused"],
+  ["direct, open", directCommand("hi"), OPEN, "message"],
+  ["direct, disabled", directCommand("hi"), { dmPolicy: "disabled" }, "ignored"],
+  ["a server", command("hi"), {}, "message"],
+  ["a server, disabled", command("hi"), { groupPolicy: "disabled" }, "ignored"],
+  ["a server on the list", command("hi"), { groupPolicy: "allowlist", guilds: { [GUILD]: {} } }, "message"],
+  ["a server not on the list", command("hi"), { groupPolicy: "allowlist" }, "ignored"],
+  ["a server, somebody else", command("hi"), { groupAllowFrom: ["1"] }, "ignored"],
+  ["a bot", directCommand("hi", { user: { id: "7", bot: true } }), OPEN, "ignored"],
+  ["nobody", directCommand("hi", { user: null }), OPEN, "ignored"],
+  ["nothing said", directCommand(" "), OPEN, "ignored"],
+])("%s", async (_, payload, keys, kind) => {
+  const { receive } = await discordChannel(keys);
+  // What is ignored is dismissed, so it names its target too.
+  expect(receive(payload)).toMatchObject({ kind, target: { ticket: {} } });
+});
+
+test.each([
+  ["a PING", { id: "1", type: 1 }],
+  ["an id that is none", command("hi", { id: "1; drop" })],
+  ["nothing", {}],
+])("%s is left alone", async (_, payload) => {
+  const { receive } = await discordChannel();
+  expect(receive(payload)).toEqual({ kind: "ignored", note: "not a command of a known form" });
+});
+
+test("a message is edited by the ticket, and after its end by the bot", async () => {
+  const { discord, channel, time } = await discordChannel();
+  discord.defer(TOKEN);
+  const { id = "" } = await channel.send(target, "Hel", 0);
+  await channel.edit?.(target, id, "Hello");
+  time.now = EXPIRES_AT;
+  await channel.edit?.(target, id, "Hello you");
+
+  expect(channel.streams).toBe(true);
+  expect(discord.messages).toMatchObject([{ id, content: "Hello you", edits: 2, original: true }]);
+  expect(discord.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `PATCH /webhooks/${APPLICATION}/${TOKEN}/messages/@original`,
+    `PATCH /webhooks/${APPLICATION}/${TOKEN}/messages/${id}`,
+    `PATCH /channels/645027906669510667/messages/${id}`,
+  ]);
+  expect(discord.calls.every(({ body }) => JSON.stringify(body["allowed_mentions"]) === '{"parse":[]}')).toBe(
+    true,
+  );
+});
+
+test("an edit of a message that is gone is refused, one too many is asked to wait", async () => {
+  const { discord, channel } = await discordChannel();
+  discord.defer(TOKEN);
+  await expect(channel.edit?.(target, "404", "x")).rejects.toMatchObject({ code: "edit_refused" });
+  discord.next({ status: 429, body: { message: "limited", retry_after: 0.3, global: false } });
+  await expect(channel.edit?.(target, "1", "x")).rejects.toMatchObject({ status: 429, retryAfterMs: 300 });
+});
+
+test("an answer to one person stays between the two in each of its messages", async () => {
+  const { discord, channel, receive } = await discordChannel();
+  const inbound = receive(command("", { name: "whoami" }));
+  if (inbound.kind !== "message") throw new Error("not a message");
+  discord.defer(TOKEN, 64);
+  await channel.send(inbound.target, "one", 0);
+  await channel.send(inbound.target, "two", 1);
+  expect(discord.messages.map(({ flags }) => flags)).toEqual([64, 64]);
+});
+
+test("a person who deletes the answer that is being made gets it as a message", async () => {
+  const { discord, channel } = await discordChannel();
+  discord.defer(TOKEN);
+  discord.next({ status: 404, body: { message: "Unknown Message", code: 10008 } });
+  await channel.send(target, "here", 0);
+  expect(discord.messages).toMatchObject([{ place: "645027906669510667", content: "here" }]);
+});
+
+test("files come from Discord's own hosts alone", async () => {
+  const server = await startServer();
+  const { channel } = await discordChannel({}, `${server.url}/api/v10`);
+  const load = (reference: string) =>
+    channel.load?.({ kind: "image", reference }, AbortSignal.timeout(10_000));
+  expect((await load(`${server.url}/cat.png`))?.byteLength).toBeGreaterThan(0);
+  expect(server.calls[0]?.headers.authorization).toBeUndefined();
+  for (const reference of [
+    "https://evil.example/a",
+    "http://cdn.discordapp.com/a",
+    "https://cdn.discordapp.com.evil.example/a",
+  ]) {
+    await expect(load(reference)).rejects.toMatchObject({ code: "channel_failed" });
+  }
+});
+
+test("the commands keep to Discord's limits", () => {
+  // https://docs.discord.com/developers/interactions/application-commands#application-command-object
+  for (const { name, description, options = [] } of DISCORD_COMMANDS) {
+    for (const named of [{ name, description }, ...options]) {
+      expect(named.name).toMatch(/^[a-z]{1,32}$/);
+      expect(named.description.length).toBeGreaterThan(0);
+      expect(named.description.length).toBeLessThanOrEqual(100);
+    }
+    const required = options.map((option) => option.required);
+    expect(required).toEqual(required.toSorted((a, b) => Number(b) - Number(a)));
+  }
+  expect(new Set(DISCORD_COMMANDS.map(({ name }) => name)).size).toBe(DISCORD_COMMANDS.length);
+  expect(snowflake(NOW)).toMatch(/^\d{19}$/);
+});

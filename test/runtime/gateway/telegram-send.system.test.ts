@@ -1,0 +1,168 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
+import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
+import { askJson, deliver, startGateway, surroundings } from "../support/gateway.ts";
+import { modelStream } from "../support/platforms.ts";
+import { eventually } from "../support/processes.ts";
+
+const GROUP = { id: -1001234567890, type: "supergroup", title: "Team", is_forum: true };
+
+/** A gateway that serves Telegram for everyone. */
+async function gateway(section: object = {}) {
+  const { home, environment, model, url } = await surroundings();
+  const telegram = await telegramStandIn();
+  const usual = {
+    botToken: { env: "TELEGRAM_BOT_TOKEN" },
+    groupPolicy: "open",
+    dmPolicy: "open",
+    allowFrom: ["*"],
+    streamMode: "off",
+  };
+  await mkdir(home, { recursive: true });
+  await writeFile(
+    join(home, "steward.json"),
+    JSON.stringify({ channels: { telegram: { ...usual, ...section } } }),
+  );
+  const variables = { TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, TELEGRAM_API_ROOT: telegram.url };
+  const process = await startGateway({ ...environment, ...variables });
+  const send = (id: string, extra: object = {}) =>
+    deliver(url, {
+      id,
+      platform: "telegram",
+      conversation: "1",
+      receivedAt: 1_795_000_000_000,
+      payload: {
+        update_id: Number(id),
+        message: { message_id: 7, date: 1_795_000_000, from: PERSON, chat: PRIVATE, text: "hello", ...extra },
+      },
+    });
+  const health = async () => (await askJson<GatewayStatus>(`${url}/status`)).channels[0];
+  const sent = () =>
+    telegram.calls.filter(({ method }) => method === "sendMessage").map(({ parameters }) => parameters);
+  return { telegram, model, process, send, health, sent, home };
+}
+
+test("a reply goes out as HTML, without previews, into the topic it came from", async () => {
+  const { telegram, model, send, sent } = await gateway({ groups: { "*": { requireMention: false } } });
+  model.next(modelStream("**Yes** & <no>, see [this](https://x.example/)"));
+  const topic = { chat: GROUP, message_thread_id: 42, is_topic_message: true };
+  expect(await send("1", topic)).toMatchObject({ status: 200, answer: { outcome: "answered" } });
+  expect(sent()).toEqual([
+    {
+      chat_id: "-1001234567890",
+      message_thread_id: 42,
+      text: '<b>Yes</b> &amp; &lt;no&gt;, see <a href="https://x.example/">this</a>',
+      parse_mode: "HTML",
+      link_preview_options: { is_disabled: true },
+    },
+  ]);
+  expect(telegram.messages()).toMatchObject([{ text: "Yes & <no>, see this", thread: 42 }]);
+});
+
+test("markup that Telegram cannot read goes out as plain text", async () => {
+  const { telegram, model, send, sent } = await gateway();
+  model.next(modelStream("**Yes**"));
+  const description = 'Bad Request: can\'t parse entities: Unsupported start tag "x" at byte offset 0';
+  telegram.fail("sendMessage", { status: 400, description });
+  expect(await send("1")).toMatchObject({ status: 200 });
+  expect(sent()[1]).toMatchObject({ text: "**Yes**" });
+  expect(sent()[1]).not.toHaveProperty("parse_mode");
+});
+
+test("a long reply is split at what Telegram takes", async () => {
+  const { telegram, model, send } = await gateway();
+  model.next(modelStream(Array.from({ length: 1_500 }, (_, index) => `**w${index}**`).join(" ")));
+  expect(await send("1")).toMatchObject({ status: 200 });
+  expect(telegram.messages().length).toBeGreaterThan(2);
+  const texts = telegram.messages().map(({ text }) => text);
+  expect(texts.join(" ")).toBe(Array.from({ length: 1_500 }, (_, index) => `w${index}`).join(" "));
+});
+
+test("a rate limit is passed on with its time; the model is not asked again", async () => {
+  const { telegram, model, send, health } = await gateway();
+  telegram.fail("sendMessage", {
+    status: 429,
+    description: "Too Many Requests: retry after 120",
+    parameters: { retry_after: 120 },
+  });
+  expect(await send("1")).toMatchObject({
+    status: 429,
+    retryAfter: "120",
+    answer: { code: "channel_failed" },
+  });
+  expect(await send("1")).toMatchObject({ status: 200 });
+  expect(telegram.messages()).toHaveLength(1);
+  expect(model.asked()).toHaveLength(1);
+  expect(await health()).toMatchObject({ platform: "telegram", state: "ready" });
+});
+
+test("a wrong token is told with its fix, in the answer and in the status", async () => {
+  const { telegram, process, send, health } = await gateway();
+  telegram.fail("sendMessage", { status: 401, description: "Unauthorized" });
+  const refused = await send("1");
+  expect(refused).toMatchObject({ status: 503, answer: { code: "telegram_token_invalid" } });
+  expect(await health()).toMatchObject({
+    state: "failing",
+    reason: { code: "telegram_token_invalid", fix: expect.stringContaining("TELEGRAM_BOT_TOKEN") },
+  });
+  expect(JSON.stringify(refused) + process.stdout()).not.toContain(TELEGRAM_TOKEN);
+});
+
+test.each([
+  ["blocked the bot", { status: 403, description: "Forbidden: bot was blocked by the user" }],
+  ["removed the bot", { status: 403, description: "Forbidden: bot was kicked from the supergroup chat" }],
+  ["is gone", { status: 400, description: "Bad Request: chat not found" }],
+  ["takes no text", { status: 400, description: "Bad Request: CHAT_SEND_PLAIN_FORBIDDEN" }],
+  ["takes not this text", { status: 400, description: "Bad Request: strings must be encoded in UTF-8" }],
+])("a chat that %s ends the delivery, with a note", async (_, fault) => {
+  const { telegram, send, health } = await gateway();
+  telegram.fail("sendMessage", fault);
+  expect(await send("1")).toMatchObject({
+    status: 200,
+    answer: { outcome: "answered", note: expect.stringContaining(fault.description) },
+  });
+  expect(await send("1")).toMatchObject({ status: 200, answer: { outcome: "repeated" } });
+  expect(telegram.messages()).toEqual([]);
+  expect(await health()).toMatchObject({ state: "ready" });
+  expect(await send("2")).toMatchObject({ answer: { outcome: "answered" } });
+  expect(telegram.messages()).toHaveLength(1);
+});
+
+test("a group that was upgraded is answered under its new id", async () => {
+  const { telegram, send } = await gateway({ groups: { "*": { requireMention: false } } });
+  telegram.fail("sendMessage", {
+    status: 400,
+    description: "Bad Request: group chat was upgraded to a supergroup chat",
+    parameters: { migrate_to_chat_id: -1009 },
+  });
+  const chat = { id: -9, type: "group", title: "Old" };
+  expect(await send("1", { chat })).toMatchObject({ status: 200 });
+  expect(await send("2", { chat })).toMatchObject({ status: 200 });
+  expect(telegram.messages().map((message) => message.chat)).toEqual(["-1009", "-1009"]);
+});
+
+test("the bot's name is asked for once, and what needs it is answered behind that", async () => {
+  const { telegram, send } = await gateway();
+  const name = telegram.username;
+  const mention = {
+    chat: GROUP,
+    text: `@${name} hi`,
+    entities: [{ type: "mention", offset: 0, length: name.length + 1 }],
+  };
+  expect(await send("1", mention)).toMatchObject({ status: 503, retryAfter: "1" });
+  await eventually(async () => (await send("1", mention)).status === 200);
+  expect(telegram.messages()).toHaveLength(1);
+  expect(await send("2", mention)).toMatchObject({ status: 200 });
+  expect(telegram.calls.filter(({ method }) => method === "getMe")).toHaveLength(1);
+});
+
+test("a server error and an answer that is no JSON are tried again", async () => {
+  const { telegram, send } = await gateway();
+  telegram.fail("sendMessage", { status: 502, description: "Bad Gateway" });
+  expect(await send("1")).toMatchObject({ status: 503, answer: { code: "telegram_unreachable" } });
+  await telegram.close();
+  expect(await send("1")).toMatchObject({ status: 503, answer: { code: "telegram_unreachable" } });
+});

@@ -1,0 +1,193 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ACCOUNT, clientOf } from "../../rehearsal/support.ts";
+import { startServerlessStage, type ServerlessStage } from "../../support/serverless-stack.ts";
+import { stackCommand } from "../../support/stack-command.ts";
+import { ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
+
+const NOTE = "# Ours: ask the operators before the name changes.";
+
+describe("npm run migrate and npm run orphans, on one stack", () => {
+  let world: ServerlessStage;
+  let subject: TestStack;
+
+  beforeAll(async () => {
+    world = await startServerlessStage();
+    subject = await world.stack({ config: { "steward:workerName": { value: "steward-one" } } });
+    await subject.stack.up();
+    await settle((text) => `${NOTE}\n${text}`);
+  }, ENGINE_MS);
+
+  afterAll(() => world?.close(), UPDATE_MS);
+
+  test(
+    "a preview stops another name without a new tag, and says what to write",
+    async () => {
+      await subject.stack.setConfig("steward:workerName", { value: "steward-two" });
+      const failure = await subject.stack.preview().then(() => "", String);
+      await subject.stack.setConfig("steward:workerName", { value: "steward-one" });
+
+      expect(failure).toContain(
+        "The Worker's name changes from steward-one to steward-two without a new tag",
+      );
+      expect(failure).toContain("v2 (migration_tag_missing). Add an entry with the next tag");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "a change that is not accepted is shown, and changes nothing",
+    async () => {
+      const before = await settings();
+      const { code, said, report } = await migrate("--worker-name", "steward-two", "--json");
+
+      expect(code).toBe(2);
+      expect(said).toContain("Nothing was changed. To accept: npm run migrate -- test");
+      expect(said).toContain("--accept-migration v2");
+      expect(report).toMatchObject({ ok: true, accepted: false, tag: "v2" });
+      expect(report["plan"]).toEqual([
+        "Migrations: v2 to be applied",
+        expect.stringContaining("Worker steward-one → steward-two: created anew"),
+        expect.stringContaining("Moves along: the bucket"),
+        expect.stringContaining("Left behind: what the old Worker's Durable Object keeps"),
+        "The address becomes https://steward-two.example.workers.dev, no longer https://steward-one.example.workers.dev",
+        expect.stringContaining("Slack's Request URL"),
+      ]);
+      expect(report["steps"]).toContainEqual({
+        op: "replace",
+        type: "cloudflare:index/worker:Worker",
+        name: "worker",
+      });
+      expect(await settings()).toBe(before);
+      expect(workerNames()).toEqual(["steward-one"]);
+    },
+    UPDATE_MS,
+  );
+
+  test.each([
+    {
+      what: "another tag",
+      words: ["--worker-name", "steward-two", "--accept-migration", "v3"],
+      cause: "v3 is accepted, and the change adds v2. Fix: Look at the preview",
+      code: "migration_not_accepted",
+    },
+    {
+      what: "the same name",
+      words: ["--worker-name", "steward-one"],
+      cause: "the Worker is named steward-one.",
+    },
+    {
+      what: "a name that is none",
+      words: ["--worker-name", "Steward Two"],
+      cause: "steward:workerName: must be 1 to 54 lower-case letters, digits and inner dashes",
+      code: "stack_config_invalid",
+    },
+    { what: "no name", words: [], cause: "required option '--worker-name <name>' not specified" },
+  ])("$what is refused before anything is previewed", async ({ words, cause, code }) => {
+    const before = await settings();
+    const ended = await migrate(...words, "--json");
+
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(cause);
+    expect(ended.report).toMatchObject({ ok: false });
+    expect(ended.report["code"]).toBe(code);
+    expect(ended.said).not.toContain("Previewing");
+    expect(await settings()).toBe(before);
+  });
+
+  test(
+    "an accepted change is written beside the comments, and an update moves the Worker",
+    async () => {
+      const { code, said } = await migrate("--worker-name", "steward-two", "--accept-migration", "v2");
+      expect(code).toBe(0);
+      expect(said).toContain("To deploy: pulumi up -s test");
+      expect(await settings()).toContain(NOTE);
+      expect(workerNames()).toEqual(["steward-one"]);
+
+      await subject.stack.up();
+      const { state } = world.stage.cloudflare.account;
+      expect(workerNames()).toEqual(["steward-two"]);
+      expect(state.workers[0]?.migrationTag).toBe("v2");
+      expect(state.applications.map(({ name }) => name)).toContain("steward-two-sandbox");
+      expect(state.buckets).toHaveLength(1);
+      expect((await fetch(`${world.front.url}/healthz`)).status).toBe(200);
+      expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "a preview stops a list that has lost what is applied",
+    async () => {
+      const lists = await subject.stack.getConfig("steward:migrations");
+      await subject.stack.setConfig("steward:migrations", {
+        value: '[{"tag":"v1","newSqliteClasses":["Sandbox"]}]',
+      });
+      const failure = await subject.stack.preview().then(() => "", String);
+      await subject.stack.setConfig("steward:migrations", lists);
+
+      expect(failure).toContain(
+        "v2 of steward:migrations is applied and not as it was (migration_changed). Restore the entries",
+      );
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an application that is in use is listed by nobody and removed by nobody",
+    async () => {
+      const id = await applicationId();
+
+      expect(await orphans()).toMatchObject({ code: 0, report: { ok: true, orphans: [] } });
+      const refused = await orphans("--remove", id);
+      expect(refused).toMatchObject({ code: 1, report: { ok: false, code: "application_in_use" } });
+      expect(refused.stderr).toContain("No orphaned container application has this id. Fix: Remove what");
+      expect(await applicationId()).toBe(id);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an orphan is listed with what removes it, and removed by its id",
+    async () => {
+      const { workers, containers } = clientOf(world.stage.cloudflare.url);
+      const [worker] = world.stage.cloudflare.account.state.workers;
+      await workers.beta.workers.delete(worker?.id ?? "", { account_id: ACCOUNT });
+      const id = await applicationId();
+
+      const listed = await orphans();
+      expect(listed).toMatchObject({
+        code: 2,
+        report: { orphans: [{ id, name: "steward-two-sandbox", namespaceId: expect.any(String) }] },
+      });
+      expect(listed.stderr).toContain(`remove: npm run orphans -- test --remove ${id}`);
+
+      expect(await orphans("--remove", id)).toMatchObject({ code: 0, report: { ok: true, removed: { id } } });
+      const { result } = await containers.applications.list({ account_id: ACCOUNT });
+      expect(result).toEqual([]);
+    },
+    UPDATE_MS,
+  );
+
+  test("a stack that does not exist is named", async () => {
+    const { code, stderr } = await stackCommand(subject, "orphans.ts", "nowhere");
+
+    expect(code).toBe(1);
+    expect(stderr).toContain("nowhere");
+  });
+
+  const migrate = (...words: string[]) => stackCommand(subject, "migrate.ts", "test", ...words);
+  const orphans = (...words: string[]) => stackCommand(subject, "orphans.ts", "test", "--json", ...words);
+  const settingsFile = () => join(subject.folder, "Pulumi.test.yaml");
+  const settings = () => readFile(settingsFile(), "utf8");
+  const settle = async (change: (text: string) => string) =>
+    writeFile(settingsFile(), change(await settings()));
+  const workerNames = () => world.stage.cloudflare.account.state.workers.map(({ name }) => name);
+
+  async function applicationId(): Promise<string> {
+    const { containers } = clientOf(world.stage.cloudflare.url);
+    const { result } = await containers.applications.list({ account_id: ACCOUNT });
+    return result?.[0]?.id ?? "";
+  }
+});

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
+import { sendSteadily } from "../../support/steady-events.ts";
+import { ENGINE_MS, UPDATE_MS } from "../../support/stack.ts";
+
+let stage: RolloutStage;
+
+beforeAll(async () => {
+  stage = await startRolloutStage();
+}, ENGINE_MS);
+
+afterAll(() => stage?.close(), UPDATE_MS);
+
+/** Starts a rollout and kills it as soon as its record has this step. */
+async function killAt(step: string, ...words: string[]): Promise<string> {
+  const before = (await stage.record())[0]?.time;
+  const { child, ended } = stage.startRollout(...words);
+  const reached = async () => {
+    const record = await stage.record().catch(() => []);
+    return record[0]?.time !== before && record.some((entry) => entry.step === step);
+  };
+  while (!(await reached())) {
+    if (child.exitCode !== null) throw new Error(`it ended before "${step}":\n${(await ended).said}`);
+    await sleep(5);
+  }
+  child.kill("SIGKILL");
+  const { said } = await ended;
+  expect((await stage.record()).map((entry) => entry.step)).not.toContain("ended");
+  return said;
+}
+
+test(
+  "killed at each of its steps, it is taken up by the next, which goes back to what ran before all of them",
+  async () => {
+    const first = await stage.rollout();
+    expect(first.code, first.said).toBe(0);
+    const former = await stage.liveVersion();
+    const events = sendSteadily(stage.eventsUrl, stage.slack);
+    await stage.change("debug");
+
+    await killAt("begun");
+    await killAt("planned");
+    await killAt("backup");
+    await killAt("former");
+    expect(await stage.deployments()).toEqual(expect.arrayContaining([{ [former]: 100 }]));
+    expect(await stage.liveVersion()).toBe(former);
+
+    await killAt("updating");
+    const shared = await killAt("canary", "--canary", "10,50", "--watch", "0");
+    expect(shared).toContain(
+      'The rollout before this one was interrupted at "updating": this one takes it up.',
+    );
+    expect(Object.values((await stage.deployments())[0] ?? {})).toEqual([90, 10]);
+
+    stage.spoil(async (version) => (version === former ? undefined : Response.json({}, { status: 500 })));
+    const spoiled = await killAt("failed");
+    expect(spoiled).toContain('was interrupted at "canary"');
+    expect((await stage.deployments())[0]).not.toHaveProperty(former);
+
+    const back = await stage.rollout();
+    expect(back.said).toContain('was interrupted at "failed"');
+    expect(back.code, back.said).toBe(4);
+    expect((await stage.deployments())[0]).toEqual({ [former]: 100 });
+    expect(await stage.liveVersion()).toBe(former);
+
+    stage.spoil(undefined);
+    const done = await stage.rollout();
+    expect(done.code, done.said).toBe(0);
+    expect(await stage.liveVersion()).not.toBe(former);
+    expect((await stage.rollout()).said).toContain("Nothing is going to change.");
+    expect(await events.lost()).toEqual([]);
+  },
+  UPDATE_MS * 4,
+);

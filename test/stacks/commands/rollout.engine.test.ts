@@ -1,0 +1,205 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exclusively } from "../../../infra/shell/cache.ts";
+import { ACCOUNT } from "../../rehearsal/support.ts";
+import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
+import type { ServerlessStage } from "../../support/serverless-stack.ts";
+import { stackCommand, startStackCommand, terminalCommand } from "../../support/stack-command.ts";
+import { ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
+
+const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
+const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
+
+let stage: RolloutStage;
+let world: ServerlessStage;
+let subject: TestStack;
+
+beforeAll(async () => {
+  stage = await startRolloutStage();
+  ({ world, subject } = stage);
+}, ENGINE_MS);
+
+afterAll(() => stage?.close(), UPDATE_MS);
+
+/** The secrets with which the Worker runs. */
+async function attestation(): Promise<unknown> {
+  const answer = await fetch(`${world.front.url}/readyz`);
+  const body = (await answer.json().catch(() => ({}))) as { attestation?: unknown };
+  return body.attestation;
+}
+
+const rollout = (...words: string[]) => stackCommand(subject, "rollout.ts", "test", "--json", ...words);
+
+const setSecret = (value: string) =>
+  subject.stack.setConfig("steward:slackSigningSecret", { value, secret: true });
+
+const steps = async () => (await stage.record()).map(({ step }) => step);
+
+async function workers(): Promise<number> {
+  const { result } = await world.stage.client.workers.beta.workers.list({ account_id: ACCOUNT });
+  return result.length;
+}
+
+test(
+  "plans alone, and without a yes it waits",
+  async () => {
+    const planned = await rollout("--plan-only");
+    expect(planned.report, planned.said).toMatchObject({ ok: true, broken: [], gates: [] });
+    expect(planned.said).toMatch(/Going to change: \d+ to create\./);
+    expect(planned.code).toBe(0);
+
+    const waiting = await rollout();
+    expect(waiting.said).toContain("Nobody is there to be asked. To roll out: --yes");
+    expect(waiting.code).toBe(2);
+    expect(await workers()).toBe(0);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "deploys, records its steps, and has nothing to do the second time",
+  async () => {
+    const first = await rollout("--yes");
+    expect(first.code, first.said).toBe(0);
+    expect(await steps()).toEqual(["begun", "planned", "backup", "former", "updating", "updated", "ended"]);
+    expect(await stage.record()).toContainEqual(
+      expect.objectContaining({ step: "backup", skipped: expect.any(String) }),
+    );
+    const report = await readFile(path.join(subject.folder, String(first.report["report"])), "utf8");
+    expect(report).toMatch(/^# Rollout of test, 2/);
+    expect(report).toMatch(/\| \d+\.\d s \| the new version answers \|/);
+    expect(report).toContain("- create worker-current (cloudflare:index/workerVersion:WorkerVersion)");
+    expect(report).not.toContain("under way");
+    expect(await attestation()).toEqual(expect.any(String));
+
+    const second = await rollout("--yes");
+    expect(second.said).toContain("Nothing is going to change.");
+    expect(second.code).toBe(0);
+    expect(await steps()).toEqual(["begun", "planned", "ended"]);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "the stack's own backups are made, listed and checked by a signature that only it can make",
+  async () => {
+    const backup = (...words: string[]) => stackCommand(subject, "backup.ts", "test", "--json", ...words);
+    const none = await backup("--verify");
+    expect(none.report, none.said).toMatchObject({ ok: false, backups: [] });
+    expect(none.said).toContain("There is no backup.");
+    expect(none.code).toBe(2);
+
+    const made = await backup("--create", "--verify");
+    expect(made.report, made.said).toMatchObject({
+      ok: true,
+      problems: [],
+      backups: [{ id: expect.any(String) }],
+    });
+    expect(made.said).toMatch(/Made \d{8}-\d{8}\.[^]*\d{8}-\d{8} is whole\./);
+    expect(made.code).toBe(0);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "makes a backup before it changes what runs, and waits where none can be made",
+  async () => {
+    const former = await stage.deployments();
+    await setSecret("a-second-signing-secret-of-slack-0");
+    const updated = await rollout("--yes");
+    expect(updated.code, updated.said).toBe(0);
+    expect(await stage.record()).toContainEqual(
+      expect.objectContaining({ step: "backup", made: expect.stringMatching(/^\d{8}-\d{8}$/) }),
+    );
+    const now = await stage.deployments();
+    expect(now).not.toEqual(former);
+
+    await setSecret("another-signing-secret-of-slack-01");
+    stage.refuse("/stack/backups/create", "backup_failed");
+    const waiting = await rollout("--yes");
+    expect(waiting.said).toContain("The backup before the update failed (backup_failed)");
+    expect(waiting.said).toContain("To go on without a backup: --without-backup");
+    expect(waiting.code).toBe(2);
+    expect(await stage.deployments()).toEqual(now);
+
+    const without = await rollout("--yes", "--without-backup");
+    expect(without.code, without.said).toBe(0);
+    expect(await stage.deployments()).not.toEqual(now);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "stops before a migration that nobody has accepted",
+  async () => {
+    await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
+    const stopped = await rollout("--yes");
+    expect(stopped.said).toContain(
+      "The migration v2 is going to be applied. To accept it: --accept-migration v2",
+    );
+    expect(stopped.code).toBe(2);
+
+    const words = ["test", "--yes", "--accept-migration", "v2", "--without-backup"];
+    const accepted = await terminalCommand(subject, "rollout.ts", ...words);
+    expect(accepted.code, accepted.said).toBe(0);
+    // At a terminal: bars that are drawn anew in their line, what is planned, and none of the engine's lines.
+    const drawn = accepted.said.replaceAll("\r\u001B[2K", "\n");
+    expect(drawn).toMatch(/\nPreviewing {2}\d+ resources {2}\w+ /);
+    expect(drawn).toMatch(/\nUpdating {2}█+░* \d+ of \d+ {2}\w+ /);
+    expect(accepted.said).toContain(
+      "create worker-migrate-v2 (cloudflare:index/workerVersion:WorkerVersion)",
+    );
+    expect(accepted.said).not.toContain("Updating (test)");
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "refuses to begin while another one is under way",
+  async () => {
+    const lock = path.join(subject.folder, ".steward/rollouts/test/lock");
+    const { code, report } = await exclusively(lock, () => rollout("--yes"));
+    expect(report).toMatchObject({ ok: false, code: "rollout_under_way" });
+    expect(code).toBe(1);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "refuses to begin while somebody else's update holds the backend, and leaves it its lock",
+  async () => {
+    const locks = path.join(subject.folder, "state/.pulumi/locks/organization/steward/test");
+    const lock = path.join(locks, "another.json");
+    await mkdir(locks, { recursive: true });
+    await setSecret("a-third-signing-secret-of-slack-01");
+    await writeFile(
+      lock,
+      '{"pid":1,"username":"op","hostname":"elsewhere","timestamp":"2026-01-31T09:30:00Z"}',
+    );
+    const { code, report, said } = await rollout("--yes", "--without-backup");
+    expect(report, said).toMatchObject({ ok: false, code: "rollout_under_way" });
+    expect(code).toBe(1);
+    const again = await rollout("--yes", "--without-backup");
+    expect(again.report).toMatchObject({ code: "rollout_under_way" });
+    await rm(lock);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "takes up one that was killed in its middle",
+  async () => {
+    const killed = startStackCommand(subject, "rollout.ts", "test", "--yes", "--without-backup");
+    await killed.says("Updating (test)");
+    await killed.says("worker-current");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+
+    const next = await rollout("--yes", "--without-backup");
+    expect(next.said).toContain("The rollout before this one was interrupted at");
+    expect(next.code, next.said).toBe(0);
+    expect((await rollout("--yes")).said).toContain("Nothing is going to change.");
+  },
+  UPDATE_MS * 2,
+);

@@ -1,0 +1,191 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { docker } from "../../infra/shell/docker.ts";
+import { run } from "../../infra/shell/process.ts";
+import { connect } from "../../infra/serverless/container-api.ts";
+import { pushImage } from "../../infra/serverless/push-image.ts";
+import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
+import { engine } from "../support/docker.ts";
+import { loadLayeredImage } from "../support/layered-image.ts";
+import { REGISTRY_LOGIN, startRegistry, type Registry } from "../support/registry.ts";
+import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
+
+const installed = !(await run("docker-registry", ["--version"])).missing;
+if (!installed && process.env["CI"]) throw new Error("CI skips nothing, and docker-registry is missing");
+const missing = [...(engine.ok ? [] : [engine.reason]), ...(installed ? [] : ["no docker-registry"])];
+const EXPIRED = { ...REGISTRY_LOGIN, password: "expired-0123456789" };
+
+const reason = missing.length > 0 ? ` (${missing.join(", ")})` : "";
+
+describe.skipIf(missing.length > 0)(`the image at the account's registry${reason}`, () => {
+  let registry: Registry;
+  let world: ServerlessStage;
+  let subject: TestStack;
+  /** The rights that were asked for, and what is handed out. */
+  const asked: (readonly string[])[] = [];
+  let credentials = EXPIRED;
+
+  beforeAll(async () => {
+    registry = await startRegistry();
+    const issueCredentials = (permissions: readonly string[]) => {
+      asked.push(permissions);
+      return credentials;
+    };
+    world = await startServerlessStage({ issueCredentials });
+    const config = {
+      "steward:target": { value: "serverless" },
+      "steward:accountId": { value: ACCOUNT },
+      "steward:subdomain": { value: "example" },
+      "steward:origin": { value: world.front.url },
+      "steward:registry": { value: registry.host },
+      "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+    };
+    subject = await world.bare({ name: "test", config });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await world?.close();
+    await registry?.close();
+  }, UPDATE_MS);
+
+  const client = () => connect(TOKEN, world.stage.cloudflare.url);
+
+  test(
+    "a preview builds and pushes nothing, and asks for no credentials",
+    async () => {
+      await subject.stack.preview();
+      expect(asked).toEqual([]);
+      expect(await registry.repositories()).toEqual([]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "expired credentials stop the update with the fix before the Worker is touched",
+    async () => {
+      const failure = await subject.stack.up().then(() => "", String);
+
+      expect(failure).toContain(`${registry.host} refuses the push: unauthorized`);
+      expect(failure).toContain("(registry_refused)");
+      expect(failure).toContain("fix: Deploy again: each update gets new ones");
+      expect(failure).not.toContain(EXPIRED.password);
+      expect(world.stage.cloudflare.account.state.workers).toEqual([]);
+    },
+    ENGINE_MS,
+  );
+
+  test(
+    "what is deployed is the digest of what was pushed",
+    async () => {
+      credentials = REGISTRY_LOGIN;
+      const { outputs } = await subject.stack.up();
+
+      const reference = String(outputs["image"]?.value);
+      expect(outputs["image"]?.secret).toBe(false);
+      const [repository, digest] = reference.split("@");
+      expect(repository).toBe(`${registry.host}/${ACCOUNT}/steward`);
+      const { stdout } = await docker(["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]);
+      // The tag at the registry is the bundle's hash, which names the local image too; no other name is left here.
+      const tags = stdout.split("\n").filter((name) => name.startsWith("steward:"));
+      const digests = await Promise.all(
+        tags.map((name) => registry.digest(`${ACCOUNT}/steward`, name.replace("steward:", ""))),
+      );
+      expect(digests.filter((one) => one !== null)).toEqual([digest]);
+      expect(stdout).not.toContain(registry.host);
+      expect(world.stage.cloudflare.account.state.applications).toMatchObject([
+        { configuration: { image: reference, instance_type: "lite" } },
+      ]);
+      expect(asked.at(-1)).toEqual(["push", "pull"]);
+    },
+    ENGINE_MS,
+  );
+
+  test(
+    "the credentials are kept nowhere, and the API's token only encrypted",
+    async () => {
+      const state = await stateText(subject);
+      const own = join(homedir(), ".docker/config.json");
+      const kept = existsSync(own) ? await readFile(own, "utf8") : "";
+      const { username, password } = REGISTRY_LOGIN;
+      const auth = Buffer.from(`${username}:${password}`).toString("base64");
+      expect([password, auth, TOKEN].filter((secret) => state.includes(secret))).toEqual([]);
+      expect(kept).not.toContain(registry.host);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an unchanged image is not pushed again; another instance type looks at its size anew",
+    async () => {
+      const before = asked.length;
+      const preview = await subject.stack.preview();
+      expect(Object.keys(preview.changeSummary)).toEqual(["same"]);
+
+      await subject.stack.setConfig("steward:instanceType", { value: "basic" });
+      const image = (await subject.stack.outputs())["image"]?.value;
+      const { outputs } = await subject.stack.up();
+      expect(outputs["image"]?.value).toBe(image);
+      expect(asked).toHaveLength(before + 1);
+    },
+    UPDATE_MS,
+  );
+
+  test.each([
+    [
+      "whose layers the disk does not hold",
+      { layers: 120 },
+      "The image needs 2014 MB of disk (120 layers), and lite has 2000 MB; the smallest that holds it is basic",
+    ],
+    [
+      "of another processor",
+      { layers: 1, architecture: "arm64" },
+      "steward-test:layers is for linux/arm64, not for linux/amd64",
+    ],
+  ])(
+    "an image %s is refused before anything is asked or pushed",
+    async (_what, made, reason) => {
+      const before = asked.length;
+      await loadLayeredImage("steward-test:layers", made);
+      try {
+        const push = pushImage(await client(), {
+          image: "steward-test:layers",
+          tag: "large",
+          accountId: ACCOUNT,
+          registry: registry.host,
+          instanceType: "lite",
+        });
+        await expect(push).rejects.toThrow(reason);
+        expect(asked).toHaveLength(before);
+        expect(await registry.digest(`${ACCOUNT}/steward`, "large")).toBeNull();
+      } finally {
+        await docker(["image", "rm", "steward-test:layers"]);
+      }
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an API token without the right is told as such",
+    async () => {
+      const other = await connect("another-token_0123456789abcdefghijklmnopqrst", world.stage.cloudflare.url);
+      await loadLayeredImage("steward-test:small", { layers: 1 });
+      const push = pushImage(other, {
+        image: "steward-test:small",
+        tag: "small",
+        accountId: ACCOUNT,
+        registry: registry.host,
+        instanceType: "lite",
+      });
+      await expect(push).rejects.toMatchObject({
+        code: "registry_refused",
+        message: expect.stringContaining(`Cloudflare issues no credentials for ${registry.host}`),
+      });
+      await docker(["image", "rm", "steward-test:small"]);
+    },
+    UPDATE_MS,
+  );
+});

@@ -1,0 +1,210 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import type { LoopbackServer } from "../../rehearsal/loopback.ts";
+import { engineCommand, ensureEngine, fileBackend } from "../../rehearsal/engine/index.ts";
+import { ACCOUNT } from "../rehearsal/support.ts";
+import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
+import { ENGINE_MS, PASSPHRASE, UPDATE_MS } from "../support/stack.ts";
+import { startWorkerOrigin } from "../support/worker-origin.ts";
+import { workflowFiles } from "./read.ts";
+import { LocalRunner } from "./runner.ts";
+
+const DIGEST = `registry.example.com/steward@sha256:${"1".repeat(64)}`;
+const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
+const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
+const PULL_REQUEST = { number: 7, head: { repo: { full_name: "example/steward" } } };
+const OWN = { github: { repository: "example/steward", event: { pull_request: PULL_REQUEST } } };
+const RUN_MS = UPDATE_MS * 4;
+
+/** What GitHub would run, on this machine against the emulated account. */
+describe("the workflows, step by step", () => {
+  let world: ServerlessStage;
+  let checkout: Checkout;
+  let runner: LocalRunner;
+  let backend: string;
+  const stacks: Record<string, Stack> = {};
+  const origins: LoopbackServer[] = [];
+  const ran = new Set<string>();
+
+  beforeAll(async () => {
+    const { container } = await buildBundle();
+    const command = [process.execPath, join(container.dir, "supervisor/main.js")];
+    world = await startServerlessStage({
+      containers: (dir) => ({ kind: "process", supervise: { command, dir: join(dir, "containers") } }),
+    });
+    checkout = await copyCheckout();
+    backend = fileBackend(join(checkout.root, "state"));
+    await mkdir(join(checkout.root, "state"));
+    // Only that of the stack where the image was built names one: the others have it by promotion.
+    stacks["dev"] = await createStack("dev", { "steward:image": { value: DIGEST } });
+    stacks["staging"] = await createStack("staging", { "steward:registry": { value: "127.0.0.1:9" } });
+    stacks["prod"] = await createStack("prod", {
+      "steward:registry": { value: "127.0.0.1:9" },
+      "steward:protectState": { value: "true" },
+    });
+    runner = await LocalRunner.start({
+      root: checkout.root,
+      vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
+      secrets: { PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
+    });
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await runner?.close();
+    await checkout?.close();
+    for (const origin of origins) await origin.close();
+    await world?.close();
+  }, UPDATE_MS);
+
+  async function createStack(name: string, more: ConfigMap): Promise<Stack> {
+    const engine = await ensureEngine({ log: () => undefined });
+    await rm(join(checkout.root, `stacks/Pulumi.${name}.yaml`), { force: true });
+    const stack = await LocalWorkspace.createStack(
+      { stackName: name, workDir: checkout.root },
+      {
+        pulumiCommand: await engineCommand(engine),
+        envVars: { ...engine.env, PULUMI_BACKEND_URL: backend, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
+      },
+    );
+    const origin = await startWorkerOrigin(world.front, `${name}.example.workers.dev`);
+    origins.push(origin);
+    await stack.setAllConfig({
+      ...world.config(),
+      "steward:workerName": { value: name },
+      "steward:origin": { value: origin.url },
+      ...more,
+    });
+    return stack;
+  }
+
+  function start(file: string, given: Record<string, unknown> = {}) {
+    ran.add(file);
+    return runner.run(file, given);
+  }
+
+  async function imageOf(name: string): Promise<unknown> {
+    return (await stacks[name]?.outputs())?.["image"]?.value;
+  }
+
+  test(
+    "preview.yml writes what the comment says, and gives a fork nothing",
+    async () => {
+      const { preview, comment } = await start("preview.yml", OWN);
+      expect(preview?.result, preview?.ran.at(-1)?.said).toBe("success");
+      expect(comment?.result).toBe("success");
+      const text = await runner.artifact("preview", "preview.md");
+      expect(text).toMatch(/^### Preview of `dev`\n\nGoing to change: \d+ to create\.\n/);
+      expect(text).toContain("| create | `cloudflare:index/worker:Worker` | `worker` |");
+      expect(text).not.toContain("sk-test");
+
+      const fork = { ...PULL_REQUEST, head: { repo: { full_name: "stranger/steward" } } };
+      const strange = await start("preview.yml", {
+        github: { ...OWN.github, event: { pull_request: fork } },
+      });
+      expect(strange["preview"]?.result).toBe("skipped");
+      expect(strange["comment"]?.result).toBe("skipped");
+    },
+    RUN_MS,
+  );
+
+  test(
+    "preview.yml is red where a policy is broken, and the comment says which",
+    async () => {
+      await stacks["prod"]?.setConfig("steward:sleepAfter", { value: "never" });
+      const { preview, comment } = await start("preview.yml", { ...OWN, vars: { PREVIEW_STACK: "prod" } });
+      expect(preview?.ran.at(-1)?.code, preview?.ran.at(-1)?.said).toBe(3);
+      expect(preview?.result).toBe("failure");
+      expect(comment?.result).toBe("success");
+      const text = await runner.artifact("preview", "preview.md");
+      expect(text).toContain("**Broken policies**\n\n- `never-with-reason: ");
+      await stacks["prod"]?.removeConfig("steward:sleepAfter");
+    },
+    RUN_MS,
+  );
+
+  test(
+    "rollout.yml deploys to dev, and what was probed there to staging and to prod",
+    async () => {
+      const jobs = await start("rollout.yml");
+      for (const name of ["dev", "staging", "prod"]) {
+        expect(jobs[name]?.outputs, jobs[name]?.ran.at(-1)?.said).toEqual({ outcome: "deployed" });
+        expect(await imageOf(name)).toBe(DIGEST);
+      }
+      expect(jobs["prod"]?.ran.at(-1)?.said).toContain("Promoting from staging: bundle ");
+      ran.add("rollout-stack.yml");
+    },
+    RUN_MS,
+  );
+
+  test(
+    "rollout.yml waits at a migration without failing, goes no further, and goes on once it is accepted",
+    async () => {
+      const dev = stacks["dev"];
+      await dev?.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
+      const waiting = await start("rollout.yml");
+      expect(waiting["dev"]?.ran.at(-1)?.said).toContain("To accept it: --accept-migration v2");
+      expect(waiting["dev"]).toMatchObject({ result: "success", outputs: { outcome: "waits" } });
+      expect(waiting["staging"]?.result).toBe("skipped");
+      expect(waiting["prod"]?.result).toBe("skipped");
+
+      const accepted = await start("rollout.yml", { inputs: { "accept-migration": "v2" } });
+      expect(accepted["dev"]?.ran.at(-1)?.said).toContain("Made the backup ");
+      expect(accepted["dev"]?.outputs, accepted["dev"]?.ran.at(-1)?.said).toEqual({ outcome: "deployed" });
+      expect(accepted["prod"]?.outputs, accepted["prod"]?.ran.at(-1)?.said).toEqual({ outcome: "deployed" });
+    },
+    RUN_MS,
+  );
+
+  test(
+    "rollout.yml fails where a rollout has not begun, and goes no further",
+    async () => {
+      await stacks["dev"]?.setConfig("steward:sleepAfter", { value: "soon" });
+      const { dev, staging } = await start("rollout.yml");
+      expect(dev).toMatchObject({ result: "failure", outputs: { outcome: "not-begun" } });
+      expect(dev?.ran.at(-1)).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("stack_config_invalid"),
+      });
+      expect(staging?.result).toBe("skipped");
+      await stacks["dev"]?.removeConfig("steward:sleepAfter");
+    },
+    RUN_MS,
+  );
+
+  test(
+    "nightly.yml is green where nothing has drifted and the newest backup is whole, and red elsewhere",
+    async () => {
+      const { applications } = world.stage.client.containers;
+      const { result } = await applications.list({ account_id: ACCOUNT });
+      const prod = result.find(({ name }) => name === "prod-sandbox");
+      await applications.edit(String(prod?.id), { account_id: ACCOUNT, max_instances: 5 });
+
+      const jobs = await start("nightly.yml");
+      const codes = (name: string) =>
+        jobs[`look ${name}`]?.ran.filter(({ command }) => command.includes("$STACK")).map(({ code }) => code);
+      // The update with the migration made a backup before.
+      expect(codes("dev"), jobs["look dev"]?.ran.at(-1)?.said).toEqual([0, 0]);
+      expect(jobs["look dev"]?.result).toBe("success");
+      expect(jobs["look dev"]?.ran.at(-1)?.said).toMatch(/\d{8}-\d{8} is whole\./);
+      expect(codes("staging")).toEqual([0, 2]);
+      expect(jobs["look staging"]?.ran.at(-1)?.said).toContain("There is no backup.");
+      expect(codes("prod")).toEqual([2, 2]);
+      expect(jobs["look prod"]?.result).toBe("failure");
+    },
+    RUN_MS,
+  );
+
+  test("were all run, but for what has no place here", async () => {
+    await start("check.yml", { github: { ref: "main" } });
+    expect([...ran].sort()).toEqual(workflowFiles());
+    const leftOut = [...new Set(runner.leftOut)].sort();
+    process.stdout.write(`${leftOut.join("\n")}\n`);
+    expect(leftOut).toContain("left out: .ci/run (it runs this test)");
+    // What the repository has is all run.
+    expect(leftOut.filter((line) => line.startsWith("left out: npm run"))).toEqual([]);
+  });
+});
