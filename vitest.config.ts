@@ -13,6 +13,7 @@ const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
 // Workers and what they start find Node's own code compiled.
 process.env["NODE_COMPILE_CACHE"] ??= `${cacheRoot(process.env)}/compiled`;
 
+const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
 /** Groups run one after the other: many of these wait, and what runs the engine keeps a processor busy by itself. */
 const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
 
@@ -46,6 +47,7 @@ export default defineConfig({
         test: {
           name: "main",
           include: [named("main")],
+          ...PREPARED,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           ...TIMEOUTS,
@@ -55,6 +57,7 @@ export default defineConfig({
         test: {
           name: "engine",
           include: [named("engine")],
+          ...PREPARED,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
           ...TIMEOUTS,
@@ -64,6 +67,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: [named("system")],
+          ...PREPARED,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
           ...TIMEOUTS,

@@ -23,7 +23,7 @@ const ARGS = [
 ];
 
 /** Changes with everything that decides what is assembled, apart from Debian's own updates. */
-export const DEBIAN_RECIPE = createHash("sha256")
+const DEBIAN_RECIPE = createHash("sha256")
   .update(JSON.stringify([RELEASE, ARGS]))
   .digest("hex")
   .slice(0, 16);

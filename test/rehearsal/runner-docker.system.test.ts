@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ensureBaseImage } from "../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { ensureSidecarImage } from "../../rehearsal/sidecar/index.ts";
 import {
@@ -26,7 +26,7 @@ let stage: Stage | undefined;
 
 beforeAll(async () => {
   if (!state.ok) return;
-  const base = await ensureBaseImage({ log });
+  const base = await prepareBaseImage({ log });
   const sidecar = await ensureSidecarImage({ log });
   const context = tempDir();
   for (const image of images) {

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ensureBaseImage } from "../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { preflight } from "../../infra/host/preflight.ts";
 import type { HostPlan } from "../../infra/host/preflight/engine.ts";
@@ -25,7 +25,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
   let base: string;
 
   beforeAll(async () => {
-    base = (await ensureBaseImage({ log: () => {} })).image;
+    base = (await prepareBaseImage({ log: () => {} })).image;
   }, ENGINE_MS);
 
   afterAll(async () => void (await docker(["volume", "rm", "--force", names.volume])));

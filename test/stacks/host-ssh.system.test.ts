@@ -1,6 +1,7 @@
 import { delimiter } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { docker, imageId } from "../../infra/shell/docker.ts";
+import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { engine as local } from "../support/docker.ts";
 import { startOwnEngine, type OwnEngine } from "../support/engine.ts";
@@ -20,6 +21,8 @@ describe.skipIf(!local.ok || !sshd)("the host stack on an engine by SSH", { time
     engine = await startOwnEngine();
     ssh = await startSshServer({ DOCKER_HOST: engine.address });
     env = { ...process.env, DOCKER_HOST: engine.address };
+    // As a registry that the host reaches would bring it.
+    await prepareBaseImage({ log: () => undefined, env });
     // Docker's command, its provider and the update all run what `ssh` is on their PATH.
     process.env["PATH"] = `${ssh.bin}${delimiter}${path}`;
     subject = await createTalkingHostStack({ "steward:docker": { value: ssh.url } }, engine.hostname);

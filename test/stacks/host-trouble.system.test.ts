@@ -2,7 +2,7 @@ import { chown, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { ensureBaseImage } from "../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { CONTAINER_USER } from "../../runtime/contract/names.ts";
 import { changedImage, GREEDY } from "../support/changed-image.ts";
@@ -28,7 +28,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
 
   /** Writes into the stack's volume before its container is there. */
   async function inVolume(command: string): Promise<void> {
-    const { image } = await ensureBaseImage({ log: () => {} });
+    const { image } = await prepareBaseImage({ log: () => {} });
     const mount = `--volume=${subject.names.volume}:/data`;
     await docker(["run", "--rm", "--user=0", mount, "--entrypoint=sh", image, "-c", command]);
   }

@@ -1,14 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import {
-  LocalWorkspace,
-  StackNotFoundError,
-  type LocalWorkspaceOptions,
-  type Stack,
-} from "@pulumi/pulumi/automation/index.js";
+import type { LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
-import { programWith } from "../../program.ts";
 import { ANSWER_MS, cliEnvironment, requireCli, requireLogin } from "./cli.ts";
 
 const PROJECT = "steward";
@@ -38,16 +32,22 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
   const env = { ...process.env, ...given };
   await requireCli(env);
   await requireLogin(env);
-  const stack = await selectStack(stackName, programWith(options.changes ?? {}), given);
+  const stack = await selectStack(stackName, options.changes ?? {}, given);
   if (options.runsProgram) await requirePlugins(await targetOf(stack), env, options.log);
   return stack;
 }
 
 async function selectStack(
   stackName: string,
-  program: ReturnType<typeof programWith>,
+  changes: Readonly<Record<string, string>>,
   envVars: Record<string, string>,
 ): Promise<Stack> {
+  // Loaded late: these take most of a second, and a wrong word or a missing CLI needs neither.
+  const [{ LocalWorkspace, StackNotFoundError }, { programWith }] = await Promise.all([
+    import("@pulumi/pulumi/automation/index.js"),
+    import("../../program.ts"),
+  ]);
+  const program = programWith(changes);
   const options: LocalWorkspaceOptions = { workDir: process.cwd(), envVars };
   try {
     return await LocalWorkspace.selectStack({ stackName, projectName: PROJECT, program }, options);

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { ensureBaseImage } from "../../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { docker } from "../../../infra/shell/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/bundle/image.ts";
@@ -58,7 +58,7 @@ test.skipIf(!engine.ok)(
   "the same sources give the same layer of the application, built twice from nothing",
   { timeout: 600_000 },
   async () => {
-    const { image: base } = await ensureBaseImage({ log: () => {} });
+    const { image: base } = await prepareBaseImage({ log: () => {} });
     const layer = async (): Promise<string> => {
       const { container } = await buildBundle({ outdir: await temporaryDirectory() });
       const build = [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ensureBaseImage } from "../../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { COMPATIBILITY } from "../../../infra/bundle/compatibility.ts";
 import { writeContext } from "../../../infra/bundle/context.ts";
 import { docker } from "../../../infra/shell/docker.ts";
@@ -84,7 +84,7 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
       new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])),
       join(folder, "app"),
     );
-    const base = await ensureBaseImage({ log });
+    const base = await prepareBaseImage({ log });
     const sidecar = await ensureSidecarImage({ log });
     await buildAppImage({ contextDir: join(folder, "app"), tag: image, baseImage: base.image, log });
     miniflare = new Miniflare({

@@ -1,8 +1,9 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ensureBaseImage } from "../../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { dockerAvailable } from "../../../infra/shell/docker.ts";
 import { ensureSidecarImage } from "../../../rehearsal/sidecar/index.ts";
 import { CONTAINER_USER } from "../../../runtime/contract/names.ts";
@@ -58,7 +59,7 @@ describe("the images of the container rehearsal", () => {
 
     expect(none).toEqual({ ok: false, reason: "the docker command is not installed" });
     expect(silent).toEqual({ ok: false, reason: "Cannot connect to the Docker daemon" });
-    await expect(ensureBaseImage({ log, env })).rejects.toMatchObject({ code: "docker_unavailable" });
+    await expect(prepareBaseImage({ log, env })).rejects.toMatchObject({ code: "docker_unavailable" });
     await expect(ensureSidecarImage({ log, env })).rejects.toMatchObject({ code: "docker_unavailable" });
   });
 
@@ -66,7 +67,7 @@ describe("the images of the container rehearsal", () => {
     await script("docker", DOCKER);
     await writeFile(join(bin, "registry"), "");
 
-    const base = await ensureBaseImage({ log, env });
+    const base = await prepareBaseImage({ log, env });
     const sidecar = await ensureSidecarImage({ log, env });
 
     expect(base.source).toBe("pulled");
@@ -81,9 +82,9 @@ describe("the images of the container rehearsal", () => {
     // The last argument is the archive to write.
     await script("mmdebstrap", '#!/bin/sh\nfor last; do :; done\necho debian >"$last"\n');
 
-    const first = await ensureBaseImage({ log, env });
+    const first = await prepareBaseImage({ log, env });
     await rm(join(bin, "mmdebstrap"));
-    const second = await ensureBaseImage({ log, env });
+    const second = await prepareBaseImage({ log, env });
 
     expect([first.source, second.source]).toEqual(["assembled", "assembled"]);
     const pulls = (await asked()).filter((line) => line.startsWith("pull"));
@@ -93,18 +94,29 @@ describe("the images of the container rehearsal", () => {
   test("what is missing to make an image here is named, with the way to get it", async () => {
     await script("docker", DOCKER);
 
-    await expect(ensureBaseImage({ log, env })).rejects.toMatchObject({
+    await expect(prepareBaseImage({ log, env })).rejects.toMatchObject({
       code: "base_mmdebstrap_missing",
       fix: expect.stringContaining("apt-get install mmdebstrap"),
     });
     await expect(ensureSidecarImage({ log, env })).rejects.toMatchObject({ code: "sidecar_go_missing" });
   });
 
+  test("a deployment takes the base from a registry alone, and says so where none answers", async () => {
+    await script("docker", DOCKER);
+    await script("mmdebstrap", `#!/bin/sh\ntouch "${bin}/assembled"\n`);
+
+    await expect(ensureBaseImage({ log, env })).rejects.toMatchObject({
+      code: "base_image_unreachable",
+      fix: expect.stringContaining("`docker pull debian:bookworm-slim`"),
+    });
+    expect(await readdir(bin)).not.toContain("assembled");
+  });
+
   test("a failed assembly tells mmdebstrap's last words", async () => {
     await script("docker", DOCKER);
     await script("mmdebstrap", "#!/bin/sh\necho 'E: cannot reach the archive' >&2\nexit 1\n");
 
-    await expect(ensureBaseImage({ log, env })).rejects.toMatchObject({
+    await expect(prepareBaseImage({ log, env })).rejects.toMatchObject({
       code: "base_assembly_failed",
       message: expect.stringContaining("cannot reach the archive"),
     });

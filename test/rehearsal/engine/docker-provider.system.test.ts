@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as docker from "@pulumi/docker";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ensureBaseImage } from "../../../infra/bundle/base.ts";
+import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { writeContext } from "../../../infra/bundle/context.ts";
 import { docker as dockerCommand } from "../../../infra/shell/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/bundle/image.ts";
@@ -44,7 +44,7 @@ describe.skipIf(!running.ok)("the docker provider", () => {
       folder,
     );
     port = await freePort();
-    const base = await ensureBaseImage({ log });
+    const base = await prepareBaseImage({ log });
 
     const program = () => {
       const image = new docker.RemoteImage("image", {
