@@ -1,16 +1,19 @@
 import { copyFile, link, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { cacheRoot, contentKey } from "../../infra/shell/cache.ts";
-import { buildOnce } from "./build.ts";
-import { goBuild } from "./go.ts";
-import { isExecutable } from "./plugins.ts";
+import { goProgram, type GoProgram } from "./build.ts";
 import type { Engine } from "./types.ts";
 
 /** The newest line of Pulumi's SDK module that carries its language host for Node. */
 const HOST_VERSION = "3.60.0";
-const MODULE = join(import.meta.dirname, "language");
-const LDFLAGS = `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${HOST_VERSION}`;
+const LANGUAGE_HOST: GoProgram = {
+  what: `the Pulumi language host ${HOST_VERSION}`,
+  codePrefix: "engine",
+  module: join(import.meta.dirname, "language"),
+  command: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+  ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${HOST_VERSION}`,
+  place: `engine/language-nodejs-${HOST_VERSION}`,
+};
 
 /** With what a person types `pulumi`. */
 export interface ByHand {
@@ -33,7 +36,7 @@ export async function typedByHand(
   const { PATH: _, ...variables } = engine.env;
   const node = dirname(process.execPath);
   if (engine.source === "path") return { variables, path: [dirname(engine.cli), node] };
-  const host = await languageHost({ log, env });
+  const host = await goProgram(LANGUAGE_HOST, { log, env });
   const own = dirname(engine.cli);
   const folder = join(dirname(own), "by-hand");
   const complete = join(folder, "bin");
@@ -41,27 +44,6 @@ export async function typedByHand(
   await linkWhole(host, join(complete, basename(host)));
   await writeWhole(join(folder, "pulumi"), wrapperText(engine.cli, join(complete, basename(engine.cli))));
   return { variables, path: [folder, node] };
-}
-
-async function languageHost({ log, env }: Required<Parameters<typeof typedByHand>[1]>): Promise<string> {
-  const key = await contentKey([LDFLAGS, process.platform, process.arch], MODULE, /^go\.(mod|sum)$/);
-  const folder = join(cacheRoot(env), "engine", `language-nodejs-${HOST_VERSION}-${key}`);
-  const name = "pulumi-language-nodejs";
-  const executable = join(folder, name);
-  if (await isExecutable(executable)) return executable;
-  const build = (target: string) =>
-    goBuild({
-      what: `the Pulumi language host ${HOST_VERSION}`,
-      codePrefix: "engine",
-      module: MODULE,
-      command: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
-      output: join(target, name),
-      ldflags: LDFLAGS,
-      log,
-      env,
-    });
-  await buildOnce(folder, executable, build, log);
-  return executable;
 }
 
 /**

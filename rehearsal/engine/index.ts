@@ -46,7 +46,9 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
     plugins: { ...official, ...(ownDocker !== undefined && { docker: ownDocker }) },
   });
   const path = [dirname(cli), dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
-  const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...home };
+  // A run starts half a dozen Node processes, which spend a quarter of their time on compiling the same code.
+  const compiled = { NODE_COMPILE_CACHE: env["NODE_COMPILE_CACHE"] || join(cacheRoot(env), "compiled") };
+  const engineEnv = { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1", ...compiled, ...home };
   if (docker && ownDocker === undefined && !(await downloaded(installed?.cli, { ...env, ...engineEnv }))) {
     const docker = await dockerProvider({ root, env, log });
     await prepareHome({ folder, own: installed === undefined, plugins: { ...official, docker } });

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import grpc, { type handleUnaryCall } from "@grpc/grpc-js";
 import type { Message } from "google-protobuf";
 import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
@@ -86,6 +87,8 @@ async function serveProvider(provider: Provider): Promise<number> {
 export async function runProvider(provider: Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
   process.stdout.write(`${await serveProvider(provider)}\n`);
+  // The engine ends this process by a signal, after which Node would not write what it has compiled.
+  flushCompileCache();
 }
 
 async function check(provider: Provider, request: messages.CheckRequest) {

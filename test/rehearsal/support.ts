@@ -10,7 +10,7 @@ import {
   type WorkerRunner,
 } from "../../rehearsal/cloudflare/index.ts";
 
-export const ACCOUNT = "0123456789abcdef0123456789abcdef";
+export const ACCOUNT = "00112233445566778899aabbccddeeff";
 /** What the official client wants with every call. */
 export const inAccount = { account_id: ACCOUNT };
 export const TOKEN = "rehearsal-token_0123456789abcdefghijklmnopqrst";

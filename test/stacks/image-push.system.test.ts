@@ -39,7 +39,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
     const config = {
       "steward:target": { value: "serverless" },
       "steward:accountId": { value: ACCOUNT },
-      "steward:subdomain": { value: "example" },
+      "steward:subdomain": { value: "acme" },
       "steward:origin": { value: world.front.url },
       "steward:registry": { value: registry.host },
       "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },

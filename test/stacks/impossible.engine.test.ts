@@ -9,8 +9,8 @@ const opened = recordedStack({
   "steward:monthlyBudget": { value: "6" },
   "steward:telegramUpdates": { value: "polling" },
   "steward:slackBotToken": { value: "xoxb-0123456789", secret: true },
-  "steward:teamDomain": { value: "steward.example.workers.dev" },
-  "steward:operators": { value: '["op@example.com"]' },
+  "steward:teamDomain": { value: "steward.acme.workers.dev" },
+  "steward:operators": { value: '["op@acme.dev"]' },
 });
 
 test(

@@ -33,12 +33,13 @@ export function startRehearsal(...words: string[]) {
   return {
     child,
     ended,
-    /** Resolves once this text was printed. */
-    async says(text: string): Promise<void> {
+    /** Resolves with all that was printed once this text was. */
+    async says(text: string): Promise<string> {
       while (!`${stdout}${stderr}`.includes(text)) {
         if (child.exitCode !== null) throw new Error(`it ended without saying "${text}"\n${stdout}${stderr}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
+      return `${stdout}${stderr}`;
     },
   };
 }

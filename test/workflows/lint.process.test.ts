@@ -44,13 +44,15 @@ describe.each(workflowFiles())("%s", (file) => {
   const jobs = Object.values(workflow.jobs);
   const steps = jobs.flatMap(stepsOf);
 
-  test("gives its token no more than reading, and than a comment where no secret is", () => {
+  test("gives its token no more than reading, signing in, and a comment where no secret is", () => {
     expect(workflow.permissions).toBeDefined();
     const given = [workflow.permissions, ...jobs.map(({ permissions }) => permissions)].map(
       (one) => one ?? {},
     );
     const rights = given.flatMap((permissions) => Object.entries(permissions).map((one) => one.join(": ")));
-    expect(["contents: read", "pull-requests: write"]).toEqual(expect.arrayContaining(rights));
+    expect(["contents: read", "id-token: write", "pull-requests: write"]).toEqual(
+      expect.arrayContaining(rights),
+    );
     const writing = jobs.filter(({ permissions }) => permissions?.["pull-requests"] === "write");
     expect(JSON.stringify(writing)).not.toContain("secrets.");
   });
@@ -63,6 +65,14 @@ describe.each(workflowFiles())("%s", (file) => {
   test("has values of elsewhere in variables, and none in a command line", () => {
     const commands = steps.map(({ run = "" }) => run);
     expect(commands.filter((command) => command.includes("${{"))).toEqual([]);
+  });
+
+  test("builds nothing from Go to deploy, and signs in to Pulumi Cloud without a token of its own", () => {
+    const text = readFileSync(join(GITHUB, "workflows", file), "utf8");
+    expect(text).not.toContain("PULUMI_ACCESS_TOKEN");
+    const setups = jobs.filter((job) => stepsOf(job).some(({ uses }) => uses === "./.github/actions/setup"));
+    expect(setups.map(({ permissions }) => permissions?.["id-token"])).toEqual(setups.map(() => "write"));
+    expect(file === "check.yml" || !/setup-go|npm run engine/.test(text)).toBe(true);
   });
 
   test("runs what the repository has", () => {

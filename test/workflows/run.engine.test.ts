@@ -4,11 +4,11 @@ import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/autom
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import type { LoopbackServer } from "../../rehearsal/loopback.ts";
-import { engineCommand, ensureEngine, fileBackend } from "../../rehearsal/engine/index.ts";
+import { engineCommand, fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT } from "../rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { ENGINE_MS, PASSPHRASE, UPDATE_MS } from "../support/stack.ts";
+import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
 import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { workflowFiles } from "./read.ts";
 import { LocalRunner } from "./runner.ts";
@@ -50,6 +50,7 @@ describe("the workflows, step by step", () => {
       root: checkout.root,
       vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
       secrets: { PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
+      environment: await byHand(await testEngine()),
     });
   }, ENGINE_MS);
 
@@ -61,7 +62,7 @@ describe("the workflows, step by step", () => {
   }, UPDATE_MS);
 
   async function createStack(name: string, more: ConfigMap): Promise<Stack> {
-    const engine = await ensureEngine({ log: () => undefined });
+    const engine = await testEngine();
     await rm(join(checkout.root, `stacks/Pulumi.${name}.yaml`), { force: true });
     const stack = await LocalWorkspace.createStack(
       { stackName: name, workDir: checkout.root },

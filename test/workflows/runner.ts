@@ -20,6 +20,8 @@ export interface RunnerOptions {
   root: string;
   vars: Record<string, string>;
   secrets: Record<string, string>;
+  /** What the actions that are left out would have put into the environment. */
+  environment: Record<string, string>;
 }
 
 /** What is left out, by how it begins, and why. */
@@ -29,6 +31,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "actions/setup-go@": "Go is there",
   "actions/cache@": "the cache is this machine's",
   "npm ci": "the packages are there",
+  "pulumi/actions@": "the CLI is on PATH",
+  "pulumi/auth-actions@": "it signs in to Pulumi Cloud",
   ".ci/run": "it runs this test",
   "gh pr comment": "it posts to GitHub",
 };
@@ -125,7 +129,13 @@ export class LocalRunner {
       name,
       fill(text, contexts),
     ]);
-    const env = { ...process.env, CI: "true", GITHUB_OUTPUT: written, ...Object.fromEntries(own) };
+    const env = {
+      ...process.env,
+      ...this.#options.environment,
+      CI: "true",
+      GITHUB_OUTPUT: written,
+      ...Object.fromEntries(own),
+    };
     const { code, stdout, stderr } = await run("bash", ["-e", "-c", what], { cwd: this.#options.root, env });
     done.ran.push({ command: what, code, said: stdout + stderr });
     if (step.id !== undefined) {

@@ -17,3 +17,6 @@ Module._load = function loadLater(request, ...rest) {
   };
   return new Proxy({}, { get });
 };
+
+// The engine ends this process by a signal, after which Node would not write what it has compiled.
+setTimeout(() => Module.flushCompileCache?.(), 1_000).unref();

@@ -83,12 +83,18 @@ describe("npm run migrate and npm run orphans, on one stack", () => {
       cause: "steward:workerName: must be 1 to 54 lower-case letters, digits and inner dashes",
       code: "stack_config_invalid",
     },
-    { what: "no name", words: [], cause: "required option '--worker-name <name>' not specified" },
-  ])("$what is refused before anything is previewed", async ({ words, cause, code }) => {
+    {
+      what: "no name",
+      words: [],
+      cause: "required option '--worker-name <name>' not specified",
+      code: "usage",
+      ends: 2,
+    },
+  ])("$what is refused before anything is previewed", async ({ words, cause, code, ends = 1 }) => {
     const before = await settings();
     const ended = await migrate(...words, "--json");
 
-    expect(ended.code).toBe(1);
+    expect(ended.code).toBe(ends);
     expect(ended.stderr).toContain(cause);
     expect(ended.report).toMatchObject({ ok: false });
     expect(ended.report["code"]).toBe(code);

@@ -191,6 +191,6 @@ test(
 
 test("says what is wrong with a stack that is promoted to itself", async () => {
   const { code, report } = await rollout("staging", "--promote-from", "staging");
-  expect(report["cause"]).toContain("staging is not promoted to itself.");
-  expect(code).toBe(1);
+  expect(report["cause"]).toContain("staging cannot be promoted to itself; ");
+  expect(code).toBe(2);
 });

@@ -145,7 +145,7 @@ test(
   "words that are no shares are refused, and so is a migration by shares",
   async () => {
     const wrong = await stage.rollout("--canary", "50,10");
-    expect(wrong.code).toBe(1);
+    expect(wrong.code).toBe(2);
     expect(wrong.said).toContain("Write percentages that rise to at most 100, as 10,50,100.");
     const migrations = ["v1", "v2"].map((tag, at) => ({
       tag,

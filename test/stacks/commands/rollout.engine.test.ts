@@ -50,7 +50,7 @@ test(
     expect(planned.code).toBe(0);
 
     const waiting = await rollout();
-    expect(waiting.said).toContain("Nobody is there to be asked. To roll out: --yes");
+    expect(waiting.said).toContain("No terminal: confirm with --yes");
     expect(waiting.code).toBe(2);
     expect(await workers()).toBe(0);
   },
