@@ -17,6 +17,10 @@ beforeAll(async () => {
   await plant("runtime/contract/names.ts", "export const A = 1;");
   await plant("runtime/edge/app.ts", "export const B = 1;");
   await plant("runtime/gateway/main.ts", "export const C = 1;");
+  await plant("infra/shell/process.ts", "export const E = 1;");
+  await plant("stacks/program.ts", "export const F = 1;");
+  await plant("policies/rule.ts", "export const G = 1;");
+  await plant("rehearsal/world.ts", "export const H = 1;");
   await plant("test/support/x.ts", "export const D = 1;");
 });
 afterAll(() => rm(project, { recursive: true }));
@@ -29,7 +33,8 @@ async function plant(file: string, source: string): Promise<void> {
 /** The cruiser's report on the planted project; empty where every import is allowed. */
 async function violations(): Promise<string> {
   const options = { cwd: project, env: { ...process.env, NO_COLOR: "1" } };
-  const args = [CRUISER, "runtime", "test", "--config", ".dependency-cruiser.mjs", "--output-type", "err"];
+  const folders = ["runtime", "infra", "stacks", "policies", "rehearsal", "test"];
+  const args = [CRUISER, ...folders, "--config", ".dependency-cruiser.mjs", "--output-type", "err"];
   return run(process.execPath, args, options).then(
     () => "",
     (error: { stdout?: string }) => error.stdout ?? "",
@@ -43,6 +48,12 @@ describe("the import table", () => {
     ["runtime/contract/bad.ts", 'import { B } from "../edge/app.ts"; export { B };'],
     ["runtime/gateway/bad.ts", 'import { B } from "../edge/app.ts"; export { B };'],
     ["runtime/gateway/bad.ts", 'import { D } from "../../test/support/x.ts"; export { D };'],
+    ["rehearsal/bad.ts", 'import { D } from "../test/support/x.ts"; export { D };'],
+    ["infra/shell/bad.ts", 'import { F } from "../../stacks/program.ts"; export { F };'],
+    ["runtime/gateway/bad.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],
+    ["infra/shell/bad.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],
+    ["stacks/commands/bad.ts", 'const { H } = await import("../../rehearsal/world.ts"); export { H };'],
+    ["policies/bad.ts", 'export type { H } from "../rehearsal/world.ts";'],
   ])("catches in %s: %s", async (file, source) => {
     await plant(file, source);
     const report = await violations();
@@ -51,6 +62,8 @@ describe("the import table", () => {
   });
 
   it("finds nothing where every import is allowed", async () => {
+    await plant("rehearsal/good.ts", 'import { F } from "../stacks/program.ts"; export { F };');
+    await plant("stacks/good.ts", 'import { E } from "../infra/shell/process.ts"; export { E };');
     await plant("runtime/edge/good.ts", 'import { A } from "../contract/names.ts"; export { A };');
     expect(await violations()).toBe("");
   });

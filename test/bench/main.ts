@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { benchByHand, benchTests } from "./by-hand.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
 import { benchNodeEdge } from "./edge/node.ts";
@@ -40,6 +41,8 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),
   stack: () => benchStack(runs, log),
+  hand: () => benchByHand(runs, folder, log),
+  tests: () => benchTests(log),
   peer: () => benchPeer(runs, folder, log),
 };
 

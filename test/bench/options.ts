@@ -14,6 +14,8 @@ const PARTS = [
   "worker",
   "auth",
   "stack",
+  "hand",
+  "tests",
   "peer",
 ] as const;
 export type Part = (typeof PARTS)[number];

@@ -73,9 +73,7 @@ describe.each(COMMANDS)("%s says at once what is missing, and how to get it:", (
 });
 
 describe("with another stack alone", () => {
-  beforeAll(async () => {
-    expect((await type(shell, "pulumi stack init other")).code).toBe(0);
-  });
+  beforeAll(() => type(shell, "pulumi stack init other"));
   afterAll(() => type(shell, "pulumi stack rm other --yes"));
 
   test.each(COMMANDS)("%s names the stacks that there are", async (line) => {
@@ -87,9 +85,7 @@ describe("with another stack alone", () => {
 });
 
 describe("with the stack dev as it is shipped", () => {
-  beforeAll(async () => {
-    expect((await type(shell, "pulumi stack init dev")).code).toBe(0);
-  });
+  beforeAll(() => type(shell, "pulumi stack init dev"));
 
   test.each(WITH_PROGRAM)("%s names a plugin that the CLI cannot install", async (line) => {
     const said = await refused(line, { PULUMI_HOME: home });

@@ -74,6 +74,8 @@ export async function startRolloutStage(): Promise<RolloutStage> {
   const gate = await listen(app, LOOPBACK);
   const endpoints = { anthropic: model.url, slack: slack.apiUrl };
   const subject = await world.stack({
+    // A version that is spoiled on purpose is given up sooner than one that somebody waits for.
+    environment: { PROBE_TIMEOUT_MS: "15000" },
     config: {
       "steward:origin": { value: gate.url },
       "steward:endpoints": { value: JSON.stringify(endpoints) },

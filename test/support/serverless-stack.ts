@@ -25,7 +25,12 @@ export interface ServerlessStage {
   /** The configuration of a stack that is complete. */
   config(): ConfigMap;
   /** A stack of this configuration, with changes. Default: the stacks' own program. */
-  stack(options?: { name?: string; config?: ConfigMap; program?: PulumiFn }): Promise<TestStack>;
+  stack(options?: {
+    name?: string;
+    config?: ConfigMap;
+    program?: PulumiFn;
+    environment?: Record<string, string>;
+  }): Promise<TestStack>;
   /** A stack of this configuration alone, but for how Cloudflare is asked. */
   bare(options: { name: string; config: ConfigMap }): Promise<TestStack>;
   /** Ends everything, the stacks' providers first. */
@@ -63,6 +68,7 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     name: string;
     config: ConfigMap;
     program: PulumiFn;
+    environment?: Record<string, string>;
   }): Promise<TestStack> => {
     const made = await createTestStack(options);
     opened.push(made);
@@ -86,8 +92,8 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     identity,
     front,
     config,
-    stack: ({ name = "test", config: changes = {}, program = stackProgram() } = {}) =>
-      open({ name, program, config: { ...config(), ...changes } }),
+    stack: ({ name = "test", config: changes = {}, program = stackProgram(), environment = {} } = {}) =>
+      open({ name, program, config: { ...config(), ...changes }, environment }),
     bare: ({ name, config: own }) => open({ name, program: stackProgram(), config: { ...own, ...access } }),
     async close() {
       for (const stack of opened) await stack.close();

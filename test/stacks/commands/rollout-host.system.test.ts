@@ -4,6 +4,7 @@ import { docker } from "../../../infra/shell/docker.ts";
 import { HOST_NAMES } from "../../../runtime/contract/names.ts";
 import { changedImage } from "../../support/changed-image.ts";
 import { engine } from "../../support/docker.ts";
+import { holdHostNames } from "../../support/host-names.ts";
 import { leastHostConfig } from "../../support/host-stack.ts";
 import { stackProgram } from "../../support/program.ts";
 import { stackCommand } from "../../support/stack-command.ts";
@@ -11,6 +12,9 @@ import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../../sup
 
 /** Ends at once, and again whenever it is started. */
 const EXITS = { "platform/node/host.js": "process.exit(3);" };
+
+const release = await holdHostNames();
+afterAll(release);
 
 // The commands deploy under the names that a host has on its engine.
 const { stdout: taken } = engine.ok

@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { figure, median, type Figure } from "../support/measure.ts";
+import { rehearse, startRehearsal } from "../support/rehearse.ts";
+
+const run = promisify(execFile);
+
+/**
+ * What a person waits for who types `pulumi` in a terminal, against a program without resources typed the same way;
+ * and `npm start` that finds nothing to change, against the preview and the update typed by hand.
+ */
+export async function benchByHand(
+  runs: number,
+  folder: string,
+  log: (line: string) => void,
+): Promise<Figure[]> {
+  const dir = join(folder, "rehearsal");
+  const empty = await emptyProject(join(folder, "empty"));
+  const words = ["--sandbox", "process", "--dir", dir];
+  const running = startRehearsal(...words);
+  const times = { preview: [] as number[], up: [] as number[], bare: [] as number[], warm: [] as number[] };
+  try {
+    await running.says("Ctrl-C ends the rehearsal");
+    const typed = (line: string, cwd = resolve(".")) =>
+      timed(() => run("sh", ["-c", `. ${dir}/env && ${line}`], { cwd, maxBuffer: 1 << 24 }));
+    const bare = `unset PULUMI_OPTION_CONFIG_FILE && pulumi preview -s empty --non-interactive`;
+    await typed("unset PULUMI_OPTION_CONFIG_FILE && pulumi stack init empty", empty);
+    log("measuring pulumi typed by hand");
+    // The first of each fills what all keep.
+    for (let at = -1; at < runs; at += 1) {
+      const preview = await typed("pulumi preview -s rehearsal --non-interactive");
+      const up = await typed("pulumi up -s rehearsal --yes --non-interactive");
+      const without = await typed(bare, empty);
+      if (at < 0) continue;
+      times.preview.push(preview);
+      times.up.push(up);
+      times.bare.push(without);
+    }
+  } finally {
+    running.child.kill("SIGINT");
+    await running.ended;
+  }
+  log("measuring npm start that finds nothing to change");
+  for (let at = 0; at < runs; at += 1)
+    times.warm.push(await timed(() => rehearse("--once", "--json", ...words)));
+  await rm(dir, { recursive: true });
+
+  const both = median(times.preview) + median(times.up);
+  return [
+    figure("pulumi preview of the serverless stack, typed by hand", "ms", times.preview),
+    figure(
+      `that against a program without resources, typed by hand (${Math.round(median(times.bare))} ms)`,
+      "ratio",
+      times.preview.map((ms) => ms / median(times.bare)),
+    ),
+    figure("npm start -- --once that finds nothing to change", "ms", times.warm),
+    figure(
+      `that against pulumi preview and up typed by hand (${Math.round(both)} ms)`,
+      "ratio",
+      times.warm.map((ms) => ms / both),
+      1.5,
+    ),
+  ];
+}
+
+/** The wall time of `npm test`, once: it takes too long for more. */
+export async function benchTests(log: (line: string) => void): Promise<Figure[]> {
+  log("measuring npm test");
+  const ms = await timed(() => run("npm", ["test"], { maxBuffer: 1 << 26 }));
+  return [figure("npm test, on this machine's processors", "s", [ms / 1000], 120)];
+}
+
+async function emptyProject(folder: string): Promise<string> {
+  await mkdir(folder);
+  await symlink(resolve("node_modules"), join(folder, "node_modules"));
+  await writeFile(join(folder, "Pulumi.yaml"), "name: empty\nruntime: nodejs\n");
+  await writeFile(join(folder, "package.json"), '{"name":"empty","type":"module","main":"index.js"}\n');
+  await writeFile(join(folder, "index.js"), "export default () => ({});\n");
+  return folder;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
