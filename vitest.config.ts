@@ -14,7 +14,7 @@ const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
 process.env["NODE_COMPILE_CACHE"] ??= `${cacheRoot(process.env)}/compiled`;
 
 const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
-/** Groups run one after the other: many of these wait, and what runs the engine keeps a processor busy by itself. */
+/** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
 const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
 
 /** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */

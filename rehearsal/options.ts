@@ -24,7 +24,7 @@ export interface RehearsalOptions {
   dir: string;
 }
 
-/** How a person types this command. */
+/** This command, as a person types it. */
 export const SCRIPT = "npm start --";
 
 /** Reads the command line. Throws a CommanderError on wrong words. */

@@ -19,7 +19,7 @@ export interface Sandbox {
   description: string;
 }
 
-/** What {@link chooseSandbox} works with. */
+/** Options of {@link chooseSandbox}. */
 export interface SandboxOptions {
   choice: SandboxChoice;
   bundle: Bundle;

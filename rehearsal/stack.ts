@@ -10,7 +10,7 @@ import { program } from "../stacks/program.ts";
 
 const PACKAGES = fileURLToPath(new URL("../node_modules", import.meta.url));
 
-/** What {@link openStack} works with. */
+/** Options of {@link openStack}. */
 export interface OpenStackOptions {
   engine: Engine;
   /** Where the state and the settings are kept. */
@@ -66,7 +66,7 @@ export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir"
   return {
     PULUMI_BACKEND_URL: fileBackend(state),
     PULUMI_CONFIG_PASSPHRASE: passphrase,
-    // What --config-file says, for every command that knows it.
+    // Stands for --config-file in every command that knows it.
     PULUMI_OPTION_CONFIG_FILE: settings,
   };
 }

@@ -16,7 +16,7 @@ import { addresses, deploymentReport, exchangeReport, reportOf } from "./report.
 import { Interruption } from "./signals.ts";
 import { destroyWorld, openWorld, type World } from "./world.ts";
 
-/** What one call works with. */
+/** One call of `npm start`. */
 interface Call {
   options: RehearsalOptions;
   interruption: Interruption;

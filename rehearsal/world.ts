@@ -37,7 +37,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** What both targets' worlds are made of. */
+/** Parts that both targets' worlds share. */
 interface Ground {
   dir: string;
   settings: RehearsalSettings;

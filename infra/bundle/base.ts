@@ -15,7 +15,7 @@ export interface BaseImage {
   source: "present" | "pulled";
 }
 
-/** How a base image is made, and on which engine. */
+/** Options of {@link ensureBaseImage}. */
 export interface BaseImageOptions {
   log: (line: string) => void;
   /** The process's own by default. Its DOCKER_HOST says which engine gets the image. */

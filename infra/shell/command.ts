@@ -27,7 +27,7 @@ export function commandParser(script: string, description: string): Command {
     .exitOverride();
 }
 
-/** Creates the error of words that no parser can refuse by itself. It ends the command like any wrong word. */
+/** Creates the error for words that only the command can judge. It ends the command like any wrong word. */
 export function usageError(message: string): CommanderError {
   return new CommanderError(USAGE, "steward.usage", message);
 }

@@ -7,7 +7,7 @@ import { type InstalledPlugins, linkPlugin, PROVIDERS, sdkVersion } from "./plug
 const LAUNCHERS = join(import.meta.dirname, "launchers");
 const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 
-/** What takes the place of an official provider. */
+/** Launcher that is installed in place of an official provider. */
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
 /** Looked for beside the engine's executable, as one of the plugins that an official installation brings along. */
@@ -20,11 +20,11 @@ const LOAD_LATER = "load-later.cjs";
 const POLICY_LAUNCHER = "pulumi-analyzer-policy-nodejs";
 const POLICY_PLUGIN = "analyzer-policy-nodejs-v1.0.0";
 
-/** What a home is prepared for. */
+/** Options of {@link prepareHome}. */
 export interface HomeOptions {
   /** The folder that gets the home, and is the engine's own if it was built here. */
   folder: string;
-  /** Whether the engine was built from modules: an official one brings its launchers along. */
+  /** True if the engine was built from modules: an official one brings its launchers along. */
   own: boolean;
   /** Executables of the providers that are not the rehearsal's. */
   plugins: InstalledPlugins;

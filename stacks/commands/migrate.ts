@@ -17,7 +17,7 @@ import type { ServerlessConfig } from "../config.ts";
 const SCRIPT = "npm run migrate --";
 const NOT_ACCEPTED = 2;
 
-/** What the words of `npm run migrate` ask for. */
+/** Options of `npm run migrate`. */
 interface MigrateOptions {
   stack: string;
   /** The Worker's new name. */

@@ -14,9 +14,20 @@ const settingsFile = z.object({
   environment: z.unknown().optional(),
 });
 
-/** What a stack's settings file tells. */
+/**
+ * Returns the settings file of a stack: the one that the CLI is told to use (what `--config-file` says, as a variable),
+ * else the project's.
+ *
+ * @param folder where `Pulumi.<stack>.yaml` is
+ */
+export function settingsFileOf(stack: string, folder: string): string {
+  // Of organisation/project/stack the last word alone names the file.
+  return process.env["PULUMI_OPTION_CONFIG_FILE"] || path.join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`);
+}
+
+/** Configuration of a stack, as its settings file has it. */
 export interface StoredSettings extends ConfigSource {
-  /** Whether Pulumi adds values of ESC environments, which are not in the file. */
+  /** True if Pulumi adds values of ESC environments, which are not in the file. */
   hasEnvironment: boolean;
 }
 
@@ -26,7 +37,7 @@ export interface StoredSettings extends ConfigSource {
  * @param folder where `Pulumi.<stack>.yaml` is
  */
 export async function readSettings(folder: string, stack: string): Promise<StoredSettings> {
-  const file = path.join(folder, `Pulumi.${stack}.yaml`);
+  const file = settingsFileOf(stack, folder);
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new Error(`${file} cannot be read. Fix: name a stack whose settings file is there`, {
       cause: error,

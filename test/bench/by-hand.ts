@@ -8,8 +8,8 @@ import { rehearse, startRehearsal } from "../support/rehearse.ts";
 const run = promisify(execFile);
 
 /**
- * What a person waits for who types `pulumi` in a terminal, against a program without resources typed the same way;
- * and `npm start` that finds nothing to change, against the preview and the update typed by hand.
+ * Measures `pulumi preview` typed by hand against a program without resources typed the same way, and `npm start` that
+ * finds nothing to change against the preview and the update typed by hand.
  */
 export async function benchByHand(
   runs: number,

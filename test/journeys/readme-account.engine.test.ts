@@ -48,7 +48,7 @@ afterAll(async () => {
   await world?.close();
 }, UPDATE_MS);
 
-/** What the chapter tells to edit, and where this account is: on this machine. */
+/** Edits what the chapter says, and adds the addresses of this account, which is on this machine. */
 async function editSettings(): Promise<void> {
   const file = join(checkout.root, "stacks/Pulumi.dev.yaml");
   const { "steward:origin": origin, "steward:endpoints": endpoints } = world.config();

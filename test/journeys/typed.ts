@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
-/** Where a person types: a folder, and the variables of the shell. */
+/** A shell that a person types into. */
 export interface Shell {
   folder: string;
   environment: Record<string, string>;
@@ -11,7 +11,7 @@ export interface Shell {
   transcript: string;
 }
 
-/** How one typed line ended. */
+/** One typed line, and its end. */
 export interface Typed {
   line: string;
   code: number;

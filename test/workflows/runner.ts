@@ -20,7 +20,7 @@ export interface RunnerOptions {
   root: string;
   vars: Record<string, string>;
   secrets: Record<string, string>;
-  /** What the actions that are left out would have put into the environment. */
+  /** Variables that the actions which are left out would have set. */
   environment: Record<string, string>;
 }
 

@@ -11,9 +11,9 @@ const INSTALL_MS = 10 * 60_000;
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 type Plugin = (typeof PLUGINS)[keyof typeof PLUGINS][number];
 
-/** What a command does with a stack. */
+/** Options of {@link openDeployed}. */
 export interface DeployedOptions {
-  /** Whether the stack's program runs, for which its plugins have to be there. */
+  /** True if the command runs the stack's program: its plugins are checked first. */
   runsProgram: boolean;
   /** Values that the program takes as if they were stored, by their whole keys. */
   changes?: Readonly<Record<string, string>>;

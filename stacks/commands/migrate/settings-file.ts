@@ -1,6 +1,7 @@
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import { settingsFileOf } from "../settings.ts";
 import { isSeq, parseDocument } from "yaml";
 import type { Migration } from "../../../infra/serverless/migration-list.ts";
 
@@ -13,8 +14,7 @@ export interface SettingsFile {
 /** Reads the settings of a stack from where the project keeps them. */
 export async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
   const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
-  // Of organisation/project/stack the last word alone names the file.
-  const file = path.join(workspace.workDir, stackConfigDir, `Pulumi.${name.split("/").at(-1)}.yaml`);
+  const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
   return { file, text: await readFile(file, "utf8") };
 }
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { usageError } from "../../../infra/shell/command.ts";
 import type { PolicyConfig } from "./preview.ts";
 
-/** What a command's words tell the policies. */
+/** Policy options of a command. */
 export interface PolicyOptions {
   /** Levels and values of the rules. */
   config: PolicyConfig;

@@ -42,7 +42,7 @@ export const EXIT = {
   failed: 5,
 } as const;
 
-/** How a person types this command. */
+/** This command, as a person types it. */
 export const SCRIPT = "npm run rollout --";
 
 /** Reads the command line. Throws a CommanderError on wrong words. */

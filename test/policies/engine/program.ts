@@ -9,6 +9,7 @@ import { ContainerApplication } from "../../../infra/serverless/container-applic
 import type { Migration } from "../../../infra/serverless/migration-list.ts";
 import { StateBucket } from "../../../infra/serverless/state-bucket.ts";
 import { Worker } from "../../../infra/serverless/worker.ts";
+import { ACCOUNT } from "../../rehearsal/support.ts";
 
 /** What of the stack is not as it should be. */
 export interface Breaks {
@@ -25,7 +26,6 @@ export interface Breaks {
   application?: boolean;
 }
 
-const ACCOUNT = "0123456789abcdef0123456789abcdef";
 const DIGEST = `sha256:${"0".repeat(64)}`;
 
 /** A stack of the project's own components, both targets in one, with what is broken about it. */

@@ -10,7 +10,7 @@ const INPUTS = {
 };
 const OUTPUTS = { ...INPUTS, id: "app-1", aud: "a".repeat(64) };
 
-/** What the engine says of one resource that it has read again, as its Automation API hands it over. */
+/** Returns the event of one resource that the engine has read again, in the form of its Automation API. */
 function read(change: {
   op?: string;
   outputs?: object;
