@@ -3,7 +3,7 @@
  * and keeps it running until Ctrl-C. See `npm start -- --help`.
  */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { exclusively } from "../infra/shell/cache.ts";
 import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
@@ -32,7 +32,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   const run = options.destroy ? destroy : rehearse;
   await exclusively(path.join(options.dir, "lock"), () => run(call), busy);
   if (options.destroy) {
-    if (options.target === undefined) await rm(options.dir, { recursive: true, force: true });
+    if (options.target === undefined) await removeOwnFiles(options.dir);
     output.report({ ok: true });
   }
   return 0;
@@ -46,6 +46,14 @@ async function destroy({ options, interruption, output }: Call): Promise<void> {
     await interruption.abortable(() => destroyWorld(target, options, log));
     await rm(path.join(options.dir, target), { recursive: true });
   }
+}
+
+/** Leaves what others keep in the folder: records of rollouts, previews, artefacts of tests. */
+async function removeOwnFiles(dir: string): Promise<void> {
+  for (const name of ["env", "lock"]) await rm(path.join(dir, name), { force: true });
+  await rmdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "ENOENT") throw error;
+  });
 }
 
 async function rehearse(call: Call): Promise<void> {

@@ -22,7 +22,9 @@ const settingsFile = z.object({
  */
 export function settingsFileOf(stack: string, folder: string): string {
   // Of organisation/project/stack the last word alone names the file.
-  return process.env["PULUMI_OPTION_CONFIG_FILE"] || path.join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`);
+  return (
+    process.env["PULUMI_OPTION_CONFIG_FILE"] || path.join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`)
+  );
 }
 
 /** Configuration of a stack, as its settings file has it. */
