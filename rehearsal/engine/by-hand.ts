@@ -1,7 +1,7 @@
-import { copyFile, link, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
-import { randomUUID } from "node:crypto";
+import { copyFile, link, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { goProgram, type GoProgram } from "./build.ts";
+import { replaceWhole } from "./plugins.ts";
 import type { Engine } from "./types.ts";
 
 /** The newest line of Pulumi's SDK module that carries its language host for Node. */
@@ -69,12 +69,4 @@ async function linkWhole(from: string, to: string): Promise<void> {
 async function writeWhole(file: string, text: string): Promise<void> {
   if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
   await replaceWhole(file, (temporary) => writeFile(temporary, text, { mode: 0o755 }));
-}
-
-/** The file is whole at every moment: another process may be starting it. */
-async function replaceWhole(file: string, make: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = `${file}.${randomUUID()}`;
-  await mkdir(dirname(file), { recursive: true });
-  await make(temporary);
-  await rename(temporary, file);
 }

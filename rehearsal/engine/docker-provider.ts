@@ -1,8 +1,9 @@
 import { join } from "node:path";
+import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
 import { contentKey } from "../../infra/shell/cache.ts";
 import { goBuild } from "./go.ts";
 import { buildOnce, type CachedBuild } from "./build.ts";
-import { isExecutable, sdkVersion } from "./plugins.ts";
+import { isExecutable } from "./plugins.ts";
 
 const MODULE = join(import.meta.dirname, "docker");
 
@@ -40,7 +41,7 @@ export async function dockerProvider(options: CachedBuild): Promise<string> {
 }
 
 async function place(root: string) {
-  const version = await sdkVersion("docker");
+  const version = await pluginVersion("docker");
   const ldflags = `-s -w -X main.version=${version}`;
   const key = await contentKey([ldflags, ...TAGS, process.platform, process.arch], MODULE, /\.(mod|sum|go)$/);
   const folder = join(root, `docker-${version}-${key}`);

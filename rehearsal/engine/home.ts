@@ -1,8 +1,8 @@
-import { chmod, copyFile, lstat, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { randomUUID } from "node:crypto";
+import { chmod, copyFile, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type InstalledPlugins, linkPlugin, PROVIDERS, sdkVersion } from "./plugins.ts";
+import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
+import { type InstalledPlugins, linkPlugin, PROVIDERS, replaceWhole } from "./plugins.ts";
 
 const LAUNCHERS = join(import.meta.dirname, "launchers");
 const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
@@ -50,7 +50,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     const executable = join(
       home,
       "plugins",
-      `resource-${provider}-v${await sdkVersion(provider)}`,
+      `resource-${provider}-v${await pluginVersion(provider)}`,
       `pulumi-resource-${provider}`,
     );
     const given = plugins[provider];
@@ -69,16 +69,15 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
   };
 }
 
-/** Copies a launcher of this checkout to its place, whole at every moment: another process may be starting it. */
+/** Copies a launcher of this checkout to its place, unless it is there. */
 async function place(launcher: string, to: string): Promise<void> {
   const from = join(LAUNCHERS, launcher);
   const [wanted, present] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)]);
   if (present?.equals(wanted) && !(await lstat(to)).isSymbolicLink()) return;
-  const temporary = `${to}.${randomUUID()}`;
-  await mkdir(dirname(to), { recursive: true });
-  await copyFile(from, temporary);
-  await chmod(temporary, 0o755);
-  await rename(temporary, to);
+  await replaceWhole(to, async (temporary) => {
+    await copyFile(from, temporary);
+    await chmod(temporary, 0o755);
+  });
 }
 
 /**

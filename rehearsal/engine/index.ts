@@ -5,7 +5,8 @@ import { buildEngine, ENGINE_VERSION, enginePlace } from "./build.ts";
 import { cachedDockerProvider, dockerProvider } from "./docker-provider.ts";
 import { prepareHome } from "./home.ts";
 import { installedEngine } from "./installed.ts";
-import { installedPlugins, sdkVersion, userPulumiHome } from "./plugins.ts";
+import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
+import { installedPlugins, userPulumiHome } from "./plugins.ts";
 import type { Engine } from "./types.ts";
 
 export { fileBackend } from "./backend.ts";
@@ -66,6 +67,6 @@ export async function ensureEngine(options: EngineOptions): Promise<Engine> {
 /** Has an official CLI download the docker provider, which is quicker than to build it. */
 async function downloaded(cli: string | undefined, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (cli === undefined) return false;
-  const words = ["plugin", "install", "resource", "docker", await sdkVersion("docker")];
+  const words = ["plugin", "install", "resource", "docker", await pluginVersion("docker")];
   return (await run(cli, words, { env, timeoutMs: 120_000 })).code === 0;
 }

@@ -1,8 +1,8 @@
-import { access, constants, mkdir, readdir, readFile, readlink, rename, symlink } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readlink, rename, symlink } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
 import { older } from "./go.ts";
 
 /** The providers that the stacks use. */
@@ -23,7 +23,7 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
   const folder = join(home, "plugins");
   const names = await readdir(folder).catch((): string[] => []);
   for (const provider of PROVIDERS) {
-    const wanted = await sdkVersion(provider);
+    const wanted = await pluginVersion(provider);
     for (const name of names) {
       const version = new RegExp(`^resource-${provider}-v(\\d+\\.\\d+\\.\\d+)$`).exec(name)?.[1];
       // The engine marks a plugin that is still being unpacked by a file of this name.
@@ -36,13 +36,6 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
   return found;
 }
 
-/** The version of the plugin that an installed `@pulumi/<provider>` package asks the engine for. */
-export async function sdkVersion(provider: ProviderName): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve(`@pulumi/${provider}/package.json`);
-  const { version } = JSON.parse(await readFile(entry, "utf8")) as { version: string };
-  return version.replace(/^v/, "");
-}
-
 /**
  * Makes an executable known to an engine as an installed plugin. In its home, unlike on PATH, the engine finds it
  * without a warning in every preview.
@@ -51,10 +44,15 @@ export async function sdkVersion(provider: ProviderName): Promise<string> {
  */
 export async function linkPlugin(link: string, executable: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === executable) return;
-  await mkdir(dirname(link), { recursive: true });
-  const temporary = `${link}.${randomUUID()}`;
-  await symlink(executable, temporary);
-  await rename(temporary, link);
+  await replaceWhole(link, (temporary) => symlink(executable, temporary));
+}
+
+/** Replaces a file that is whole at every moment: another process may be starting it. */
+export async function replaceWhole(file: string, make: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${file}.${randomUUID()}`;
+  await mkdir(dirname(file), { recursive: true });
+  await make(temporary);
+  await rename(temporary, file);
 }
 
 export function isExecutable(path: string): Promise<boolean> {

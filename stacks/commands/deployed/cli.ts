@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { delimiter, dirname } from "node:path";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
@@ -49,4 +51,11 @@ export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
     `the Pulumi CLI cannot use its backend: ${tail(asked, 1).replace(/^error: /, "")}`,
     "Run `pulumi login`, or set PULUMI_ACCESS_TOKEN or PULUMI_BACKEND_URL.",
   );
+}
+
+/** Returns the version of the plugin that the installed `@pulumi/<name>` package asks the engine for. */
+export async function pluginVersion(name: "cloudflare" | "command" | "docker"): Promise<string> {
+  const manifest = createRequire(import.meta.url).resolve(`@pulumi/${name}/package.json`);
+  const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
+  return version.replace(/^v/, "");
 }

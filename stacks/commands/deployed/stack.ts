@@ -1,15 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
-import { ANSWER_MS, cliEnvironment, requireCli, requireLogin } from "./cli.ts";
+import { ANSWER_MS, cliEnvironment, pluginVersion, requireCli, requireLogin } from "./cli.ts";
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
 /** The official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
-type Plugin = (typeof PLUGINS)[keyof typeof PLUGINS][number];
 
 /** Options of {@link openDeployed}. */
 export interface DeployedOptions {
@@ -105,11 +102,4 @@ async function requirePlugins(
 
 function mayInstall(env: NodeJS.ProcessEnv): boolean {
   return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
-}
-
-/** The version of the plugin that the `@pulumi/<name>` package asks the engine for. */
-async function pluginVersion(name: Plugin): Promise<string> {
-  const manifest = createRequire(import.meta.url).resolve(`@pulumi/${name}/package.json`);
-  const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
-  return version.replace(/^v/, "");
 }
