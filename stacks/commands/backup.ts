@@ -6,9 +6,7 @@ import { Argument } from "commander";
 import { stackBackups, type StackBackups } from "./backup/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
-import { resourcesOf } from "./deployed/resources.ts";
 import { openDeployed } from "./deployed/stack.ts";
-import { addressOf } from "./rollout/answers.ts";
 
 const SCRIPT = "npm run backup --";
 const NOT_FINE = 2;
@@ -28,8 +26,8 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const [name] = command.processedArgs as [string];
   const { create, verify } = command.opts<{ create: boolean; verify: boolean }>();
 
-  const stack = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
-  const backups = stackBackups(await addressOf(stack), await resourcesOf(stack));
+  const { state } = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const backups = stackBackups(await state());
   if (backups === undefined) throw new StewardError("stack_not_deployed");
   if (create) say(`Made ${(await backups.create()).id}.\n`);
   const { backups: list, problem } = await backups.list();

@@ -10,7 +10,6 @@ import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { composeEnvironment, composeFile } from "../../infra/host/compose.ts";
 import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
-import { storedConfig } from "./deployed/config.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readSettings } from "./settings.ts";
 import { loadConfig } from "../config.ts";
@@ -62,7 +61,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 async function sourceOf(settings: string, stack: string): Promise<ConfigSource> {
   const stored = await readSettings(settings, stack);
   if (!stored.hasEnvironment) return stored;
-  return storedConfig(await openDeployed(stack, { runsProgram: false, log: () => undefined }));
+  const { config } = await openDeployed(stack, { runsProgram: false, log: () => undefined });
+  return config();
 }
 
 await runCommand(SCRIPT, main);

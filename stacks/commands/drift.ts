@@ -19,7 +19,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
     .addHelpText("after", "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure.")
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
-  const stack = await openDeployed(name, { runsProgram: true, log: (line) => say(`${line}\n`) });
+  const { stack } = await openDeployed(name, { runsProgram: true, log: (line) => say(`${line}\n`) });
   const drift = await findDrift(stack, say);
   say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);
   report({ ok: true, drift });

@@ -3,13 +3,12 @@
  * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
  */
 import { Argument } from "commander";
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { plannedChanges } from "../../infra/serverless/migration-changes.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { readServerless } from "./deployed/config.ts";
-import { openDeployed } from "./deployed/stack.ts";
+import { serverlessSettings } from "./deployed/config.ts";
+import { openDeployed, type DeployedStack } from "./deployed/stack.ts";
 import { previewSettings } from "./migrate/preview.ts";
 import { readSettingsFile, replaceSettings, withMigration } from "./migrate/settings-file.ts";
 import type { ServerlessConfig } from "../config.ts";
@@ -53,12 +52,13 @@ function readOptions(argv: readonly string[]): MigrateOptions {
 }
 
 async function migrate(
-  stack: Stack,
+  { stack, config }: DeployedStack,
   options: MigrateOptions,
   { say, report }: CommandOutput,
 ): Promise<number> {
   const { workerName, accept } = options;
-  const { config: present } = await readServerless(stack);
+  const stored = await config();
+  const { config: present } = serverlessSettings(stored);
   if (workerName === present.workerName) {
     throw new Error(`the Worker is named ${workerName}. Fix: give another --worker-name`);
   }
@@ -69,7 +69,7 @@ async function migrate(
       `${accept} is accepted, and the change adds ${next.tag}.`,
     );
   }
-  const { config: planned } = await readServerless(stack, {
+  const { config: planned } = serverlessSettings(stored, {
     "steward:workerName": workerName,
     "steward:migrations": JSON.stringify([...present.migrations, next]),
   });

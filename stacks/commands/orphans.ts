@@ -6,7 +6,7 @@ import { Argument } from "commander";
 import { connect } from "../../infra/serverless/container-api.ts";
 import { findOrphans, removeOrphan, type Orphan } from "../../infra/serverless/orphans.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { readServerless } from "./deployed/config.ts";
+import { serverlessSettings } from "./deployed/config.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
 const SCRIPT = "npm run orphans --";
@@ -28,8 +28,8 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const [name] = command.processedArgs as [string];
   const { remove } = command.opts<{ remove?: string }>();
 
-  const stack = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
-  const { config, cloudflare } = await readServerless(stack);
+  const { config: stored } = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const { config, cloudflare } = serverlessSettings(await stored());
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
   if (remove !== undefined) {
     const removed = await removeOrphan(client, config.accountId, remove);

@@ -4,13 +4,13 @@
  */
 import path from "node:path";
 import { createInterface } from "node:readline/promises";
-import { ConcurrentUpdateError, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { ConcurrentUpdateError } from "@pulumi/pulumi/automation/index.js";
 import { exclusively } from "../../infra/shell/cache.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { openDeployed } from "./deployed/stack.ts";
+import { openDeployed, type DeployedStack } from "./deployed/stack.ts";
 import type { PlannedStep } from "./deployed/steps.ts";
-import { deployedBy } from "./promotion/deployed.ts";
+import { deployedBuild } from "./promotion/deployed.ts";
 import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
 import { causeOf } from "../../infra/shell/cause.ts";
 import { backUp } from "./rollout/backup.ts";
@@ -38,17 +38,17 @@ async function opened(options: RolloutOptions, folder: string, output: CommandOu
   const log = (line: string): void => output.say(`${line}\n`);
   const promoted = await promotionOf(options.promoteFrom, log);
   const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
-  const stack = await openDeployed(options.stack, { runsProgram: true, log, changes });
+  const deployed = await openDeployed(options.stack, { runsProgram: true, log, changes });
   try {
-    await requireReachable(stack, promoted);
-    return await rollOut(stack, { ...options, promoted }, folder, output);
+    await requireReachable(deployed, promoted);
+    return await rollOut(deployed, { ...options, promoted }, folder, output);
   } catch (error) {
     throw error instanceof ConcurrentUpdateError ? new StewardError("rollout_under_way") : error;
   }
 }
 
 async function rollOut(
-  stack: Stack,
+  deployed: DeployedStack,
   options: RolloutOptions & { promoted: Promotion | undefined },
   folder: string,
   output: CommandOutput,
@@ -66,10 +66,10 @@ async function rollOut(
   if (left !== undefined) {
     say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
     // Its engine is gone, and its lock on the backend may be left.
-    await stack.cancel().catch(() => undefined);
+    await deployed.stack.cancel().catch(() => undefined);
   }
 
-  const { before, plan } = await planned(stack, options, output).catch((error: unknown) => {
+  const { before, plan } = await planned(deployed, options, output).catch((error: unknown) => {
     record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
     throw error;
   });
@@ -81,7 +81,10 @@ async function rollOut(
     say(`${plan.gates.join("\n")}\n`);
     return end(EXIT.waits, { ...plan });
   }
-  if (plan.steps.length === 0) return end(EXIT.done, { ...plan, deployed: await deployedBy(stack) });
+  if (plan.steps.length === 0) {
+    const { output: deployedOutput } = await deployed.state();
+    return end(EXIT.done, { ...plan, deployed: await deployedBuild(deployedOutput) });
+  }
   if (options.planOnly) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
@@ -94,12 +97,11 @@ async function rollOut(
   }
   const former = formerOf(left) ?? before.former;
   record.note("former", { former });
-  const outcome = await update(stack, { options, plan, before, former, record, output });
-  if (outcome.exit !== EXIT.done) return end(outcome.exit, outcome.facts);
-  return end(EXIT.done, { ...outcome.facts, deployed: await deployedBy(stack) });
+  const outcome = await update(deployed.stack, { options, plan, before, former, record, output });
+  return end(outcome.exit, outcome.facts);
 }
 
-async function planned(stack: Stack, options: RolloutOptions, output: CommandOutput) {
+async function planned(stack: DeployedStack, options: RolloutOptions, output: CommandOutput) {
   const before = await lookBefore(stack, options.canary.length > 0);
   return { before, plan: await planUpdate(stack, before, options, output) };
 }

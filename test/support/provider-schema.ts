@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PreviewedResource } from "./previewed.ts";
+import type { RegisteredResource } from "./registered.ts";
 
 /**
  * The input side of the official `cloudflare` provider, as `pulumi package get-schema cloudflare` gave it in
@@ -19,7 +19,7 @@ interface Property {
 const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
 /** The properties of resources of the `cloudflare` provider that the official one does not have, a sentence each. */
-export async function unknownProperties(resources: readonly PreviewedResource[]): Promise<string[]> {
+export async function unknownProperties(resources: readonly Pick<RegisteredResource, "type" | "inputs">[]): Promise<string[]> {
   const schema = JSON.parse(await readFile(FILE, "utf8")) as Schema;
   return resources
     .filter(({ type }) => type.startsWith("cloudflare:"))

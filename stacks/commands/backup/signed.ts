@@ -7,7 +7,7 @@ import {
 import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
-import { findResource, type Known } from "../deployed/resources.ts";
+import { findResource, type DeployedState } from "../deployed/state.ts";
 
 const KEY = "AttestationKey::attestation-key";
 /** Beyond what the service takes for it. */
@@ -38,11 +38,12 @@ export interface StackBackups {
 export type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
- * The backups of a stack that answers at `url`; `undefined` where that is empty, or the state has no key to sign with.
- * Each rejects with a StewardError where the service refuses, and otherwise where it cannot be asked.
+ * Returns the backups of a deployed stack; `undefined` if the state has no address or no key to sign with. Each method
+ * rejects with a StewardError if the service refuses, and with another error if it cannot be reached.
  */
-export function stackBackups(url: string, resources: readonly Known[]): StackBackups | undefined {
-  const found = findResource(resources, KEY)?.outputs?.["key"];
+export function stackBackups(state: DeployedState): StackBackups | undefined {
+  const url = state.output("url");
+  const found = findResource(state, KEY)?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
   if (url === "" || !key.success) return undefined;
   const ask = (route: Route) => signedAnswer(url, key.data, route);

@@ -1,36 +1,48 @@
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import { BuildFailure } from "../../../infra/shell/failure.ts";
+import type { CloudflareAccess } from "../../../infra/serverless/account-api.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../../config.ts";
-import type { CloudflareAccess } from "../../../infra/serverless/account-api.ts";
 import { cloudflareAccess } from "../../config/cloudflare.ts";
 import type { ConfigSource } from "../../config/source.ts";
 
 /** What a command on a serverless stack works with. */
-export interface DeployedConfig {
+export interface ServerlessSettings {
   config: ServerlessConfig;
   cloudflare: CloudflareAccess;
 }
 
 /**
- * The configuration of a serverless stack, checked as its program checks it.
+ * Checks the configuration of a serverless stack as its program checks it.
  *
- * @param changes values that are looked at as if they were stored, by their whole keys.
+ * @param changes values that are taken as if they were stored, by their whole keys.
  * @throws StewardError `stack_config_invalid`, `stack_not_serverless`
  */
-export async function readServerless(
-  stack: Stack,
+export function serverlessSettings(
+  stored: ConfigSource,
   changes: Readonly<Record<string, string>> = {},
-): Promise<DeployedConfig> {
-  const stored = await storedConfig(stack);
+): ServerlessSettings {
   const source = { ...stored, values: { ...stored.values, ...changes } };
   const config = loadConfig(source);
   if (config.target !== "serverless") throw new StewardError("stack_not_serverless");
   return { config, cloudflare: cloudflareAccess(source) };
 }
 
-/** The configuration of a stack as its program gets it: the settings file's, and that of ESC environments. */
-export async function storedConfig(stack: Stack): Promise<ConfigSource> {
-  const stored = await stack.getAllConfig();
+/**
+ * Reads a stack's configuration as its program gets it: from the settings file and from ESC environments.
+ *
+ * @throws BuildFailure `stack_locked`
+ */
+export async function readStored(stack: Stack): Promise<ConfigSource> {
+  const stored = await stack.getAllConfig().catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    if (!/passphrase/.test(text)) throw error;
+    throw new BuildFailure(
+      "stack_locked",
+      `the secrets of ${stack.name} cannot be decrypted: the passphrase is missing or wrong`,
+      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
+    );
+  });
   const values = Object.fromEntries(Object.entries(stored).map(([key, { value }]) => [key, value]));
   return { values, isSecret: (key) => stored[key]?.secret === true, environment: process.env };
 }

@@ -1,12 +1,24 @@
 import type { LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
+import type { ConfigSource } from "../../config/source.ts";
 import { ANSWER_MS, cliEnvironment, pluginVersion, requireCli, requireLogin } from "./cli.ts";
+import { readStored } from "./config.ts";
+import { readState, type DeployedState } from "./state.ts";
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
 /** The official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
+
+/** An opened stack. Each read takes the CLI a third of a second, so each is made once. */
+export interface DeployedStack {
+  stack: Stack;
+  /** Returns the configuration as the program gets it. */
+  config(): Promise<ConfigSource>;
+  /** Returns the state as it was at the first call. */
+  state(): Promise<DeployedState>;
+}
 
 /** Options of {@link openDeployed}. */
 export interface DeployedOptions {
@@ -24,14 +36,20 @@ export interface DeployedOptions {
  * @throws BuildFailure in this order: `pulumi_missing`, `pulumi_outdated`, `pulumi_not_logged_in`, `stack_unknown`,
  * `stack_locked`, `pulumi_plugin_missing`
  */
-export async function openDeployed(stackName: string, options: DeployedOptions): Promise<Stack> {
+export async function openDeployed(stackName: string, options: DeployedOptions): Promise<DeployedStack> {
   const given = cliEnvironment();
   const env = { ...process.env, ...given };
   await requireCli(env);
   await requireLogin(env);
   const stack = await selectStack(stackName, options.changes ?? {}, given);
-  if (options.runsProgram) await requirePlugins(await targetOf(stack), env, options.log);
-  return stack;
+  const deployed = { stack, config: once(() => readStored(stack)), state: once(() => readState(stack)) };
+  if (options.runsProgram) await requirePlugins(await targetOf(deployed), env, options.log);
+  return deployed;
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= read());
 }
 
 async function selectStack(
@@ -60,19 +78,9 @@ async function selectStack(
   }
 }
 
-/** The target that the stack's settings name, as the program reads it; `undefined` if they name none. */
-async function targetOf(stack: Stack): Promise<string | undefined> {
-  try {
-    return (await stack.getAllConfig())["steward:target"]?.value;
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    if (!/passphrase/.test(text)) throw error;
-    throw new BuildFailure(
-      "stack_locked",
-      `the secrets of ${stack.name} cannot be decrypted: the passphrase is missing or wrong`,
-      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the stack's passphrase.",
-    );
-  }
+/** Returns the target that the stack's settings name. */
+export async function targetOf({ config }: DeployedStack): Promise<string | undefined> {
+  return (await config()).values["steward:target"];
 }
 
 async function requirePlugins(

@@ -1,4 +1,3 @@
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { run } from "../../../infra/shell/process.ts";
 
 /** What a stack has deployed, and from where. Plain data: a record keeps it. */
@@ -11,17 +10,10 @@ export interface DeployedBuild {
   commit?: string;
 }
 
-/** What the stack has deployed, from this checkout. */
-export async function deployedBy(stack: Stack): Promise<DeployedBuild> {
-  const [{ bundle, image }, commit] = await Promise.all([outputsOf(stack), commitOf()]);
-  return { bundle, image, ...(commit !== undefined && { commit }) };
-}
-
-/** What the stack's outputs say of that; empty where it is not deployed. */
-export async function outputsOf(stack: Stack): Promise<{ target: string; bundle: string; image: string }> {
-  const outputs = await stack.outputs();
-  const text = (name: string) => String(outputs[name]?.value ?? "");
-  return { target: text("target"), bundle: text("bundleHash"), image: text("image") };
+/** Returns what a stack with these outputs has deployed from this checkout. */
+export async function deployedBuild(output: (name: string) => string): Promise<DeployedBuild> {
+  const commit = await commitOf();
+  return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
 }
 
 /** The commit of this checkout, whatever folder the command was started in. */

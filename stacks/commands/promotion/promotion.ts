@@ -1,10 +1,9 @@
 import path from "node:path";
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { readServerless } from "../deployed/config.ts";
-import { openDeployed } from "../deployed/stack.ts";
-import { commitOf, outputsOf, type DeployedBuild } from "./deployed.ts";
+import { serverlessSettings } from "../deployed/config.ts";
+import { openDeployed, type DeployedStack } from "../deployed/stack.ts";
+import { commitOf, type DeployedBuild } from "./deployed.ts";
 import { provenIn } from "./proof.ts";
 
 /** What is promoted, and the stack that has proven it. */
@@ -45,21 +44,25 @@ export async function promotionOf(
 }
 
 /** An account's registry gives its images to that account alone. */
-export async function requireReachable(stack: Stack, promoted: Promotion | undefined): Promise<void> {
+export async function requireReachable(
+  deployed: DeployedStack,
+  promoted: Promotion | undefined,
+): Promise<void> {
   if (promoted === undefined) return;
-  const { config } = await readServerless(stack);
+  const { config } = serverlessSettings(await deployed.config());
   const owner = OF_ACCOUNT.exec(promoted.image)?.[1] ?? config.accountId;
   if (owner === config.accountId) return;
   throw new StewardError(
     "promotion_image_elsewhere",
-    `${promoted.image} is in the registry of account ${owner}, and ${stack.name} is in ${config.accountId}.`,
+    `${promoted.image} is in the registry of account ${owner}, and ${deployed.stack.name} is in ${config.accountId}.`,
   );
 }
 
 /** Somebody's update after the recorded rollout was probed by nobody here. */
-async function requireUnchanged(stack: Stack, proven: DeployedBuild): Promise<void> {
-  const { target, bundle, image } = await outputsOf(stack);
-  if (target === "host") throw new StewardError("stack_not_serverless");
+async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
+  const { output } = await state();
+  const [bundle, image] = [output("bundleHash"), output("image")];
+  if (output("target") === "host") throw new StewardError("stack_not_serverless");
   if (bundle === proven.bundle && image === proven.image) return;
   throw new StewardError(
     "promotion_unproven",

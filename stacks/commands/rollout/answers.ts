@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 
 const ANSWER_MS = 5_000;
 const BACK_MS = 60_000;
 const RETRY_MS = 500;
-
-/** Where a stack answers; empty before its first update. */
-export async function addressOf(stack: Stack): Promise<string> {
-  return String((await stack.outputs())["url"]?.value ?? "");
-}
 
 /** By what a deployment is known from outside: the bundle that answers, and the secrets that it runs with. */
 export async function answerOf(url: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { addressOf, answerOf, untilAnswers } from "./answers.ts";
+import { targetOf, type DeployedStack } from "../deployed/stack.ts";
+import { answerOf, untilAnswers } from "./answers.ts";
 import type { Before } from "./before.ts";
 import { serverlessBefore } from "./serverless.ts";
 
@@ -10,14 +10,14 @@ import { serverlessBefore } from "./serverless.ts";
  * @param byShares whether a new version is to take over share by share.
  * @throws StewardError `stack_not_serverless` where it cannot.
  */
-export async function lookBefore(stack: Stack, byShares: boolean): Promise<Before> {
-  const target = await stack.getAllConfig().then((config) => config["steward:target"]?.value);
+export async function lookBefore(stack: DeployedStack, byShares: boolean): Promise<Before> {
+  const target = await targetOf(stack);
   if (target === "host" && byShares) throw new StewardError("stack_not_serverless");
   return target === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
-async function hostBefore(stack: Stack): Promise<Before> {
-  const url = await addressOf(stack);
+async function hostBefore({ state }: DeployedStack): Promise<Before> {
+  const url = (await state()).output("url");
   const answered = await answerOf(url);
   return {
     migrations: [],

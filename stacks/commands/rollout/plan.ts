@@ -1,5 +1,6 @@
-import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
+import type { DeployedStack } from "../deployed/stack.ts";
 import { stepsOf, type PlannedStep } from "../deployed/steps.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import { newestBackup } from "./backup.ts";
@@ -26,7 +27,7 @@ export interface UpdatePlan {
  * @throws where the preview fails for another reason than a policy.
  */
 export async function planUpdate(
-  stack: Stack,
+  stack: DeployedStack,
   before: Before,
   options: Pick<RolloutOptions, "config" | "accept" | "backup" | "canary">,
   output: CommandOutput,

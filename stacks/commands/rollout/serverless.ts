@@ -1,12 +1,12 @@
-import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { connect } from "../../../infra/serverless/container-api.ts";
 import { putBack, readFormer, setShares, type Deployed } from "../../../infra/serverless/former-version.ts";
 import { addedTags, type PlannedMigrations } from "../../../infra/serverless/migration-changes.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { stackBackups } from "../backup/signed.ts";
-import { readServerless } from "../deployed/config.ts";
-import { findResource, resourcesOf } from "../deployed/resources.ts";
-import { addressOf, answerOf, untilAnswers } from "./answers.ts";
+import { serverlessSettings } from "../deployed/config.ts";
+import type { DeployedStack } from "../deployed/stack.ts";
+import { findResource, readState } from "../deployed/state.ts";
+import { answerOf, untilAnswers } from "./answers.ts";
 import type { Before } from "./before.ts";
 
 const VERSION = "WorkerVersion::worker-current";
@@ -14,27 +14,27 @@ const DEPLOYMENT = "WorkersDeployment::worker-deployed";
 const PLAN = "MigrationPlan::migrations";
 
 /** A serverless stack before an update. */
-export async function serverlessBefore(stack: Stack): Promise<Before> {
-  const { config, cloudflare } = await readServerless(stack);
+export async function serverlessBefore(deployed: DeployedStack): Promise<Before> {
+  const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
-  const resources = await resourcesOf(stack);
-  const deployed = findResource(resources, PLAN)?.inputs as PlannedMigrations | undefined;
-  const recorded = findResource(resources, DEPLOYMENT);
+  const state = await deployed.state();
+  const planned = findResource(state, PLAN)?.inputs as PlannedMigrations | undefined;
+  const recorded = findResource(state, DEPLOYMENT);
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
-  const scriptName = deployed?.workerName ?? workerName;
+  const scriptName = planned?.workerName ?? workerName;
   const place: Deployed = { accountId, scriptName, applicationName: `${scriptName}-sandbox` };
   const version = await readFormer(client, place);
-  const url = await addressOf(stack);
+  const url = state.output("url");
   const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;
   return {
     // A stack that has no Worker yet has nothing to lose.
-    migrations: deployed === undefined ? [] : addedTags(deployed, { workerName, migrations }),
+    migrations: planned === undefined ? [] : addedTags(planned, { workerName, migrations }),
     former: version && { version, answered: await answerOf(url) },
-    backups: stackBackups(url, resources),
+    backups: stackBackups(state),
     replace: overtaken ? [recorded.urn] : [],
     canary: recorded && {
       deploymentUrn: recorded.urn,
-      nextVersion: async () => findResource(await resourcesOf(stack), VERSION)?.id,
+      nextVersion: async () => findResource(await readState(deployed.stack), VERSION)?.id,
       share: (versions) => setShares(client, place, versions, "canary"),
       compare: (versionIds, watchMs) =>
         compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),

@@ -1,6 +1,7 @@
-import { ConcurrentUpdateError, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { causeOf } from "../../../infra/shell/cause.ts";
+import { deployedBuild } from "../promotion/deployed.ts";
 import type { Before, Former } from "./before.ts";
 import { takeShares } from "./canary.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
@@ -34,9 +35,11 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;
   record.note("updating");
   try {
-    const changes = await takeOver(stack, run);
+    const { summary, outputs } = await takeOver(stack, run);
+    const changes = summary.resourceChanges ?? {};
     record.note("updated", { changes });
-    return { exit: EXIT.done, facts: { changes } };
+    const deployed = await deployedBuild((name) => String(outputs[name]?.value ?? ""));
+    return { exit: EXIT.done, facts: { changes, deployed } };
   } catch (error) {
     if (!(error instanceof ConcurrentUpdateError)) return goBack(causeOf(error), run);
     record.note("ended", { exit: EXIT.notBegun });
@@ -44,7 +47,7 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
   }
 }
 
-async function takeOver(stack: Stack, run: UpdateRun): Promise<object> {
+async function takeOver(stack: Stack, run: UpdateRun): Promise<UpResult> {
   const { options, plan, before, former, record, output } = run;
   const { canary: shares, watchMs } = options;
   const progress = showProgress(output, "Updating", plan.steps.length);
@@ -58,8 +61,7 @@ async function takeOver(stack: Stack, run: UpdateRun): Promise<object> {
       const { canary } = before;
       await takeShares(stack, { canary, former: former.version, shares, watchMs, record, engine, say });
     }
-    const { summary } = await stack.up({ ...engine, replace: before.replace });
-    return summary.resourceChanges ?? {};
+    return await stack.up({ ...engine, replace: before.replace });
   } finally {
     progress.end();
   }

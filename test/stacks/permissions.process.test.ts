@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkPermissions } from "../../infra/serverless/permission-check.ts";
 import { permissionsOf } from "../../infra/serverless/permissions.ts";
 import { ACCOUNT, clientOf, TOKEN, type ScopedTokens } from "../rehearsal/support.ts";
+import { stackProgram } from "../support/program.ts";
+import { registered, type RegisteredResource } from "../support/registered.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 const AREAS = {
   "Workers Scripts": "workers",
@@ -39,9 +40,9 @@ describe("the permissions of the API token", () => {
         [READ_ONLY]: NAMES.map((name) => `${AREAS[name]}:read` as const),
       },
     });
-  }, ENGINE_MS);
+  });
 
-  afterAll(() => world?.close(), UPDATE_MS);
+  afterAll(() => world?.close());
 
   /** What a check with this token says: its error, or what it warns of. */
   async function check(apiToken: string, { gate = true, baseURL = world.stage.cloudflare.url } = {}) {
@@ -120,19 +121,15 @@ describe("the permissions of the API token", () => {
     );
   });
 
-  test(
-    "are looked at in a preview, before anything else is",
-    async () => {
-      const [token] = shortOf("Containers");
-      const { stack } = await world.stack({
-        config: { "cloudflare:apiToken": { value: token, secret: true } },
-      });
-      const failure = await stack.preview().then(() => "", String);
+  test("are checked before anything is registered", async () => {
+    const [token] = shortOf("Containers");
+    const found: RegisteredResource[] = [];
+    const config = { ...world.config(), "cloudflare:apiToken": { value: token, secret: true } };
+    const failure = await registered(stackProgram(), { config, found }).then(() => "", String);
 
-      expect(failure).toContain("Containers: needed for the container application");
-      expect(failure).not.toContain("    at ");
-      expect(failure).not.toContain("R2Bucket");
-    },
-    UPDATE_MS,
-  );
+    expect(failure).toContain("Containers: needed for the container application");
+    expect(failure).not.toContain("    at ");
+    // The estimate stands for nothing in the account.
+    expect(found.map(({ name }) => name)).toEqual(["cost"]);
+  });
 });

@@ -1,0 +1,158 @@
+import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
+import { exampleConfig } from "../support/example-stack.ts";
+import { golden } from "../support/golden.ts";
+import { stackProgram } from "../support/program.ts";
+import { unknownProperties } from "../support/provider-schema.ts";
+import { registered, type RegisteredResource } from "../support/registered.ts";
+import { cloudflareConfig } from "../support/stack.ts";
+
+const BUCKET = "cloudflare:index/r2Bucket:R2Bucket";
+const WORKER = "cloudflare:index/worker:Worker";
+const ACCESS = "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication";
+const DOMAIN = "cloudflare:index/workersCustomDomain:WorkersCustomDomain";
+
+/** The secrets that the examples' comments tell to set. */
+const SECRETS: ConfigMap = {
+  "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+  "steward:slackBotToken": { value: "xoxb-test-0123456789", secret: true },
+  "steward:slackSigningSecret": { value: "the-signing-secret-0123", secret: true },
+};
+const MORE_CHANNELS: ConfigMap = {
+  "steward:telegramBotToken": { value: "1234567890:the-bots-token", secret: true },
+  "steward:discordBotToken": { value: "the-bots-token", secret: true },
+  "steward:discordApplicationId": { value: "1000000000000000001" },
+  "steward:discordPublicKey": { value: "0".repeat(64) },
+};
+
+/** What the serverless program registers, by Pulumi's mocks: the engine's own life cycle is in serverless.engine.test.ts. */
+describe("the shape of the serverless stack", () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await startStage();
+  });
+
+  afterAll(() => stage?.close());
+
+  /** What an example registers with these changes; `undefined` removes a key. */
+  async function shape(
+    name: "dev" | "prod",
+    changes: Record<string, ConfigMap[string] | undefined> = {},
+  ): Promise<RegisteredResource[]> {
+    const config: typeof changes = {
+      ...(await exampleConfig(name)),
+      ...SECRETS,
+      ...changes,
+      ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+    };
+    const given = Object.entries(config).filter(([, value]) => value !== undefined);
+    return registered(stackProgram(), { config: Object.fromEntries(given) as ConfigMap, stack: name });
+  }
+
+  const ofType = (resources: readonly RegisteredResource[], type: string) =>
+    resources.filter((resource) => resource.type === type);
+
+  test.each([
+    { name: "dev" as const, channels: {} },
+    { name: "prod" as const, channels: MORE_CHANNELS },
+  ])("$name is as in its golden file, and uses no property that the official provider lacks", async (example) => {
+    const { name, channels } = example;
+    const resources = await shape(name, channels);
+
+    expect(await unknownProperties(resources)).toEqual([]);
+    expect(ofType(resources, BUCKET)).toMatchObject([
+      { inputs: { accountId: expect.any(String), name: `${name}-steward` } },
+    ]);
+    const replaced = [[stage.cloudflare.url, "<api>"]] as const;
+    await expect(await golden(resources, replaced)).toMatchFileSnapshot(`golden/${name}.json`);
+  });
+
+  test("a renamed Worker is replaced, and the bucket is protected only if the configuration says so", async () => {
+    const open = await shape("dev");
+    expect(ofType(open, WORKER)).toMatchObject([{ name: "worker", replaceOnChanges: ["name"] }]);
+    expect(open.filter(({ protect }) => protect)).toEqual([]);
+
+    const kept = await shape("dev", { "steward:protectState": { value: "true" } });
+    expect(kept.filter(({ protect }) => protect).map(({ type }) => type)).toEqual([BUCKET]);
+  });
+
+  test("a host name of one's own closes workers.dev, and frees the name before it moves", async () => {
+    expect(ofType(await shape("dev"), DOMAIN)).toEqual([]);
+    const resources = await shape("dev", {
+      "steward:hostname": { value: "bot.acme.dev" },
+      "steward:subdomain": undefined,
+    });
+
+    expect(ofType(resources, WORKER)).toMatchObject([{ inputs: { subdomain: { enabled: false } } }]);
+    expect(ofType(resources, DOMAIN)).toMatchObject([
+      { inputs: { hostname: "bot.acme.dev" }, deleteBeforeReplace: true, dependsOn: ["worker-deployed", "worker"] },
+    ]);
+  });
+
+  test("without operators there is no identity gateway, and the Worker gets no audience", async () => {
+    const resources = await shape("dev", { "steward:operators": undefined, "steward:teamDomain": undefined });
+
+    expect(ofType(resources, ACCESS)).toEqual([]);
+    expect(JSON.stringify(resources)).not.toContain("EDGE_ACCESS_AUD");
+  });
+
+  test("private webhooks have no public paths, and no platform is registered", async () => {
+    const resources = await shape("dev", {
+      ...MORE_CHANNELS,
+      "steward:publicWebhooks": { value: "false" },
+    });
+
+    expect(ofType(resources, ACCESS).map(({ name }) => name)).toEqual(["access"]);
+    expect(resources.filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/channels:"))).toEqual([]);
+  });
+
+  test("platforms are registered after the probe, the container application after the Worker", async () => {
+    const resources = await shape("prod", MORE_CHANNELS);
+    const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
+
+    expect(dependenciesOf("readiness-probe")).toEqual(expect.arrayContaining(["worker-deployed"]));
+    expect(dependenciesOf("sandbox")).toEqual(expect.arrayContaining(["worker-deployed"]));
+    expect(dependenciesOf("worker-deployed")).toEqual(expect.arrayContaining(["worker-current"]));
+  });
+
+  test("each migration has a version and a deployment of its own, in the order of the list", async () => {
+    const migrations = ["v1", "v2"].map((tag, at) => ({ tag, newSqliteClasses: [at === 0 ? "Sandbox" : "Archive"] }));
+    const resources = await shape("dev", { "steward:migrations": { value: JSON.stringify(migrations) } });
+    const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
+
+    expect(dependenciesOf("worker-migrate-v2")).toEqual(expect.arrayContaining(["worker-migrate-v1-deployed"]));
+    expect(dependenciesOf("worker-current")).toEqual(expect.arrayContaining(["worker-migrate-v2-deployed"]));
+  });
+
+  test("an image that is given is neither built nor pushed", async () => {
+    const pushed = (resources: readonly RegisteredResource[]) => resources.some(({ name }) => name === "image-push");
+    expect(pushed(await shape("dev"))).toBe(true);
+    const image = `registry.example.com/steward@sha256:${"1".repeat(64)}`;
+    const resources = await shape("dev", { "steward:image": { value: image } });
+
+    expect(pushed(resources)).toBe(false);
+    expect(resources.find(({ name }) => name === "sandbox")?.inputs).toMatchObject({ image });
+  });
+
+  test("every secret is registered as one", async () => {
+    const values = Object.values({ ...SECRETS, ...MORE_CHANNELS }).filter(({ secret }) => secret);
+    const text = JSON.stringify(await shape("prod", MORE_CHANNELS));
+    expect(values.filter(({ value }) => text.includes(value))).toEqual([]);
+  });
+});
+
+test("a property that the official provider lacks is found, also in nested objects", async () => {
+  const inputs = {
+    accountId: "a",
+    name: "n",
+    nmae: "n",
+    observability: { enabled: true, logs: { enbled: true } },
+  };
+
+  expect(await unknownProperties([{ type: WORKER, inputs }])).toEqual([
+    "cloudflare:index/worker:Worker has no nmae",
+    "cloudflare:index/worker:Worker has no observability.logs.enbled",
+  ]);
+});

@@ -1,0 +1,27 @@
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import type { RegisteredResource } from "./registered.ts";
+
+/**
+ * Returns resources as the text of a golden file, without what differs between machines and with the code.
+ *
+ * After an intended change, `-u` behind the test file's name writes the golden files, and the difference belongs in the
+ * commit.
+ */
+export async function golden(
+  resources: readonly RegisteredResource[],
+  replaced: readonly (readonly [string, string])[],
+): Promise<string> {
+  const { hash, worker, container } = await buildBundle();
+  let text = JSON.stringify(
+    resources.map(({ type, name, inputs }) => ({ type, name, inputs })),
+    undefined,
+    2,
+  );
+  for (const one of [hash, worker.hash, container.hash]) text = text.replaceAll(one, "<hash>");
+  for (const [from, to] of replaced) text = text.replaceAll(from, to);
+  return `${text
+    .replaceAll(process.execPath, "<node>")
+    .replaceAll(process.cwd(), "<checkout>")
+    .replaceAll(/steward-base:[0-9a-f]+/g, "steward-base:<hash>")
+    .replaceAll(/"contentBase64": "[^"]*"/g, '"contentBase64": "<code>"')}\n`;
+}

@@ -1,0 +1,93 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
+import type { ConfigMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
+
+/** A resource as a program registers it. Secrets are "[secret]", what a preview cannot know "[unknown]". */
+export interface RegisteredResource {
+  type: string;
+  name: string;
+  inputs: Record<string, unknown>;
+  /** Names of the resources that it waits for. */
+  dependsOn: string[];
+  protect: boolean;
+  replaceOnChanges: string[];
+  deleteBeforeReplace: boolean;
+}
+
+interface Registration {
+  config?: ConfigMap;
+  /** The stack's name. Default: test. */
+  stack?: string;
+  /** Receives what was registered, also if the program fails. */
+  found?: RegisteredResource[];
+}
+
+/**
+ * Runs a program as a preview of a new stack, with Pulumi's own mocks in the engine's place, and returns what it
+ * registers, components included, by type and name.
+ *
+ * The engine's part is not modelled: no provider checks or adds to the inputs, and no resource is compared with a state.
+ */
+export async function registered(
+  program: PulumiFn,
+  { config = {}, stack = "test", found = [] }: Registration,
+): Promise<RegisteredResource[]> {
+  const keys = Object.keys(config);
+  const values = Object.fromEntries(keys.map((key) => [key, config[key]?.value ?? ""]));
+  pulumi.runtime.setAllConfig(
+    values,
+    keys.filter((key) => config[key]?.secret === true),
+  );
+  // Without an id and outputs of their own, all that a provider makes is unknown, as in a preview.
+  const mocks: pulumi.runtime.Mocks = {
+    newResource: ({ inputs }) => ({ id: undefined, state: inputs }),
+    call: ({ inputs }) => inputs,
+  };
+  await pulumi.runtime.setMocks(mocks, "steward", stack, true);
+  const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
+  const register = monitor.registerResource.bind(monitor);
+  monitor.registerResource = (request, answer) => {
+    if (!request.getType().startsWith("pulumi:")) found.push(describe(request));
+    return register(request, answer);
+  };
+  await program();
+  await pulumi.runtime.waitForRPCs();
+  return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+interface Monitor {
+  registerResource(request: RegisterResourceRequest, answer: unknown): Promise<void>;
+}
+
+function describe(request: RegisterResourceRequest): RegisteredResource {
+  return {
+    type: request.getType(),
+    name: request.getName(),
+    inputs: plain(request.getObject()?.toJavaScript() ?? {}),
+    dependsOn: request.getDependenciesList().map((urn) => urn.split("::").slice(3).join("::")),
+    protect: request.getProtect(),
+    replaceOnChanges: request.getReplaceonchangesList(),
+    deleteBeforeReplace: request.getDeletebeforereplace(),
+  };
+}
+
+/** What stands for a value that a preview cannot know, and for a secret (pulumi sdk/nodejs/runtime/rpc.ts). */
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const SIGNATURE = "4dabf18193072939515e22adb298388d";
+
+/** Without the serialised code of a dynamic provider. */
+function plain(inputs: object): Record<string, unknown> {
+  const given = Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
+  return Object.fromEntries(given.map(([name, value]) => [name, plainValue(value)]));
+}
+
+function plainValue(value: unknown): unknown {
+  if (value === UNKNOWN) return "[unknown]";
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== "object" || value === null) return value;
+  return SIGNATURE in value ? "[secret]" : plain(value);
+}
+
+function key({ type, name }: RegisteredResource): string {
+  return `${type} ${name}`;
+}
