@@ -28,7 +28,10 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const [name] = command.processedArgs as [string];
   const { remove } = command.opts<{ remove?: string }>();
 
-  const { config: stored } = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const { config: stored } = await openDeployed(name, {
+    runsProgram: false,
+    log: (line) => say(`${line}\n`),
+  });
   const { config, cloudflare } = serverlessSettings(await stored());
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
   if (remove !== undefined) {

@@ -67,22 +67,25 @@ test.each([
       "    fix: pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
     ],
   },
-])("the program reports $what at once, with key and fix, asks nobody and registers nothing", async (given) => {
-  const found: RegisteredResource[] = [];
-  const failure = await registered(stackProgram(), {
-    config: {
-      ...cloudflareConfig(recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
-      "steward:target": { value: "serverless" },
-      "steward:accountId": { value: "00112233445566778899aabbccddeeff" },
-      "steward:subdomain": { value: "acme" },
-      ...given.config,
-    },
-    found,
-  }).then(() => "", String);
+])(
+  "the program reports $what at once, with key and fix, asks nobody and registers nothing",
+  async (given) => {
+    const found: RegisteredResource[] = [];
+    const failure = await registered(stackProgram(), {
+      config: {
+        ...cloudflareConfig(recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
+        "steward:target": { value: "serverless" },
+        "steward:accountId": { value: "00112233445566778899aabbccddeeff" },
+        "steward:subdomain": { value: "acme" },
+        ...given.config,
+      },
+      found,
+    }).then(() => "", String);
 
-  for (const line of given.report) expect(failure).toContain(line);
-  expect(failure).not.toContain(PLAIN_SECRET);
-  expect(failure).not.toContain("    at ");
-  expect(recorder.take()).toEqual([]);
-  expect(found).toEqual([]);
-});
+    for (const line of given.report) expect(failure).toContain(line);
+    expect(failure).not.toContain(PLAIN_SECRET);
+    expect(failure).not.toContain("    at ");
+    expect(recorder.take()).toEqual([]);
+    expect(found).toEqual([]);
+  },
+);

@@ -57,17 +57,20 @@ describe("the shape of the serverless stack", () => {
   test.each([
     { name: "dev" as const, channels: {} },
     { name: "prod" as const, channels: MORE_CHANNELS },
-  ])("$name is as in its golden file, and uses no property that the official provider lacks", async (example) => {
-    const { name, channels } = example;
-    const resources = await shape(name, channels);
+  ])(
+    "$name is as in its golden file, and uses no property that the official provider lacks",
+    async (example) => {
+      const { name, channels } = example;
+      const resources = await shape(name, channels);
 
-    expect(await unknownProperties(resources)).toEqual([]);
-    expect(ofType(resources, BUCKET)).toMatchObject([
-      { inputs: { accountId: expect.any(String), name: `${name}-steward` } },
-    ]);
-    const replaced = [[stage.cloudflare.url, "<api>"]] as const;
-    await expect(await golden(resources, replaced)).toMatchFileSnapshot(`golden/${name}.json`);
-  });
+      expect(await unknownProperties(resources)).toEqual([]);
+      expect(ofType(resources, BUCKET)).toMatchObject([
+        { inputs: { accountId: expect.any(String), name: `${name}-steward` } },
+      ]);
+      const replaced = [[stage.cloudflare.url, "<api>"]] as const;
+      await expect(await golden(resources, replaced)).toMatchFileSnapshot(`golden/${name}.json`);
+    },
+  );
 
   test("a renamed Worker is replaced, and the bucket is protected only if the configuration says so", async () => {
     const open = await shape("dev");
@@ -87,7 +90,11 @@ describe("the shape of the serverless stack", () => {
 
     expect(ofType(resources, WORKER)).toMatchObject([{ inputs: { subdomain: { enabled: false } } }]);
     expect(ofType(resources, DOMAIN)).toMatchObject([
-      { inputs: { hostname: "bot.acme.dev" }, deleteBeforeReplace: true, dependsOn: ["worker-deployed", "worker"] },
+      {
+        inputs: { hostname: "bot.acme.dev" },
+        deleteBeforeReplace: true,
+        dependsOn: ["worker-deployed", "worker"],
+      },
     ]);
   });
 
@@ -118,16 +125,22 @@ describe("the shape of the serverless stack", () => {
   });
 
   test("each migration has a version and a deployment of its own, in the order of the list", async () => {
-    const migrations = ["v1", "v2"].map((tag, at) => ({ tag, newSqliteClasses: [at === 0 ? "Sandbox" : "Archive"] }));
+    const migrations = ["v1", "v2"].map((tag, at) => ({
+      tag,
+      newSqliteClasses: [at === 0 ? "Sandbox" : "Archive"],
+    }));
     const resources = await shape("dev", { "steward:migrations": { value: JSON.stringify(migrations) } });
     const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
 
-    expect(dependenciesOf("worker-migrate-v2")).toEqual(expect.arrayContaining(["worker-migrate-v1-deployed"]));
+    expect(dependenciesOf("worker-migrate-v2")).toEqual(
+      expect.arrayContaining(["worker-migrate-v1-deployed"]),
+    );
     expect(dependenciesOf("worker-current")).toEqual(expect.arrayContaining(["worker-migrate-v2-deployed"]));
   });
 
   test("an image that is given is neither built nor pushed", async () => {
-    const pushed = (resources: readonly RegisteredResource[]) => resources.some(({ name }) => name === "image-push");
+    const pushed = (resources: readonly RegisteredResource[]) =>
+      resources.some(({ name }) => name === "image-push");
     expect(pushed(await shape("dev"))).toBe(true);
     const image = `registry.example.com/steward@sha256:${"1".repeat(64)}`;
     const resources = await shape("dev", { "steward:image": { value: image } });

@@ -19,7 +19,9 @@ interface Property {
 const FILE = join(import.meta.dirname, "../rehearsal/providers/fixtures/official-schema.json");
 
 /** The properties of resources of the `cloudflare` provider that the official one does not have, a sentence each. */
-export async function unknownProperties(resources: readonly Pick<RegisteredResource, "type" | "inputs">[]): Promise<string[]> {
+export async function unknownProperties(
+  resources: readonly Pick<RegisteredResource, "type" | "inputs">[],
+): Promise<string[]> {
   const schema = JSON.parse(await readFile(FILE, "utf8")) as Schema;
   return resources
     .filter(({ type }) => type.startsWith("cloudflare:"))

@@ -51,8 +51,13 @@ export async function registered(
     return register(request, answer);
   };
   await program();
-  await pulumi.runtime.waitForRPCs();
+  await (pulumi.runtime as unknown as Settling).waitForRPCs();
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** Pulumi exports this function and leaves it out of its types. */
+interface Settling {
+  waitForRPCs(): Promise<void>;
 }
 
 interface Monitor {
@@ -65,7 +70,7 @@ function describe(request: RegisterResourceRequest): RegisteredResource {
     name: request.getName(),
     inputs: plain(request.getObject()?.toJavaScript() ?? {}),
     dependsOn: request.getDependenciesList().map((urn) => urn.split("::").slice(3).join("::")),
-    protect: request.getProtect(),
+    protect: request.getProtect() === true,
     replaceOnChanges: request.getReplaceonchangesList(),
     deleteBeforeReplace: request.getDeletebeforereplace(),
   };

@@ -21,10 +21,7 @@ export interface PolicyPreview {
 const STATE_OUTPUTS = ["bucketName", "volumeName"];
 
 /** Previews the stack under the policy pack. Throws where a mandatory rule is broken. */
-export async function previewWithPolicies(
-  deployed: DeployedStack,
-  options: PolicyPreview,
-): Promise<void> {
+export async function previewWithPolicies(deployed: DeployedStack, options: PolicyPreview): Promise<void> {
   const pack = await buildPolicyPack();
   const dir = await mkdtemp(path.join(tmpdir(), "steward-policy-config-"));
   try {

@@ -15,8 +15,8 @@ import { stackCommand } from "../../support/stack-command.ts";
 import { ENGINE_MS, stackBeside, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 const DIGEST = `registry.example.com/steward@sha256:${"1".repeat(64)}`;
-const ANOTHER = `registry.example.com/steward@sha256:${"2".repeat(64)}`;
 const OTHER_ACCOUNT = "f".repeat(32);
+const ELSEWHERE = `registry.cloudflare.com/${OTHER_ACCOUNT}/steward@sha256:${"3".repeat(64)}`;
 
 let world: ServerlessStage;
 let staging: TestStack;
@@ -148,14 +148,26 @@ test(
 );
 
 test(
-  "refuses what was deployed beside the rollouts, and what did not answer its probe",
+  "refuses what was deployed beside the rollouts, and an image that the target's account cannot read",
   async () => {
-    await setImage(ANOTHER);
+    await setImage(ELSEWHERE);
     await staging.stack.up();
     const beside = await promote();
     expect(beside.report).toMatchObject({ code: "promotion_unproven" });
-    expect(beside.report["cause"]).toContain(`with the image ${ANOTHER}, and its last rollout`);
+    expect(beside.report["cause"]).toContain(`with the image ${ELSEWHERE}, and its last rollout`);
 
+    const proving = await rollout("staging", "--yes");
+    expect(proving.code, proving.said).toBe(0);
+    const elsewhere = await promote();
+    expect(elsewhere.report).toMatchObject({ code: "promotion_image_elsewhere" });
+    expect(elsewhere.report["cause"]).toContain(`account ${OTHER_ACCOUNT}, and prod is in ${ACCOUNT}`);
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "refuses what did not answer its probe, and a rollout that was cut off",
+  async () => {
     silent = true;
     await staging.stack.setConfig("steward:logLevel", { value: "error" });
     expect((await rollout("staging", "--yes")).code).not.toBe(0);
@@ -163,20 +175,6 @@ test(
     const failed = await promote();
     expect(failed.report["cause"]).toMatch(/^The rollout of \S+ of staging ended with [45]\.$/);
     expect(failed.code).toBe(1);
-    expect((await outputsOf(prod)).image).toBe(DIGEST);
-  },
-  UPDATE_MS * 2,
-);
-
-test(
-  "refuses an image that the target's account cannot read, and a rollout that was cut off",
-  async () => {
-    await setImage(`registry.cloudflare.com/${OTHER_ACCOUNT}/steward@sha256:${"3".repeat(64)}`);
-    const proving = await rollout("staging", "--yes");
-    expect(proving.code, proving.said).toBe(0);
-    const elsewhere = await promote();
-    expect(elsewhere.report).toMatchObject({ code: "promotion_image_elsewhere" });
-    expect(elsewhere.report["cause"]).toContain(`account ${OTHER_ACCOUNT}, and prod is in ${ACCOUNT}`);
 
     const cut = path.join(staging.folder, ".steward/rollouts/staging/9999.jsonl");
     await writeFile(cut, '{"time":"2026-01-31T09:30:00.000Z","step":"updating"}\n');
@@ -185,6 +183,7 @@ test(
       code: "promotion_unproven",
       cause: 'The rollout of 2026-01-31T09:30:00.000Z of staging was interrupted at "updating".',
     });
+    expect((await outputsOf(prod)).image).toBe(DIGEST);
   },
   UPDATE_MS * 2,
 );
