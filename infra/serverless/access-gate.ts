@@ -1,5 +1,5 @@
-import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
+import * as cloudflare from "./cloudflare.ts";
 
 /** Arguments of {@link AccessGate}. */
 export interface AccessGateArgs {

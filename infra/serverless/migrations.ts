@@ -1,5 +1,5 @@
-import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
+import * as cloudflare from "./cloudflare.ts";
 import { migrationSteps, type Migration, type MigrationStep } from "./migration-list.ts";
 
 /** Arguments of {@link Migrations}. */

@@ -1,5 +1,5 @@
-import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
+import * as cloudflare from "./cloudflare.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { Migration } from "./migration-list.ts";
 import { Migrations } from "./migrations.ts";
