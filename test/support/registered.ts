@@ -30,7 +30,7 @@ interface Registration {
  */
 export async function registered(
   program: PulumiFn,
-  { config = {}, stack = "test", found = [] }: Registration,
+  { config = {}, stack = "test", found = [] }: Registration = {},
 ): Promise<RegisteredResource[]> {
   const keys = Object.keys(config);
   const values = Object.fromEntries(keys.map((key) => [key, config[key]?.value ?? ""]));

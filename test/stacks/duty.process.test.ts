@@ -1,0 +1,192 @@
+import * as pulumi from "@pulumi/pulumi";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { costEstimateProvider, type EstimateInputs } from "../../infra/serverless/cost-estimate-provider.ts";
+import { readDuty } from "../../infra/serverless/duty.ts";
+import { DUTY_KEY, type DutyRecord } from "../../runtime/contract/duty.ts";
+import { ACCOUNT, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
+import { stackProgram } from "../support/program.ts";
+import { registered } from "../support/registered.ts";
+import { cloudflareConfig } from "../support/stack.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const { check, diff } = costEstimateProvider as Required<typeof costEstimateProvider>;
+const NO_BUCKETS = "may-do-all-but-buckets".padEnd(40, "x");
+
+/** What a container leaves that is awake so many hours of each day, measured until now. */
+function recordOf(hours: number, { days = 12, changes = {} as Partial<DutyRecord> } = {}): DutyRecord {
+  const now = Date.now();
+  const names = Array.from({ length: days }, (_, ago) =>
+    new Date(now - ago * DAY).toISOString().slice(0, 10),
+  );
+  const each = { awakeMs: hours * HOUR, starts: 9 };
+  return {
+    version: 1,
+    since: new Date(now - days * DAY).toISOString(),
+    at: new Date(now).toISOString(),
+    asleep: false,
+    sleepAfterMs: 600_000,
+    days: Object.fromEntries(names.map((name) => [name, each])),
+    ...changes,
+  };
+}
+
+describe("how long the deployed container is awake", () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await startStage(undefined, {
+      scopedTokens: { [NO_BUCKETS]: ["workers:edit", "containers:edit", "access:edit"] },
+    });
+    await stage.client.r2.buckets.create({ account_id: ACCOUNT, name: "test-steward" });
+  });
+
+  afterAll(() => stage?.close());
+
+  async function store(content: unknown): Promise<void> {
+    const { url } = stage.cloudflare;
+    const object = `${url}/accounts/${ACCOUNT}/r2/buckets/test-steward/objects/${DUTY_KEY}`;
+    const body = typeof content === "string" ? content : JSON.stringify(content);
+    const response = await fetch(object, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body,
+    });
+    expect(response.status).toBe(200);
+  }
+
+  const read = (changes: Partial<Parameters<typeof readDuty>[0]> = {}) =>
+    readDuty({
+      accountId: ACCOUNT,
+      apiToken: TOKEN,
+      baseURL: stage.cloudflare.url,
+      bucketName: "test-steward",
+      now: Date.now(),
+      ...changes,
+    });
+
+  /** What the estimate becomes in a preview, by what is measured now: its line, and whether it changes. */
+  async function estimated(
+    deployed: EstimateInputs,
+    changes: Partial<EstimateInputs> = {},
+  ): Promise<{ line: string; inputs: EstimateInputs; changed: boolean }> {
+    const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const news = { instanceType: "lite", sleepAfter: "10m", duty: await read(), ...changes } as const;
+    const checked = await check(deployed, news);
+    const line = write.mock.calls.map(([text]) => String(text)).join("");
+    write.mockRestore();
+    const inputs = checked.inputs as EstimateInputs;
+    const { changes: changed = false } = await diff("estimate", deployed, inputs);
+    return { line, inputs, changed };
+  }
+
+  const NOTHING = {} as EstimateInputs;
+
+  test("is expected while nothing has been measured, and said to be", async () => {
+    const first = await estimated(NOTHING);
+    const { line, changed } = await estimated(first.inputs);
+
+    expect(line).toContain(
+      "(lite, sleepAfter 10m, awake 2 h a day as expected), as deployed. Not measured: ",
+    );
+    expect(line).toContain("nothing has run yet");
+    expect(changed).toBe(false);
+  });
+
+  test("is shown once it was measured for a day, and a little more changes nothing", async () => {
+    const expectedOnly = await estimated(NOTHING);
+    await store(recordOf(3.4));
+    const first = await estimated(expectedOnly.inputs);
+    expect(first.line).toContain(
+      "Estimated cost: about $5.01 a month (lite, sleepAfter 10m, awake 3.4 h a day as measured over 12 days), as deployed",
+    );
+    expect(first.changed).toBe(true);
+    expect(first.inputs.line).toContain("awake 3.4 h a day as measured over 12 days");
+
+    await store(recordOf(4, { days: 13 }));
+    const second = await estimated(first.inputs);
+    expect(second.line).toContain("awake 4 h a day as measured over 13 days), as deployed");
+    expect(second.changed).toBe(false);
+    expect(second.inputs.line).toContain("awake 3.4 h a day");
+  });
+
+  test("tells what a change would cost with it", async () => {
+    await store(recordOf(20));
+    const deployed = await estimated(NOTHING);
+    const { line } = await estimated(deployed.inputs, { sleepAfter: "never" });
+    expect(line).toContain("(lite, sleepAfter never, awake 24 h a day), +$0.34 a month to what is deployed");
+  });
+
+  test("stays as it was last measured if nothing can be read, with the reason", async () => {
+    await store(recordOf(3.4));
+    const deployed = await estimated(NOTHING);
+    await store("{}");
+    const { line, changed } = await estimated(deployed.inputs);
+    expect(line).toContain("as measured over 12 days), as deployed. Not measured: steward/duty.json");
+    expect(changed).toBe(false);
+  });
+
+  test("warns in the preview of a budget that it exceeds", async () => {
+    await store(recordOf(20));
+    const warn = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
+    await registered(stackProgram(), {
+      config: {
+        ...cloudflareConfig(stage.cloudflare.url, TOKEN),
+        "steward:target": { value: "serverless" },
+        "steward:accountId": { value: ACCOUNT },
+        "steward:subdomain": { value: "acme" },
+        "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
+        "steward:monthlyBudget": { value: "6" },
+      },
+    });
+    const warned = warn.mock.calls.map(([text]) => text).join("\n");
+    warn.mockRestore();
+    expect(warned).toContain("costs about $6.40 a month, above steward:monthlyBudget ($6.00)");
+  });
+
+  describe("cannot be told", () => {
+    test.each<[string, unknown, string]>([
+      ["where the object is no JSON", "not JSON", "none that this version reads"],
+      ["where a later version wrote it", { ...recordOf(3), version: 2 }, "none that this version reads"],
+      ["where a time is none", recordOf(3, { changes: { at: "yesterday" } }), "none that this version reads"],
+      [
+        "after less than a day",
+        recordOf(3, { changes: { since: new Date(Date.now() - 5.5 * HOUR).toISOString() } }),
+        "it takes 24 hours, and there are 5",
+      ],
+      [
+        "by a container that never sleeps",
+        recordOf(24, { changes: { sleepAfterMs: null } }),
+        "the deployed container never sleeps",
+      ],
+    ])("%s", async (_where, content, reason) => {
+      await store(content);
+      const { measured, unmeasured } = await read();
+      expect(measured).toBeUndefined();
+      expect(unmeasured).toContain(reason);
+    });
+
+    test("where Cloudflare does not say, or does not answer", async () => {
+      await store(recordOf(3));
+      expect(await read({ bucketName: "no-such-bucket" })).toEqual({ unmeasured: "nothing has run yet" });
+      expect(await read({ apiToken: NO_BUCKETS })).toEqual({ unmeasured: "Cloudflare answered 403" });
+      expect(await read({ baseURL: "http://127.0.0.1:9" })).toEqual({ unmeasured: expect.any(String) });
+      expect(await read()).toMatchObject({
+        measured: { awakeHours: 3, startsADay: 9, sleepAfterMs: 600_000 },
+      });
+    });
+  });
+
+  test("counts the days asleep since the record, and the last 30 alone", async () => {
+    const from = { accountId: ACCOUNT, apiToken: TOKEN, baseURL: stage.cloudflare.url };
+    const at = (daysOn: number) =>
+      readDuty({ ...from, bucketName: "test-steward", now: Date.now() + daysOn * DAY });
+    await store(recordOf(4, { days: 4, changes: { asleep: true } }));
+
+    expect(await at(0)).toMatchObject({ measured: { awakeHours: 4 } });
+    expect((await at(4)).measured?.awakeHours).toBeCloseTo(2, 1);
+    expect(await at(60)).toMatchObject({ measured: { awakeHours: 0, startsADay: 0 } });
+    await store(recordOf(4, { days: 4 }));
+    expect(await at(60)).toMatchObject({ measured: { awakeHours: 4 } });
+  });
+});
