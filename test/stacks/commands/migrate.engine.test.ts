@@ -8,7 +8,7 @@ import { ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 const NOTE = "# Ours: ask the operators before the name changes.";
 
-describe("npm run migrate and npm run orphans, on one stack", () => {
+describe("npm run migrate, orphans and drift, on one stack", () => {
   let world: ServerlessStage;
   let subject: TestStack;
 
@@ -172,6 +172,20 @@ describe("npm run migrate and npm run orphans, on one stack", () => {
       expect(await orphans("--remove", id)).toMatchObject({ code: 0, report: { ok: true, removed: { id } } });
       const { result } = await containers.applications.list({ account_id: ACCOUNT });
       expect(result).toEqual([]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "drift names what is gone, and leaves the state as it is",
+    async () => {
+      const before = await subject.stack.exportStack();
+      const { code, said, report } = await stackCommand(subject, "drift.ts", "test", "--json");
+      expect(said).toMatch(/^gone: sandbox \(pulumi-nodejs:dynamic\/serverless:ContainerApplication\)$/m);
+      expect(said).toContain("To put it back: pulumi up -s test --refresh");
+      expect(report["drift"]).toContainEqual(expect.objectContaining({ name: "worker", what: "gone" }));
+      expect(code).toBe(2);
+      expect(await subject.stack.exportStack()).toEqual(before);
     },
     UPDATE_MS,
   );
