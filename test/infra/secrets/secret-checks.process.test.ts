@@ -153,11 +153,12 @@ describe("a secret is tried at its platform", () => {
 });
 
 describe("what is deployed with the secrets", () => {
-  async function program(): Promise<void> {
+  async function program(): Promise<Record<string, pulumi.Output<string>>> {
     const secrets = { ...RIGHT, SLACK_SIGNING_SECRET: "cannot-be-tried" };
     const values = Object.entries(secrets).map(([name, value]) => [name, pulumi.secret(value)] as const);
     const checks = new SecretChecks("secrets", { secrets: Object.fromEntries(values) });
-    new command.local.Command("service", { create: "echo deployed" }, { dependsOn: checks });
+    const service = new command.local.Command("service", { create: "echo deployed" }, { dependsOn: checks });
+    return { service: service.id };
   }
 
   test("waits for a check of each but the signing secret, whose values are secrets", async () => {
