@@ -19,6 +19,8 @@ export const CONTROL_ROUTES = {
   cli: "/cli",
   /** POST: 202; stops the gateway and starts it anew, also out of "crash-looping". */
   restart: "/restart",
+  /** POST: 202; tries a crashed gateway at once in place of at the end of its backoff. */
+  needed: "/needed",
   /** GET: {@link StateRevision} */
   revision: "/revision",
   /**

@@ -40,6 +40,8 @@ export const ROUTES = {
   /** Public, so that it works for an expired session too. */
   signOut: { method: "POST", path: "/_admin/sign-out", access: "public", onlyWithAdminToken: true },
   admin: { method: "GET", path: "/_admin/", access: "identity" },
+  /** Typed without its slash: leads to the page. */
+  adminBare: { method: "GET", path: "/_admin", access: "identity" },
   devicesPage: { method: "GET", path: "/_admin/devices", access: "identity" },
   devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
   devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },

@@ -3,6 +3,9 @@ import type { Client } from "../contract/client.ts";
 import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
 import { clientOf } from "./limits.ts";
+import { continuePage } from "./pages/continue.ts";
+import { contentSecurityPolicy } from "./pages/layout.ts";
+import type { Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
 /** What a platform and the access middleware leave for the handlers behind them. */
@@ -49,6 +52,18 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
   };
 }
 
+/**
+ * Starts a stopped container for an operator who opens a page. A page that looks again by itself, such as one that
+ * follows the logs, is no such visit: left open, it would keep the container awake for ever.
+ */
+export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
+  return async function wakeForOperatorMiddleware(context, next) {
+    const opens = context.req.method === "GET" && wantsHtml(context.req.raw);
+    if (opens && context.req.query("follow") === undefined) await sandbox.wake("operator");
+    await next();
+  };
+}
+
 /** Keeps what only some may see, and what leads there, out of every cache. */
 export function noStore(): MiddlewareHandler {
   return async function noStoreMiddleware(context, next) {
@@ -77,13 +92,18 @@ export function refuseForeignChanges(): MiddlewareHandler {
 
 /**
  * Refuses what another origin's page asks for, also one of the same site, to which the browser adds the
- * session: some of these routes start the container or do more, although they are asked by GET.
+ * session: some of these routes start the container or do more, although they are asked by GET. A person who was led
+ * here, as by the identity gateway after the sign-in, is asked whether to continue.
  */
 export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
     const site = context.req.header("sec-fetch-site");
-    if (site !== undefined && !OWN_SITES.has(site)) return sendProblem("cross_site");
-    await next();
-    return undefined;
+    if (site === undefined || OWN_SITES.has(site)) return next();
+    const { method, raw } = context.req;
+    const isVisit = method === "GET" && context.req.header("sec-fetch-dest") === "document" && wantsHtml(raw);
+    if (!isVisit) return sendProblem("cross_site");
+    const { pathname, search } = new URL(raw.url);
+    context.header("content-security-policy", await contentSecurityPolicy());
+    return context.html(continuePage(`${pathname}${search}`));
   };
 }

@@ -11,6 +11,7 @@ import {
   refuseForeignChanges,
   requireIdentity,
   requirePublicOrIdentity,
+  wakeForOperator,
   type AccessVariables,
 } from "./access.ts";
 import { addAdminPages } from "./admin/routes.ts";
@@ -70,7 +71,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 
-  app.get(ROUTES.chat.path, chat());
+  app.get(ROUTES.chat.path, chat(sandbox));
   app.get(ROUTES.chatSocket.path, chatSocket());
 
   const webhooks = {
@@ -94,6 +95,8 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   }
   app.use("/_admin/api/*", refuseCrossSite());
   app.use("/_admin/*", ...identified);
+  app.get(ROUTES.adminBare.path, (context) => context.redirect(ROUTES.admin.path, 308));
+  app.use("/_admin/*", wakeForOperator(sandbox));
   addAdminPages(app, { bundle, ledger, sandbox, backups, clock, log, signsOut: signIn !== undefined });
 
   app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));

@@ -1,10 +1,12 @@
 import type { Handler } from "hono";
 import { chatContentSecurityPolicy, chatPage } from "./pages/chat.ts";
+import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** `GET /chat`: the page, the same for everyone. */
-export function chat(): Handler {
+/** `GET /chat`: the page, the same for everyone; it wakes a sleeping container as a visit to `/` does. */
+export function chat(sandbox: Sandbox): Handler {
   return async function handleChat(context) {
+    await sandbox.wake("visitor");
     context.header("content-security-policy", await chatContentSecurityPolicy(new URL(context.req.url).host));
     return context.html(chatPage());
   };

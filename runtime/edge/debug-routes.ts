@@ -11,7 +11,7 @@ import {
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
-import { NO_SUPERVISOR } from "./operate.ts";
+import { askSupervisor, NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
@@ -74,9 +74,10 @@ export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | unde
   return response?.ok ? ((await response.json()) as UsageReport) : undefined;
 }
 
-/** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead. */
+/** `GET /debug/processes?logs=true`: state and processes; works while the gateway is dead; starts a stopped container. */
 export function debugProcesses(sandbox: Sandbox): Handler {
   return async function handleProcesses(context) {
+    await sandbox.wake("operator");
     const status = await sandbox.status();
     const { processes } = await listProcesses(sandbox, context.req.query("logs") === "true");
     return context.json({ ...status, processes });
@@ -120,7 +121,7 @@ export function debugContainerConfig(sandbox: Sandbox): Handler {
  * @throws StewardError `gateway_unavailable` where the supervisor does not answer.
  */
 export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
-  const response = await sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.config });
+  const response = await askSupervisor(sandbox, { method: "GET", path: CONTROL_ROUTES.config });
   if (response.ok) return (await response.json()) as ContainerConfig;
   throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
 }

@@ -94,7 +94,7 @@ function readToken(headers: Headers): string | undefined {
 function loginUrl(issuer: string, audience: string, url: URL): string {
   const login = new URL(`/cdn-cgi/access/login/${url.host}`, issuer);
   login.searchParams.set("kid", audience);
-  login.searchParams.set("redirect_url", url.pathname);
+  login.searchParams.set("redirect_url", `${url.pathname}${url.search}`);
   return login.href;
 }
 

@@ -1,7 +1,7 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
-import type { Reason } from "../contract/errors.ts";
+import type { ErrorCode, Reason } from "../contract/errors.ts";
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -85,8 +85,20 @@ export interface PortRequest {
 export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
-  /** A visitor's wish that a stopped container starts, in the background. False: not granted this time. */
-  wake(): Promise<boolean>;
+  /**
+   * Starts a stopped container in the background, and tries a crashed gateway at once. An operator's wish is always
+   * granted, a visitor's three times an hour.
+   *
+   * @returns whether it was granted.
+   */
+  wake(by: "visitor" | "operator"): Promise<boolean>;
+  /**
+   * Restarts the gateway; starts a stopped container. A cached config that somebody deleted or replaced in the bucket
+   * takes effect.
+   *
+   * @returns the code of what failed, as data: an error loses its class on the way out of a Durable Object.
+   */
+  restart(): Promise<ErrorCode | undefined>;
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**

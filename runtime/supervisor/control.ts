@@ -27,6 +27,10 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
       supervisor.restart();
       return { status: 202, value: supervisor.status() };
     },
+    [`POST ${CONTROL_ROUTES.needed}`]: () => {
+      supervisor.needed();
+      return { status: 202, value: supervisor.status() };
+    },
     [`GET ${CONTROL_ROUTES.configFile}`]: (query) => readConfigFile(supervisor, query),
     [`PUT ${CONTROL_ROUTES.configFile}`]: (query, body) => replaceConfigFile(supervisor, query, body),
     [`POST ${CONTROL_ROUTES.configFile}/fresh`]: (query) => beginAfresh(supervisor, query),

@@ -1,6 +1,9 @@
 import type { Reason } from "../contract/errors.ts";
 
-/** Where the gateway's process is. `backoff` waits for the next attempt after a crash, `held` for its data. */
+/**
+ * Where the gateway's process is. `backoff` waits for the next attempt after a crash, `crash-looping` too unless the
+ * failure is permanent, `held` for its data.
+ */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
 
 /** Everything that the supervisor knows of the gateway's life. Times are milliseconds since the epoch. */
@@ -13,6 +16,8 @@ export interface Lifecycle {
   failures: number;
   startedAt: number | null;
   exitCode: number | null;
+  /** The last crash: no attempt helps until something changes. */
+  permanent?: boolean;
   coldStartMs?: number;
   reason?: Reason;
 }
@@ -29,19 +34,21 @@ export type LifecycleEvent =
   /** Ended without being asked to. `permanent`: another attempt cannot end otherwise. */
   | { type: "crashed"; exitCode: number | null; reason: Reason; permanent: boolean }
   | { type: "retry" }
+  /** Somebody needs the gateway: the next attempt after a crash comes at once, but for one just made. */
+  | { type: "needed" }
   | { type: "stop" }
   /** Its data is being put in place: from now on only a release or a stop changes anything. */
   | { type: "hold"; reason: Reason }
   | { type: "release" };
 
-/** When to try again, and when to give up. */
+/** When to try again. Crashes are retried for ever: their cause may pass, such as a full disk. */
 export interface BackoffPolicy {
   firstMs: number;
   longestMs: number;
-  /** Crashes in a row after which it counts as crash-looping. */
+  /** Crashes in a row after which the status says that it is crash-looping. */
   maxFailures: number;
-  /** How long it is left alone then: a cause that passes, such as a full disk, ends by itself. */
-  lastResortMs: number;
+  /** The shortest time from a crash to an attempt because somebody needs the gateway. */
+  neededAfterMs: number;
   /** A run that was ready for this long is stable: a crash after it counts as the first. */
   stableAfterMs: number;
 }
@@ -49,9 +56,9 @@ export interface BackoffPolicy {
 /** Five crashes in about 15 s are a fault that somebody has to see. */
 export const DEFAULT_POLICY: BackoffPolicy = {
   firstMs: 500,
-  longestMs: 30_000,
+  longestMs: 60_000,
   maxFailures: 5,
-  lastResortMs: 15 * 60_000,
+  neededAfterMs: 5_000,
   stableAfterMs: 60_000,
 };
 
@@ -76,7 +83,7 @@ export function initialLifecycle(now: number): Lifecycle {
 /** The next state. An event that does not fit the phase changes nothing. No input, output or clock. */
 export function advance(state: Lifecycle, event: LifecycleEvent, context: StepContext): Step {
   const { now } = context;
-  const { reason: _reason, ...clean } = state;
+  const { reason: _reason, permanent: _permanent, ...clean } = state;
   switch (event.type) {
     case "start":
       if (state.phase === "starting" || state.phase === "ready") return unchanged(state);
@@ -89,6 +96,10 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
       return unchanged({ ...state, startedAt: now });
     case "retry":
       if (state.phase !== "backoff" && state.phase !== "crash-looping") return unchanged(state);
+      return spawning({ ...state, restarts: state.restarts + 1 }, now);
+    case "needed":
+      if (state.phase !== "backoff" && state.phase !== "crash-looping") return unchanged(state);
+      if (state.permanent || now - state.since < context.policy.neededAfterMs) return unchanged(state);
       return spawning({ ...state, restarts: state.restarts + 1 }, now);
     case "ready":
       if (state.phase !== "starting") return unchanged(state);
@@ -120,10 +131,9 @@ function crashed(
   const stable = state.phase === "ready" && now - state.since >= policy.stableAfterMs;
   const failures = stable ? 1 : state.failures + 1;
   const next = { ...state, since: now, failures, exitCode, reason };
-  if (permanent) return unchanged({ ...next, phase: "crash-looping" });
-  const lost = failures >= policy.maxFailures;
-  const ms = lost ? policy.lastResortMs : backoffDelay(failures, random, policy);
-  return { state: { ...next, phase: lost ? "crash-looping" : "backoff" }, effect: { type: "wait", ms } };
+  if (permanent) return unchanged({ ...next, phase: "crash-looping", permanent });
+  const phase = failures >= policy.maxFailures ? "crash-looping" : "backoff";
+  return { state: { ...next, phase }, effect: { type: "wait", ms: backoffDelay(failures, random, policy) } };
 }
 
 function spawning(state: Lifecycle, now: number): Step {

@@ -60,7 +60,7 @@ async function run(options: OperationsOptions, operation: Operation): Promise<Cl
   // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
   const answer = result.stdout.trim();
   const isSecret = secrets.some((secret) => answer === secret || answer === JSON.stringify(secret));
-  return isSecret ? { ...result, stdout: `${MASK}\n` } : result;
+  return isSecret && answer !== "" ? { ...result, stdout: `${MASK}\n` } : result;
 }
 
 function redactor(secrets: readonly string[], environment: Environment): Redactor {

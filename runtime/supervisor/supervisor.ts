@@ -71,8 +71,10 @@ export interface Supervisor {
   start(): void;
   /** Ends the gateway and everything that it started: SIGTERM, then SIGKILL after the grace. */
   stop(): Promise<void>;
-  /** Ends the gateway and starts it anew, also out of "crash-looping". Returns at once, as "starting". */
+  /** Ends the gateway and starts it again, also out of "crash-looping". Returns at once, as "starting". */
   restart(): void;
+  /** Tries a crashed gateway at once in place of at the end of its backoff, unless that cannot help. Returns at once. */
+  needed(): void;
   /** Ends the gateway and keeps it from starting, with the reason in the status, until `release` or `stop`. */
   hold(why: Reason): Promise<void>;
   /** Starts a gateway that is held; does nothing to another. */
@@ -229,6 +231,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       retire();
       happened({ type: "restart" });
     },
+    needed: () => happened({ type: "needed" }),
     status,
     processes: ({ logs = false, after } = {}) =>
       processList(

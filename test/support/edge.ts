@@ -215,9 +215,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         statusCalls += 1;
         return { state, since: new Date(NOW).toISOString(), restarts: 0, ...fixture.status };
       },
-      wake: async () => {
-        wakes.push("visitor");
-        return grantsWake;
+      wake: async (by) => {
+        if (state === "stopped") wakes.push(by);
+        return state !== "stopped" || grantsWake || by === "operator";
+      },
+      restart: async () => {
+        const answer = await inside("supervisor", { method: "POST", path: "/restart" });
+        return answer.ok ? undefined : "gateway_unavailable";
       },
       request: inside,
       peek: async (request, port = "gateway") => {

@@ -1,6 +1,4 @@
 import type { Handler } from "hono";
-import { CONTROL_ROUTES } from "../../contract/control.ts";
-import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
@@ -21,17 +19,11 @@ export function confirmRestart(sandbox: Sandbox, signsOut: boolean): Handler<Acc
   };
 }
 
-/** `POST /_admin/restart`: stops the gateway and starts it anew. One that is stopped is left so. */
+/** `POST /_admin/restart`: restarts the gateway; starts a stopped container. */
 export function restartGateway(sandbox: Sandbox, log: Log): Handler<AccessVariables> {
   return async function handleRestart(context) {
     log.info("operator restarts the gateway", { by: context.get("identity").name });
-    const { problem } = await attempt(LIMIT_MS, restart(sandbox));
-    return context.redirect(`${ROUTES.admin.path}${flashQuery("restarting", problem?.code)}`, 303);
+    const { value: failed, problem } = await attempt(LIMIT_MS, sandbox.restart());
+    return context.redirect(`${ROUTES.admin.path}${flashQuery("restarting", failed ?? problem?.code)}`, 303);
   };
-}
-
-async function restart(sandbox: Sandbox): Promise<void> {
-  if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
-  const response = await sandbox.request("supervisor", { method: "POST", path: CONTROL_ROUTES.restart });
-  if (!response.ok) throw new StewardError("gateway_unavailable");
 }

@@ -8,16 +8,14 @@ import type { Markup } from "./layout.ts";
 /** The page of `/_admin/restart`: what a restart does, and the button. */
 export function restartPage({ visitor, status }: { visitor: Visitor; status: SandboxStatus }): Markup {
   const form = html`<p>
-      The gateway is stopped and started anew. Answers under way are made again; messages that come meanwhile
-      are kept and answered.
+      The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.
     </p>
     <form method="post" action="${ROUTES.restart.path}">
       <button type="submit">Restart the gateway</button>
     </form>`;
-  const stopped = html`<p>It is not running, so there is nothing to restart.</p>`;
   return adminFrame(
     { title: "Restart", visitor },
-    html`${stateLine(status)} ${reasonBox(status.reason)} ${status.state === "stopped" ? stopped : form}
+    html`${stateLine(status)} ${reasonBox(status.reason)} ${form}
       <p><a href="${ROUTES.admin.path}">Back to the overview</a></p>`,
   );
 }

@@ -7,6 +7,7 @@ import { ROUTES } from "../../contract/routes.ts";
 import { wantsHtml } from "../access.ts";
 import { readText } from "../admission/body.ts";
 import { clientOf } from "../limits.ts";
+import { continuePage } from "../pages/continue.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
 import { signInPage } from "../pages/sign-in.ts";
 import { sendProblem } from "../problems.ts";
@@ -49,7 +50,10 @@ export function signIn({ adminToken, sessions, attempts }: SignIn, log: Log): Ha
     log.info("somebody signed in with the admin token", { client: clientOf(context) });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    return context.redirect(next, 303);
+    // A link to the sign-in page must not make whoever signs in run what a debug route does by its query.
+    if (!next.includes("?")) return context.redirect(next, 303);
+    context.header("content-security-policy", await contentSecurityPolicy());
+    return context.html(continuePage(next));
   };
 }
 

@@ -35,8 +35,12 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
   duty: Pick<DutyCycle, "begins" | "ends">;
   /** Mends a config that has stopped the gateway, where that is wanted. @returns whether it was. */
   recoverConfig(why: Reason): Promise<boolean>;
+  /** Whether somebody has deleted or replaced the cached config in the bucket since the container took it. */
+  replaced(): Promise<boolean>;
   /** The last copy before an outdated container ends. False: it failed, and is tried again. */
   leave(): Promise<boolean>;
+  /** Called when a run has ended. */
+  onEnd(): void;
   clock: Clock;
   log: Log;
 }
@@ -76,17 +80,45 @@ export class ContainerLife {
     return this.#options.container().running;
   }
 
-  // A container outlives the Worker's version that started it and keeps its environment: with other
-  // variables, such as a rotated secret, it is ended, and the next use starts it anew.
+  // A container outlives the Worker's version that started it and keeps its environment: with other variables, such as
+  // a rotated secret, or another config in the bucket, it is ended, and the next use starts it again.
   async #adopt(): Promise<void> {
     const { environment, notes, log } = this.#options;
     this.#fingerprint = await fingerprintOf(environment);
-    if (!this.running || notes.read("environment") === this.#fingerprint) return;
-    log.info("the container's environment is outdated");
+    if (!this.running) return;
+    const isSame = notes.read("environment") === this.#fingerprint;
+    if (isSame && !(await this.#isReplaced())) return;
+    log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
     // Not waited for: meanwhile the gateway says that it is stopping, and whoever needs it waits for the next start.
     void this.#endOutdated().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
+  }
+
+  async #isReplaced(): Promise<boolean> {
+    return this.#options.replaced().catch((error: unknown) => {
+      this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
+      return false;
+    });
+  }
+
+  /**
+   * Restarts the gateway. If the cached config was replaced, the container is ended after a copy of its state: its next
+   * start takes that config.
+   *
+   * @throws StewardError `backup_failed` if that copy fails, `gateway_unavailable` if the supervisor does not answer.
+   */
+  async restart(): Promise<void> {
+    await this.#adopted;
+    if (!this.running) return;
+    if (await this.#options.replaced()) {
+      if (!(await this.#options.leave())) throw new StewardError("backup_failed");
+      await this.stop();
+      return;
+    }
+    const response = await this.request("supervisor", { method: "POST", path: CONTROL_ROUTES.restart });
+    this.#status.forget();
+    if (!response.ok) throw new StewardError("gateway_unavailable");
   }
 
   // Where the last copy fails it serves on until the next attempt.
@@ -158,11 +190,19 @@ export class ContainerLife {
   async whenReady(timeoutMs: number): Promise<SandboxStatus> {
     const status = await this.status();
     if (status.state === "ready") return status;
+    if (status.state === "crash-looping") await this.#tryNow();
     // Everyone who waits meanwhile waits for the same start.
     this.#starting ??= this.#untilSettled(timeoutMs).finally(() => {
       this.#starting = undefined;
     });
     return this.#starting;
+  }
+
+  /** The supervisor tries a crashed gateway at once; one that a broken config has stopped stays so. */
+  async #tryNow(): Promise<void> {
+    const needed: PortRequest = { method: "POST", path: CONTROL_ROUTES.needed };
+    await this.#ports.send("supervisor", needed, PEEK_TIMEOUT_MS).catch(() => undefined);
+    this.#status.forget();
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
@@ -175,7 +215,13 @@ export class ContainerLife {
       const status = await this.#status.ask();
       const settled = status.state === "ready" || status.state === "crash-looping";
       const { reason: why } = status;
-      if (settled && why?.code === "config_invalid" && (await this.#options.recoverConfig(why))) continue;
+      if (settled && why?.code === "config_invalid") {
+        if (await this.#options.recoverConfig(why)) continue;
+        if ((await this.#isReplaced()) && (await this.#options.leave())) {
+          await this.stop();
+          continue;
+        }
+      }
       if (settled) return this.#ended(status);
       if (clock() >= deadline) {
         // Without its state it is of no use: the next start tries again.
@@ -200,10 +246,10 @@ export class ContainerLife {
   /** Asks one of the container's servers; starts the container and waits for the port where it is stopped. */
   async request(port: SandboxPort, request: PortRequest): Promise<Response> {
     await this.#adopted;
-    // What was sent is never sent twice: a question that may be asked again finds out that the port listens.
-    if (port === "supervisor" && request.method !== "GET") {
+    // Before the restore there is nothing to read or change but the processes. What was sent is never sent twice: a
+    // question that may be asked again finds out that the port listens.
+    if (port === "supervisor" && !request.path.startsWith(CONTROL_ROUTES.processes))
       await this.whenRestored();
-    }
     return this.#untilSent(port, request);
   }
 
@@ -275,6 +321,7 @@ export class ContainerLife {
       notes.write("crash", crash);
       duty.ends();
       log.info("container stopped", { crash });
+      this.#options.onEnd();
     };
     if (this.#end === undefined) this.#answered = false;
     this.#end ??= this.#untilEnded().then(ended);

@@ -5,7 +5,7 @@ import { AWAIT_RESTORE_VARIABLE } from "../../contract/backup.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import { gatewayEnvironment } from "../../contract/environment.ts";
-import { StewardError } from "../../contract/errors.ts";
+import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
 import { REFUSED_WAKE_SECONDS } from "../../edge/home-route.ts";
 import type { AttemptResult } from "../../edge/ledger/dispatcher.ts";
@@ -24,6 +24,7 @@ import type {
   SandboxPort,
 } from "../../edge/ports.ts";
 import { Alarm } from "./alarm.ts";
+import { AskAgain } from "./ask-again.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
 import { SandboxBackups } from "./backups/sandbox-backups.ts";
 import { ChatRelay } from "./chat-relay.ts";
@@ -45,6 +46,10 @@ const GUARD_MS = 15_000;
 const ASK_AGAIN_SECONDS = 5;
 /** Keeps an alarm that finds its work under way from calling itself without a pause. */
 const SHORTEST_ALARM_MS = 500;
+/** The backoff of a container that is to run always and ends again and again. */
+const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
+/** A container that is to run always is looked after this often, also by an object that was evicted. */
+const WATCH_MS = 5 * 60_000;
 
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
 export class Sandbox
@@ -64,6 +69,8 @@ export class Sandbox
   readonly #alarm: Alarm;
   readonly #sleepAfterMs: number;
   readonly #lastUse: LastUse;
+  /** When a container that is to run always is started again. */
+  readonly #restart = new AskAgain(KEEP_RUNNING);
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
     super(ctx, env);
@@ -98,7 +105,9 @@ export class Sandbox
       duty: this.#duty,
       recoverConfig: async (why) =>
         settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
+      replaced: () => this.#backups.isCacheReplaced(),
       leave: () => this.#backups.leave(),
+      onEnd: () => this.#schedule(),
     });
     this.#deliveries = new Deliveries({
       store: this.#store,
@@ -160,13 +169,26 @@ export class Sandbox
     return { ...status, duty: this.#duty.duty };
   }
 
-  /** See {@link SandboxPorts}. A visitor starts a stopped container at most three times an hour. */
-  async wake(): Promise<boolean> {
+  /** See {@link SandboxPorts}. */
+  async wake(by: "visitor" | "operator"): Promise<boolean> {
     // A container on its way down still runs, and its supervisor says that it is stopped.
-    if ((await this.#life.status()).state !== "stopped") return true;
-    if (!this.#notes.grantVisitor(this.#clock())) return false;
+    const { state } = await this.#life.status();
+    if (state === "crash-looping") this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
+    if (state !== "stopped") return true;
+    if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
     this.#start();
     return true;
+  }
+
+  /** See {@link SandboxPorts}. The state is copied to the bucket first: a container that ends keeps none. */
+  async restart(): Promise<ErrorCode | undefined> {
+    try {
+      await this.#life.restart();
+    } catch (error) {
+      return error instanceof StewardError ? error.code : "gateway_unavailable";
+    }
+    this.#start();
+    return undefined;
   }
 
   /** See {@link SandboxPorts}. */
@@ -185,7 +207,7 @@ export class Sandbox
   async fetch(request: Request): Promise<Response> {
     const { state, reason } = await this.status();
     if (state === "ready") return this.#chat.open(request.headers);
-    const seconds = (await this.wake()) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
+    const seconds = (await this.wake("visitor")) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
     const document = problem("gateway_unavailable", reason?.detail);
     return problemResponse(document, { "retry-after": String(seconds) });
   }
@@ -211,11 +233,17 @@ export class Sandbox
   }
 
   async #runDue(): Promise<void> {
+    if (this.#life.running && (await this.#life.status()).state === "ready") this.#deliveries.recovered();
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#deliveries.run();
     if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
       this.#log.info("a schedule is due");
       this.#due.begun();
+      this.#start();
+    }
+    if (this.#isDown && this.#restart.at <= this.#clock()) {
+      this.#log.info("the container is to run always: it is started");
+      this.#restart.failed(this.#clock());
       this.#start();
     }
     this.#life.stay();
@@ -240,9 +268,19 @@ export class Sandbox
     return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
   }
 
+  /** The container is to run always, and does not. */
+  get #isDown(): boolean {
+    return !Number.isFinite(this.#sleepAfterMs) && !this.#life.running && !this.#life.starting;
+  }
+
   #start(): void {
     this.#use();
-    this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS).then(() => this.#use()));
+    this.ctx.waitUntil(
+      this.#life.whenReady(READY_TIMEOUT_MS).then(({ state }) => {
+        if (state === "ready") this.#restart.recovered();
+        this.#use();
+      }),
+    );
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {
@@ -266,12 +304,15 @@ export class Sandbox
   }
 
   #schedule(): void {
-    if (this.#store.hasOpen())
-      this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, this.#deliveries.againAt));
+    // A container that runs may have recovered; one that is stopped is started for its events with a growing pause.
+    const againAt = this.#life.running ? 0 : this.#deliveries.againAt;
+    if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, againAt));
     const soon = this.#clock() + SHORTEST_ALARM_MS;
     const dueAt = this.#life.running ? undefined : this.#due.startAt;
     if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, soon));
+    if (this.#isDown) this.#alarm.wakeAt(Math.max(this.#restart.at, soon));
     if (!this.#life.running) return;
+    if (!Number.isFinite(this.#sleepAfterMs)) this.#alarm.wakeAt(this.#clock() + WATCH_MS);
     this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
     if (Number.isFinite(this.#sleepAfterMs))
       this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));

@@ -36,7 +36,8 @@ function buildEdge(env: WorkerEnvironment): Edge {
     },
     sandbox: {
       status: () => object().status(),
-      wake: () => object().wake(),
+      wake: (by) => object().wake(by),
+      restart: () => object().restart(),
       request: (port, request) => object().request(port, request),
       peek: (request, port) => object().peek(request, port),
     },

@@ -16,7 +16,7 @@ const LONGEST_TIMER_MS = 3_600_000;
 /** What {@link createLedger} works with. */
 export interface LedgerOptions {
   sql: NodeSql;
-  supervisor: Pick<Supervisor, "onChange"> & { status(): Pick<SandboxStatus, "state"> };
+  supervisor: Pick<Supervisor, "onChange" | "needed"> & { status(): Pick<SandboxStatus, "state"> };
   sandbox: Pick<Sandbox, "request">;
   clock: Clock;
   log: Log;
@@ -55,6 +55,7 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
     async admit(event) {
       const duplicate = !(await arrivals.record(event));
       const ready = supervisor.status().state === "ready";
+      if (!ready) supervisor.needed();
       // After the answer: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
       return { duplicate, ready };

@@ -26,7 +26,14 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
   };
   return {
     status: async () => supervisor.status(),
-    wake: async () => true,
+    wake: async () => {
+      supervisor.needed();
+      return true;
+    },
+    restart: async () => {
+      supervisor.restart();
+      return undefined;
+    },
     request: async (port, request) =>
       port === "supervisor" ? askSupervisor(request) : supervisor.fetchGateway(request.path, init(request)),
     peek: async (request, port = "gateway") => {

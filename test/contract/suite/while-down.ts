@@ -78,20 +78,17 @@ export function whileDown(client: () => Client): void {
     expect([answer.status, sentTo(answer)]).toEqual([signInOrigin === null ? 403 : 302, signInOrigin]);
   });
 
-  it("tells an operator why, and wakes nothing for that", async () => {
+  it("tells a program of the operator's how it is, and wakes nothing for that", async () => {
     const { ask, operate, target } = client();
-    const processes = await operate("/debug/processes?logs=true");
-    expect([processes.status, fields(processes)]).toMatchObject([200, { state: target.down.state }]);
-    const page = await operate("/_admin/", { headers: { accept: "text/html" } });
-    expect([page.status, page.headers.get("content-type")]).toEqual([
-      200,
-      expect.stringContaining("text/html"),
-    ]);
+    const logs = await operate("/debug/logs");
+    expect([logs.status, fields(logs)]).toMatchObject([200, { state: target.down.state }]);
     expect(fields(await operate("/debug/ledger"))).toMatchObject({
       counts: { received: 0, answered: 0 },
       entries: [],
     });
-    for (const { text } of [processes, page]) expect(text).toContain(target.down.tells);
+    expect(fields(await operate("/_admin/api/metrics"))).toMatchObject({
+      sandbox: { state: target.down.state },
+    });
     expect(fields(await ask("/readyz"))).toMatchObject({ state: target.down.state });
   });
 
@@ -119,6 +116,21 @@ export function whileDown(client: () => Client): void {
     for (const { headers } of [home, page]) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     // The page goes on by itself.
     expect(page.text).toMatch(/<meta http-equiv="refresh"/);
+    expect(page.text).toContain(target.down.tells);
+  });
+
+  it("shows an operator the overview, who starts a stopped container by that", async () => {
+    const { operate } = client();
+    const page = await operate("/_admin/", { headers: { accept: "text/html" } });
+    expect([page.status, page.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringContaining("text/html"),
+    ]);
+    const processes = await operate("/debug/processes?logs=true");
+    expect([processes.status, fields(processes)["state"]]).toEqual([
+      200,
+      expect.not.stringContaining("stopped"),
+    ]);
   });
 }
 

@@ -16,7 +16,7 @@ it("serves the chat page to everyone, in any state, with nothing but its own scr
     const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
     expect(policy).toContain(`${tag}-src 'sha256-${hash}'`);
   }
-  expect(wakes).toEqual([]);
+  expect(wakes).toEqual(["visitor"]);
 });
 
 it("says what the socket's address is", async () => {

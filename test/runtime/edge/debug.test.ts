@@ -124,3 +124,45 @@ it.each(["/debug/logs", "/debug/version"])("%s refuses what another site's page 
   const response = await app.request(path, { headers: { ...headers, "sec-fetch-site": "cross-site" } });
   expect(await response.json()).toMatchObject({ status: 403, code: "cross_site" });
 });
+
+it("asks a person whom the identity gateway led here whether to continue, and does nothing before", async () => {
+  const { jwk, headers } = await operator;
+  const { app, requests, wakes } = edgeFixture({ jwk, state: "stopped" });
+  const visit = {
+    ...headers,
+    accept: "text/html",
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-dest": "document",
+  };
+  const address = "/debug/cli?cmd=devices+approve+%3Cb%3E";
+  const asked = await app.request(address, { headers: visit });
+  expect([asked.status, asked.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  const page = await asked.text();
+  expect(page).toContain('<form method="get" action="/debug/cli">');
+  expect(page).toContain('<input type="hidden" name="cmd" value="devices approve &lt;b&gt;" />');
+  expect([...requests, ...wakes]).toEqual([]);
+  const embedded = await app.request(address, { headers: { ...visit, "sec-fetch-dest": "iframe" } });
+  expect(embedded.status).toBe(403);
+});
+
+it("starts a stopped container for an operator: by /debug/processes and by a page that a browser opens", async () => {
+  const { jwk, headers } = await operator;
+  const { app, wakes } = edgeFixture({ jwk, state: "stopped", grantsWake: false });
+  await app.request("/debug/processes", { headers });
+  for (const path of ["/_admin/", "/_admin/devices", "/_admin/config", "/_admin/logs"]) {
+    await app.request(path, { headers: { ...headers, accept: "text/html" } });
+  }
+  expect(wakes).toEqual(["operator", "operator", "operator", "operator", "operator"]);
+  // What looks again without anybody there would keep it awake for ever.
+  await app.request("/_admin/logs?follow=1", { headers: { ...headers, accept: "text/html" } });
+  await app.request("/_admin/api/metrics", { headers });
+  expect(wakes).toHaveLength(5);
+});
+
+it("leads from /_admin to the page, and a stranger to the sign-in", async () => {
+  const { jwk, headers } = await operator;
+  const { app } = edgeFixture({ jwk });
+  const led = await app.request("/_admin", { headers });
+  expect([led.status, led.headers.get("location")]).toEqual([308, "/_admin/"]);
+  expect((await app.request("/_admin")).status).toBe(403);
+});

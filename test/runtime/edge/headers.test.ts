@@ -113,7 +113,7 @@ it.each([
   ["/_admin/%2f%2fevil.example", "/_admin/%2f%2fevil.example"],
   ["/debug/%5c%5cevil.example", "/debug/%5c%5cevil.example"],
   ["/debug/..//evil.example/", undefined],
-  ["/debug/x?next=https://evil.example", "/debug/x"],
+  ["/debug/x?next=https://evil.example", "/debug/x?next=https://evil.example"],
 ])("%s sends a browser nowhere but to this site's sign-in", async (path, next) => {
   const { app } = edgeFixture({ adminToken: ADMIN_TOKEN });
   const response = await app.request(`${HOST}${path}`, { headers: BROWSER });

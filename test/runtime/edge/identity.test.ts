@@ -37,7 +37,7 @@ describe.each(ROUTES)("%s", (route) => {
     );
     expect(Object.fromEntries(login.searchParams)).toEqual({
       kid: AUDIENCE,
-      redirect_url: route.split("?")[0],
+      redirect_url: route,
     });
   });
 

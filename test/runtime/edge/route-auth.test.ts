@@ -219,7 +219,7 @@ describe("the table", () => {
 
   it("keeps everything that wants an identity where the identity gateway stands before it", () => {
     const elsewhere = TABLE.filter(
-      ([, { access, path }]) => access === "identity" && !/^\/(?:_admin\/|debug\/|metrics$)/.test(path),
+      ([, { access, path }]) => access === "identity" && !/^\/(?:_admin(?:\/|$)|debug\/|metrics$)/.test(path),
     );
     expect(elsewhere).toEqual([]);
   });

@@ -33,12 +33,12 @@ describe("signing in", () => {
     const closed = await get("/debug/processes?logs=true", BROWSER);
     expect([closed.status, closed.headers.get("location")]).toEqual([
       302,
-      "/_admin/sign-in?next=%2Fdebug%2Fprocesses",
+      "/_admin/sign-in?next=%2Fdebug%2Fprocesses%3Flogs%3Dtrue",
     ]);
     const form = await (await get(closed.headers.get("location") ?? "", BROWSER)).text();
     expect(form).toContain('<label for="token">');
     expect(form).toMatch(/<input\s+id="token"\s+name="token"\s+type="password"/);
-    expect(form).toContain('name="next" value="/debug/processes"');
+    expect(form).toContain('name="next" value="/debug/processes?logs=true"');
     expect(form).not.toContain("<script");
     const opened = await signIn(ADMIN_TOKEN, "/debug/processes");
     expect([opened.status, opened.headers.get("location")]).toEqual([303, "/debug/processes"]);
@@ -182,7 +182,6 @@ describe("next", () => {
     ["/debug/processes", "/debug/processes"],
     ["/_admin/ledger", "/_admin/ledger"],
     ["/_admin/../debug/container-config", "/debug/container-config"],
-    ["/debug/cli?cmd=devices+approve+1", "/debug/cli"],
     ["/_admin/sign-in?next=/_admin/sign-in", "/_admin/"],
     ["https://evil.example/", "/_admin/"],
     ["//evil.example/", "/_admin/"],
@@ -205,6 +204,20 @@ describe("next", () => {
     expect(response.headers.get("set-cookie")).not.toContain("a=b");
     const form = await (await get(`/_admin/sign-in?next=${encodeURIComponent(next)}`)).text();
     expect(form).toContain(`name="next" value="${expected}"`);
+  });
+
+  it("keeps its query, and runs what that says only once somebody continues", async () => {
+    const { get, signIn, requests } = host();
+    const asked = "/debug/cli?cmd=pairing+approve+slack+ABCDEFGH";
+    const page = await signIn(ADMIN_TOKEN, asked);
+    expect([page.status, page.headers.get("location")]).toEqual([200, null]);
+    expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    const text = await page.text();
+    expect(text).toContain('<form method="get" action="/debug/cli">');
+    expect(text).toContain('<input type="hidden" name="cmd" value="pairing approve slack ABCDEFGH" />');
+    expect(requests).toEqual([]);
+    const cookie = cookieOf(page);
+    expect((await get(asked, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 
   it("is written into the page as text, never as markup", async () => {

@@ -27,7 +27,7 @@ async function edgeOverLedger() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {} },
+    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {}, needed: () => {} },
     sandbox: {
       request: async (_port, { body = "" }) => {
         got.push(JSON.parse(body));

@@ -14,7 +14,7 @@ async function ledgerOverGateway() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {} },
+    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {}, needed: () => {} },
     sandbox: {
       request: (_port, { body = "" }) => {
         const delivery: Delivery = JSON.parse(body);

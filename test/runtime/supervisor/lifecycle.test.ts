@@ -8,7 +8,7 @@ import {
   type LifecycleEvent,
 } from "../../../runtime/supervisor/lifecycle.ts";
 
-const policy = { firstMs: 100, longestMs: 1_000, maxFailures: 3, stableAfterMs: 5_000, lastResortMs: 60_000 };
+const policy = { firstMs: 100, longestMs: 1_000, maxFailures: 3, stableAfterMs: 5_000, neededAfterMs: 300 };
 const crash = (permanent = false): LifecycleEvent => ({
   type: "crashed",
   exitCode: 1,
@@ -61,11 +61,11 @@ test("a crash waits and tries again, each time longer, with the reason kept", ()
   expect(state).toMatchObject({ phase: "backoff", restarts: 1, exitCode: 1, reason: { detail: "it broke" } });
 });
 
-test("after the last failure it is left alone for long, with the reason, and a start or restart begins anew", () => {
+test("after many failures it counts as crash-looping, and a start or restart resets the count", () => {
   const events = [start, crash(), retry, crash(), retry, crash()];
   const { state, effects } = play(...events);
   expect(state).toMatchObject({ phase: "crash-looping", failures: 3, reason: { detail: "it broke" } });
-  expect(effects.at(-1)).toEqual({ type: "wait", ms: 60_000 });
+  expect(effects.at(-1)).toEqual({ type: "wait", ms: 400 });
   for (const again of [start, { type: "restart" } as const]) {
     const anew = play(...events, again);
     expect(anew.state).toMatchObject({ phase: "starting", failures: 0 });
@@ -74,12 +74,27 @@ test("after the last failure it is left alone for long, with the reason, and a s
   }
 });
 
-test("a cause that passes is found out by the attempt after that, one that stays keeps it crash-looping", () => {
-  const lost = [start, crash(), retry, crash(), retry, crash(), 60_000, retry];
+test("it never gives up: a crash loop ends once its cause has passed, and waits no longer than the bound", () => {
+  const lost = [start, crash(), retry, crash(), retry, crash(), 400, retry];
   expect(play(...lost, launched, ready).state).toMatchObject({ phase: "ready" });
   const again = play(...lost, launched, crash());
   expect(again.state).toMatchObject({ phase: "crash-looping", failures: 4 });
-  expect(again.effects.at(-1)).toEqual({ type: "wait", ms: 60_000 });
+  expect(again.effects.at(-1)).toEqual({ type: "wait", ms: 800 });
+  const more = Array.from({ length: 20 }, () => [retry, crash()]).flat();
+  expect(play(...lost, launched, crash(), ...more).effects.at(-1)).toEqual({ type: "wait", ms: 1_000 });
+});
+
+test("whoever needs it while it waits gets an attempt at once, but for one just made and a permanent failure", () => {
+  const needed: LifecycleEvent = { type: "needed" };
+  const crashed = [start, crash(), retry, crash(), retry, crash()];
+  expect(play(...crashed, 299, needed).state.phase).toBe("crash-looping");
+  const tried = play(...crashed, 300, needed);
+  expect(tried.state).toMatchObject({ phase: "starting", failures: 3, restarts: 3 });
+  expect(tried.effects.at(-1)).toEqual({ type: "spawn" });
+  expect(play(start, crash(true), 60_000, needed).state.phase).toBe("crash-looping");
+  expect(play(start, ready, 60_000, needed).state.phase).toBe("ready");
+  // What was permanent is so no longer once something has changed.
+  expect(play(start, crash(true), start, crash(), 300, needed).state.phase).toBe("starting");
 });
 
 test("a permanent failure gives up at once and for good", () => {

@@ -20,7 +20,7 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-/** A gateway that is not there: the state, the code of `/`, and the cause in words for an operator. */
+/** A gateway that is not there: the state, the code of `/`, and what its page says once a visit woke it. */
 interface Down {
   state: "stopped" | "crash-looping";
   code: "gateway_not_ready" | "config_invalid";
@@ -28,7 +28,7 @@ interface Down {
 }
 
 /** A container that sleeps. */
-export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "stopped" };
+export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells: "The gateway is starting" };
 /** A gateway that was given {@link DEPRECATED}. */
 export const KEPT_FROM_STARTING: Down = {
   state: "crash-looping",

@@ -79,8 +79,11 @@ export class Sandbox extends Real {
     const steps: Record<string, (...given: never[]) => unknown> = {
       wake: () => this.#wake(),
       status: () => this.status(),
-      begin: () => this.wake(),
+      begin: () => this.wake("visitor"),
+      operate: () => this.wake("operator"),
+      restart: async () => (await this.restart()) ?? "restarted",
       request: (path: string) => this.#ask(path),
+      read: async (path: string) => (await this.request("supervisor", { method: "GET", path })).json(),
       data: () => this.#container.data,
       write: (data: Partial<Data>) => Object.assign(this.#container.data, data),
       fail: (what: Failing) => this.#fail(what),
@@ -116,7 +119,7 @@ export class Sandbox extends Real {
 
   /** Starts the container and waits until the gateway is ready, or the start has failed. */
   async #wake(): Promise<unknown> {
-    await this.wake();
+    await this.wake("visitor");
     for (;;) {
       const status = await this.status();
       if (status.state === "ready" || status.reason !== undefined) return status;

@@ -44,6 +44,7 @@ export class SandboxBackups implements Backups {
   readonly #bucket: GenerationBucket;
   readonly #control: BackupControl;
   readonly #record: BackupRecord;
+  readonly #cached: CachedObjects;
   readonly #publisher: Publisher;
   readonly #again = new AskAgain(RETRY);
   /** By this object: one that is made anew looks at once. */
@@ -57,9 +58,10 @@ export class SandboxBackups implements Backups {
     this.#bucket = new GenerationBucket(options.bucket);
     this.#control = new BackupControl(options.ports);
     this.#record = new BackupRecord(options.notes);
+    this.#cached = new CachedObjects(options.bucket);
     const shared = {
       bucket: this.#bucket,
-      cached: new CachedObjects(options.bucket),
+      cached: this.#cached,
       control: this.#control,
       record: this.#record,
       log: options.log,
@@ -149,6 +151,15 @@ export class SandboxBackups implements Backups {
       log.error("no config could be recovered", { error: inWords(error, "config_no_good").message });
       return false;
     }
+  }
+
+  /** Whether somebody has deleted or replaced the cached config since the container took it. */
+  async isCacheReplaced(): Promise<boolean> {
+    if (!this.restorer.done) return false;
+    const { seen } = this.#record.facts;
+    const now = await this.#cached.read();
+    const byHand = now.config !== undefined && !now.config.synced && now.config.etag !== seen.config;
+    return byHand || this.#cached.isCleared(now, seen);
   }
 
   /** Somebody waits for a copy or a restore: the container stays awake. */
