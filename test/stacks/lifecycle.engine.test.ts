@@ -55,31 +55,6 @@ describe("the life of a serverless stack", () => {
   );
 
   test(
-    "knows its own namespace again behind more than one page of others, and when Cloudflare fails for a moment",
-    async () => {
-      const { account: store, faults } = world.stage.cloudflare;
-      const own = account().namespaces;
-      const others = Array.from({ length: 150 }, (_, number) => ({
-        ...own[0],
-        id: `another-${number}`,
-        script: `another-${number}`,
-      }));
-      await store.change((draft) => void (draft.namespaces = [...others, ...own] as typeof own));
-      const preview = async () => Object.keys((await subject.stack.preview()).changeSummary);
-
-      expect(await preview()).toEqual(["same"]);
-      for (const outcome of [429, 500, "lost before"] as const) {
-        meet({ method: "GET", path: /^\/workers\/durable_objects\/namespaces/, times: 1, outcome });
-        expect(await preview()).toEqual(["same"]);
-        expect(faults.requests.map(({ times }) => times)).toEqual([0]);
-      }
-
-      await store.change((draft) => void (draft.namespaces = own));
-    },
-    UPDATE_MS,
-  );
-
-  test(
     "takes another secret and another sleep over, with one version and no migration",
     async () => {
       await subject.stack.setConfig("steward:anthropicApiKey", { value: NEXT_KEY, secret: true });

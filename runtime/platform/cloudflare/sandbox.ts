@@ -275,12 +275,13 @@ export class Sandbox
 
   #start(): void {
     this.#use();
-    this.ctx.waitUntil(
-      this.#life.whenReady(READY_TIMEOUT_MS).then(({ state }) => {
-        if (state === "ready") this.#restart.recovered();
-        this.#use();
-      }),
-    );
+    this.ctx.waitUntil(this.#started());
+  }
+
+  async #started(): Promise<void> {
+    const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
+    if (state === "ready") this.#restart.recovered();
+    this.#use();
   }
 
   async #deliver(delivery: Delivery): Promise<AttemptResult> {

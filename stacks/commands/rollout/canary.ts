@@ -45,6 +45,7 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
     exclude: [canary.deploymentUrn],
     excludeDependents: true,
     message: "canary",
+    showSecrets: false,
   });
   const [{ version_id: formerId } = { version_id: undefined }] = former.versions;
   const nextId = await canary.nextVersion();
