@@ -1,3 +1,4 @@
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 
 /** What a configuration says of the container, apart from its environment. */
@@ -30,7 +31,8 @@ export interface Shape {
   stopSeconds: number;
 }
 
-const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}/healthz").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
+/** Asks for the gateway: the edge alone answers nobody. */
+const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
 /**
  * The container writes to its data and to /tmp alone, gains no privileges, and comes up again by itself

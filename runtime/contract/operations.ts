@@ -1,9 +1,8 @@
 import { StewardError } from "./errors.ts";
 
 /**
- * What `/debug/cli` may run: words as they stand, `<needed>` and `[optional]` arguments. Nothing here
- * writes the config or sends a message; who may use the bot is the one thing that it changes, and one more
- * backup the one that it adds.
+ * What `/debug/cli` may run: words as they stand, `<needed>` and `[optional]` arguments. Nothing here sends a message.
+ * It changes who may use the bot, adds a backup, and makes the repairs that `doctor` offers, which lose nothing.
  */
 const FORMS = [
   "cat <file>",
@@ -24,6 +23,7 @@ const FORMS = [
   "backup create",
   "backup verify <id>",
   "doctor",
+  "doctor --fix",
 ] as const;
 
 /** The forms as people read them. */
@@ -70,9 +70,7 @@ export function splitWords(line: string): string[] {
 export function readOperation(words: readonly string[]): Operation {
   if (words[0] === "cat") return readCat(words);
   const rest = words.filter((word) => word !== JSON_FLAG);
-  // An argument that begins with a dash would be an option to the program.
-  const plain = rest.every((word) => word !== "" && !word.startsWith("-"));
-  if (!plain || !FORMS.some((form) => matches(form.split(" "), rest))) throw refused();
+  if (!FORMS.some((form) => matches(form.split(" "), rest))) throw refused();
   return { kind: "command", args: rest.length < words.length ? [...rest, JSON_FLAG] : rest };
 }
 
@@ -87,7 +85,9 @@ function matches(form: readonly string[], words: readonly string[]): boolean {
     if (part.startsWith("[")) return true;
     return part.startsWith("<") ? words[index] !== undefined : words[index] === part;
   });
-  return fits && words.length <= form.length;
+  // An argument that begins with a dash would be an option to the program: only those of the form itself are.
+  const plain = words.every((word) => form.includes(word) || (word !== "" && !word.startsWith("-")));
+  return fits && plain && words.length <= form.length;
 }
 
 function refused(detail = "This command is not in the list."): StewardError {

@@ -166,6 +166,7 @@ export async function startGateway({
     },
     hostname: settings.bind,
     port: settings.gatewayPort,
+    taken: "inner_port_in_use",
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 

@@ -6,10 +6,16 @@ const DENIED = new Set(["EACCES", "EPERM", "EROFS"]);
 /**
  * Creates a directory for this user alone where it is missing.
  *
- * @throws StewardError `data_directory_unwritable` where the rights do not suffice.
+ * @throws StewardError `data_directory_unwritable` if it cannot be created, `disk_full` if there is no room.
  */
 export function ensureDirectory(path: string): void {
-  guard(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const unwritable = new StewardError("data_directory_unwritable", `${path} cannot be created (${code}).`);
+    throw writeFailure(error, path) ?? unwritable;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
 import { refuseRequest } from "./refuse.ts";
-import { closeServer, openServer } from "./server.ts";
+import { closeServer, openServer, type PortTaken } from "./server.ts";
 
 /** A server that listens. */
 export interface Listening {
@@ -27,6 +27,8 @@ export interface ListenOptions {
   hostname: string;
   /** 0 takes any free port. */
   port: number;
+  /** The error if another process holds the port. Default: `port_in_use`. */
+  taken?: PortTaken;
   patience?: Patience;
   /** Takes over the connection of a request that asks for another protocol. Without it such a request is answered as a plain one. */
   onUpgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
@@ -39,13 +41,14 @@ const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 5_000
  * Serves a fetch handler over HTTP. The port is open before the adapter is loaded, which brings undici
  * along and takes longer than all else; it follows at once, and requests wait for it.
  *
- * @throws StewardError `port_in_use` where another process holds the port.
+ * @throws StewardError `taken` if another process holds the port.
  */
 export async function listen({
   fetch,
   atOnce,
   hostname,
   port,
+  taken = "port_in_use",
   patience = PATIENCE,
   onUpgrade,
 }: ListenOptions): Promise<Listening> {
@@ -71,7 +74,7 @@ export async function listen({
       onUpgrade(request, socket, head).catch(() => socket.destroy());
     });
   }
-  const opened = await openServer(server, hostname, port);
+  const opened = await openServer(server, { hostname, port, taken });
   setImmediate(() => (adapter ??= loadAdapter(fetch)));
   return {
     port: opened,

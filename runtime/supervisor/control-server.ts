@@ -20,14 +20,15 @@ export interface ControlServer {
  * Serves the control API. On Node's plain server: a framework would double what the supervisor weighs,
  * and the gateway's start waits for it.
  *
- * @throws StewardError `port_in_use` where another process holds the port.
+ * @throws StewardError `inner_port_in_use` if another process holds the port.
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
   const server = createServer((request, response) => {
     // A connection that breaks has nobody left who could be told.
     answer(control, request, response).catch(() => response.destroy());
   });
-  return { port: await openServer(server, hostname, port), close: (graceMs) => closeServer(server, graceMs) };
+  const opened = await openServer(server, { hostname, port, taken: "inner_port_in_use" });
+  return { port: opened, close: (graceMs) => closeServer(server, graceMs) };
 }
 
 async function answer(control: Control, request: IncomingMessage, response: ServerResponse): Promise<void> {

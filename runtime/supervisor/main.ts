@@ -8,6 +8,8 @@ import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
 import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";
 
+// What a restore puts into the data directory is this user's alone.
+process.umask(0o077);
 try {
   // 1. Environment. Without a token handed over, one that nobody knows: the API then refuses everyone.
   const settings = readProcessSettings(process.env);

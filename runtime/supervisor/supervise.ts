@@ -27,7 +27,7 @@ export interface SuperviseOptions {
 /**
  * Takes the gateway over and serves the control API until this process is asked to end.
  *
- * @throws StewardError `port_in_use` where another process holds the control API's port.
+ * @throws StewardError `inner_port_in_use` if another process holds the control API's port.
  */
 export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
   const redact = createRedactor(process.env);

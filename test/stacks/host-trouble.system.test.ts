@@ -72,7 +72,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
   });
 
   test("tells what is wrong with a config file, and comes up once that is mended", async () => {
-    const { stack, url } = await stackWith();
+    const { stack, url, names } = await stackWith();
     const owner = `chown -R ${CONTAINER_USER}:${CONTAINER_USER} /data`;
     await inVolume(`echo '{"agent": {"nmae": 1}}' > /data/steward.json && ${owner}`);
     const said = await updated();
@@ -81,6 +81,9 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     expect(said).toContain("the gateway is crash-looping (config_invalid): Invalid config at");
     expect(said).toContain("There is no version before to go back to");
     expect(await home.json()).toMatchObject({ status: 502, code: "config_invalid" });
+    const [{ Config }] = JSON.parse((await docker(["inspect", names.container])).stdout);
+    const [, ...check] = Config.Healthcheck.Test as string[];
+    expect((await docker(["exec", names.container, ...check])).code).toBe(1);
     await inVolume("rm /data/steward.json");
     await stack.up();
     expect((await fetch(`${url}/readyz`)).status).toBe(200);

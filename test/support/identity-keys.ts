@@ -12,7 +12,7 @@ export async function openIdentityGateway() {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys: [jwk] }));
   });
-  const origin = `http://127.0.0.1:${await openServer(server, "127.0.0.1", 0)}`;
+  const origin = `http://127.0.0.1:${await openServer(server, { hostname: "127.0.0.1", port: 0, taken: "port_in_use" })}`;
   const headersOf = async (email: string) => ({
     "cf-access-jwt-assertion": await sign({ iss: origin, email }),
   });

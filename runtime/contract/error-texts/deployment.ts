@@ -68,6 +68,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "Another process holds the port.",
     fix: "Stop it, or map a different host port (steward:hostPort, PORT) to the container's port 8080.",
   },
+  inner_port_in_use: {
+    status: 500,
+    title: "An inner port is already in use",
+    cause: "Another process on this machine holds the port of the gateway or of the supervisor.",
+    fix: "Stop that process, or set GATEWAY_PORT or SUPERVISOR_PORT to a free port.",
+  },
   dm_policy_set: {
     status: 502,
     title: "TELEGRAM_DM_POLICY must not be set",

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../../contract/attestation.ts";
 import {
@@ -15,6 +14,7 @@ import { adminTokenAccess } from "../../edge/admin-token.ts";
 import { createEdge, type EdgeOptions } from "../../edge/app.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { fatalReport } from "../../process/fatal.ts";
+import { ensureDirectory } from "../../process/files.ts";
 import { listen } from "../../process/listen.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { saveMemory } from "../../process/modest.ts";
@@ -73,7 +73,7 @@ try {
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
   // 2. Ledger's database, before the gateway opens the same file.
-  mkdirSync(settings.home, { recursive: true, mode: 0o700 });
+  ensureDirectory(settings.home);
   const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
     log.error("a store could not be read and was set aside", { ...report }),
   );

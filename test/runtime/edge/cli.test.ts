@@ -45,6 +45,7 @@ describe("GET /debug/cli", () => {
     "sessions list",
     "schedules list",
     "doctor",
+    "doctor --fix",
   ])("allows: %s", async (line) => {
     const { response, words } = await run(line);
     expect(response.status).toBe(200);
@@ -67,7 +68,9 @@ describe("GET /debug/cli", () => {
     "pairing approve slack ABCDEFGH extra",
     "devices approve --help",
     "devices approve ''",
-    "doctor --fix",
+    "doctor --fix --all",
+    "doctor -- --fix",
+    "status --fix",
     "backup restore 00000001-00000001",
     "schedules add",
     "status; id",

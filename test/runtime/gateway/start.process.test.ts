@@ -94,7 +94,7 @@ test("a port in use is told with its number", async () => {
   const second = startRuntime("gateway/main.ts", environment);
 
   expect(await second.exited).toBe(1);
-  expect(second.stderr()).toContain(`Error [port_in_use]: Port ${port} on 127.0.0.1 is already in use`);
+  expect(second.stderr()).toContain(`Error [inner_port_in_use]: Port ${port} on 127.0.0.1 is already in use`);
 });
 
 test("a data directory that may not be made is told with the fix", async () => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { link, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CliResult } from "../../../runtime/contract/control.ts";
@@ -37,7 +37,7 @@ async function container(config: unknown = { unknown: 1 }, extra: Record<string,
     expect(response.status).toBe(200);
     return (await response.json()) as CliResult;
   };
-  return { home, post, run, process };
+  return { home, post, run, process, url };
 }
 
 test("commands work while the gateway is dead, with their exit code", async () => {
@@ -197,4 +197,24 @@ test("output is cut between lines, so that no piece of a secret is left", async 
   expect([exitCode, stdout]).toEqual([3, "\n[cut: the output is longer]\n"]);
   expect(stderr.length).toBeLessThan(257 * 1024);
   expect(stderr).toMatch(/^an ordinary line\n[^]*\[cut: the output is longer\]\n$/);
+});
+
+test("an empty output stays empty, also beside a secret that is set to the empty value", async () => {
+  const { run } = await container(undefined, { TELEGRAM_BOT_TOKEN: "" });
+  expect(await run("pairing", "approve", "slack", "ZZZZZZZZ")).toMatchObject({ stdout: "" });
+});
+
+test("doctor finds no rights to mend after a backup, and mends those that somebody has widened", async () => {
+  const { home, run, post, url } = await container({ agent: {} });
+  await chmod(join(home, "steward.json"), 0o600);
+  const backup = await ask(`${url}/generations`, {
+    method: "POST",
+    body: JSON.stringify({ id: "00000001-00000001" }),
+  });
+  expect(backup.status).toBe(200);
+  expect((await run("doctor")).stdout).not.toContain("Others may use");
+  await chmod(join(home, "steward.json"), 0o644);
+  expect((await run("doctor")).stdout).toContain("Others may use");
+  expect((await post({ words: ["doctor", "--fix"] })).status).toBe(200);
+  expect((await run("doctor")).stdout).not.toContain("Others may use");
 });
