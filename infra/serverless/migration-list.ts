@@ -36,6 +36,27 @@ export function checkMigrations(migrations: readonly Migration[], required: stri
   return [...tags, ...classes, ...(known ? [] : [`no entry creates the class ${required}`])];
 }
 
+/**
+ * Returns the list that a wrong one most likely means: the tags in their order from v1 to the highest that is named, and
+ * a last entry that creates `required` if none does. A tag that was raised stays; an earlier one that is missing creates
+ * the classes of the next.
+ */
+export function repairedMigrations(migrations: readonly Migration[], required: string): Migration[] {
+  const numbered = migrations.map(({ tag }, index) => Number(/^v([1-9]\d?)$/.exec(tag)?.[1] ?? index + 1));
+  const highest = Math.max(migrations.length, ...numbered, 1);
+  const classesOf = (classes: readonly string[]): string[] => {
+    const valid = classes.filter((name) => CLASS_NAME.test(name));
+    return valid.length > 0 ? valid : [required];
+  };
+  const repaired = Array.from({ length: highest }, (_, index): Migration => {
+    const exact = migrations[numbered.indexOf(index + 1)];
+    const next = exact ?? migrations[numbered.findIndex((number) => number > index)] ?? migrations.at(-1);
+    return { tag: `v${index + 1}`, newSqliteClasses: classesOf(next?.newSqliteClasses ?? []) };
+  });
+  if (repaired.some(({ newSqliteClasses }) => newSqliteClasses.includes(required))) return repaired;
+  return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: [required] }];
+}
+
 /** The list as steps, each building on the one before. Expects a list without problems. */
 export function migrationSteps(migrations: readonly Migration[]): MigrationStep[] {
   const classes = new Set<string>();

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { checkMigrations } from "../../infra/serverless/migration-list.ts";
+import { checkMigrations, repairedMigrations } from "../../infra/serverless/migration-list.ts";
 
 /**
  * Forms of single values. Pulumi hands every value over as a text, lists and objects as JSON. The
@@ -95,15 +95,26 @@ export function serverUrl() {
     .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
 }
 
-/** The migrations of the specification's section 9. */
+/** The migrations of the specification's section 9, which writes the key of the classes as Cloudflare's files do. */
 export function migrations() {
-  const entry = z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) });
+  const entry = z.preprocess(
+    renamedClasses,
+    z.strictObject({ tag: z.string(), newSqliteClasses: z.array(z.string()) }),
+  );
   return structured(
     z.array(entry, { error: "must be a list of {tag, newSqliteClasses}" }).superRefine((list, context) => {
       for (const message of checkMigrations(list, SANDBOX_CLASS)) {
-        context.addIssue({ code: "custom", message });
+        const value = `'${JSON.stringify(repairedMigrations(list, SANDBOX_CLASS))}'`;
+        context.addIssue({ code: "custom", message, params: { value } });
       }
     }),
     "a list of {tag, newSqliteClasses}",
   );
+}
+
+/** Takes `new_sqlite_classes` for `newSqliteClasses`. */
+function renamedClasses(entry: unknown): unknown {
+  if (typeof entry !== "object" || entry === null || !("new_sqlite_classes" in entry)) return entry;
+  const { new_sqlite_classes: newSqliteClasses, ...rest } = entry;
+  return "newSqliteClasses" in rest ? entry : { ...rest, newSqliteClasses };
 }

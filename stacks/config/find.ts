@@ -57,10 +57,11 @@ function targetProblems(target: Target, given: Readonly<Record<string, string>>)
 function fieldProblem(key: string, value: string | undefined, issue: z.core.$ZodIssue): ConfigProblem {
   const flag = isSecretKey(key) ? "--secret " : "";
   const path = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  const right = issue.code === "custom" ? issue.params?.["value"] : undefined;
   return {
     key: NAMESPACE + key,
     problem: value === undefined ? "missing" : path + issue.message,
-    fix: `pulumi config set ${flag}${NAMESPACE}${key} <value>`,
+    fix: `pulumi config set ${flag}${NAMESPACE}${key} ${typeof right === "string" ? right : "<value>"}`,
   };
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { checkMigrations, migrationSteps } from "../../../infra/serverless/migration-list.ts";
+import {
+  checkMigrations,
+  migrationSteps,
+  repairedMigrations,
+} from "../../../infra/serverless/migration-list.ts";
 
 describe("a list of migrations", () => {
   test("becomes steps that build on one another, each class created once", () => {
@@ -30,6 +34,30 @@ describe("a list of migrations", () => {
       '"not a class" of v1 is not a class name',
       "no entry creates the class Sandbox",
     ]);
+  });
+
+  test.each([
+    [[], ["v1:Sandbox"]],
+    [["v3:Sandbox"], ["v1:Sandbox", "v2:Sandbox", "v3:Sandbox"]],
+    [
+      ["v1:Sandbox", "v3:Archive"],
+      ["v1:Sandbox", "v2:Archive", "v3:Archive"],
+    ],
+    [
+      ["one:Sandbox", "two:Sandbox"],
+      ["v1:Sandbox", "v2:Sandbox"],
+    ],
+    [["v1:not a class"], ["v1:Sandbox"]],
+    [["v1:Archive"], ["v1:Archive", "v2:Sandbox"]],
+    [["v999999999:Sandbox"], ["v1:Sandbox"]],
+  ])("that is wrong has a right one beside it: %j", (given, repaired) => {
+    const list = (texts: readonly string[]) =>
+      texts.map((text) => {
+        const [tag = "", name = ""] = text.split(":");
+        return { tag, newSqliteClasses: [name] };
+      });
+    expect(repairedMigrations(list(given), "Sandbox")).toEqual(list(repaired));
+    expect(checkMigrations(repairedMigrations(list(given), "Sandbox"), "Sandbox")).toEqual([]);
   });
 
   test("must not be empty", () => {

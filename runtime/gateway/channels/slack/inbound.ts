@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { textOfBlocks, UNREADABLE_TEXT } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
@@ -34,6 +35,8 @@ const bodySchema = z.object({
     bot_id: z.optional(z.string()),
     app_id: z.optional(z.string()),
     text: z.optional(z.string()),
+    /** https://docs.slack.dev/reference/block-kit : read where there is no text. */
+    blocks: z.optional(z.unknown()),
     ts: z.optional(z.string()),
     thread_ts: z.optional(z.string()),
     /** Who wrote the message that the thread hangs on. */
@@ -74,13 +77,15 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
 
   const text = personsText(body, bot);
   const attachments = readFiles(body);
-  if (text === "" && attachments.length === 0) return ignored("no text");
+  const isEmpty = text === "" && attachments.length === 0;
+  // Nothing but a mention is no message; nothing at all is one of a kind that is not known.
+  if (isEmpty && event.text !== undefined && event.text !== "") return ignored("no text");
   const target = replyTarget(channel, direct ? event.thread_ts : (event.thread_ts ?? ts));
   const inThread = event.thread_ts !== undefined && { inThread: true };
   const message = { direct, sender: { id: user }, text, attachments, target, ...inThread };
   if (direct) {
     const decision = access.direct(user);
-    if (decision.allowed) return { kind: "message", ...message };
+    if (decision.allowed) return isEmpty ? unreadable(target) : { kind: "message", ...message };
     const { answer, reason: note } = decision;
     if (answer === "ignore") return ignored(note);
     if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
@@ -88,7 +93,13 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   }
   const addressed = mentioned || (bot !== undefined && event.parent_user_id === bot);
   const { becomes, reason } = access.group(channel, user, addressed);
-  return becomes === "ignored" ? ignored(reason) : { kind: becomes, ...message };
+  if (becomes === "ignored") return ignored(reason);
+  if (!isEmpty) return { kind: becomes, ...message };
+  return becomes === "message" ? unreadable(target) : ignored("no text");
+}
+
+function unreadable(target: ReplyTarget): Inbound {
+  return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
 function mentions(text: string | undefined, bot: string | undefined): boolean {
@@ -98,7 +109,8 @@ function mentions(text: string | undefined, bot: string | undefined): boolean {
 /** What the person said, without the mention of the bot. */
 function personsText({ event }: Body, bot: string | undefined): string {
   const mention = bot === undefined ? /^\s*<@\w+(?:\|[^>]*)?>/ : new RegExp(`<@${bot}(?:\\|[^>]*)?>`, "g");
-  return readSlackText((event.text ?? "").replace(mention, "")).trim();
+  const said = event.text === undefined || event.text === "" ? textOfBlocks(event.blocks) : event.text;
+  return readSlackText(said.replace(mention, "")).trim();
 }
 
 function readFiles({ event }: Body): Attachment[] {

@@ -1,5 +1,6 @@
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import { textOfBlocks, UNREADABLE_TEXT } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, type BotIdentity } from "./addressed.ts";
 import { readAttachments, readOthers } from "./files.ts";
@@ -25,8 +26,9 @@ const NAME_WAIT_MS = 1_000;
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message, ...others } = parsed.data;
-  if (message === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
+  const { update_id: _, message: received, ...others } = parsed.data;
+  if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
+  const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
@@ -42,15 +44,52 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   if (read.forAnother && !direct) return ignored("a command for another bot");
   const attachments = readAttachments(message, options.mediaMaxBytes);
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
-  if (said === "" && attachments.length === 0) return ignored("no text");
+  const isEmpty = said === "" && attachments.length === 0;
+  const hadText = (received.text ?? received.caption) !== undefined;
+  if (isEmpty && (hadText || isNotice(payload["message"]))) return ignored("no text");
   const target = replyTarget(message);
   // What the button sends by which a person opens a chat with a bot.
   const text = direct && said === "/start" ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
   const content: InboundMessage = { direct, sender, text, attachments, target, ...inThread };
-  if (direct) return directMessage(content, message, options.access);
-  const { becomes, reason } = options.access.group(target.chat, sender.id, read.addressed);
+  const inbound = direct
+    ? directMessage(content, message, options.access)
+    : groupMessage(content, read.addressed, options.access);
+  if (!isEmpty) return inbound;
+  if (inbound.kind === "context") return ignored("no text");
+  if (inbound.kind !== "message") return inbound;
+  return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
+}
+
+function groupMessage(content: InboundMessage, addressed: boolean, access: ChannelAccess): Inbound {
+  const { becomes, reason } = access.group(content.target.chat, content.sender.id, addressed);
   return becomes === "ignored" ? ignored(reason) : { kind: becomes, ...content };
+}
+
+/** Names and commands in a text that has no entities of its own. */
+const NAMED = /@\w{5,32}/g;
+const COMMAND = /^\/\w{1,32}(?:@\w{5,32})?/;
+
+/** Puts the text of a rich message, which has no entities, where that of any other is. */
+function withRichText(message: TelegramMessage): TelegramMessage {
+  const { text, caption, rich_message: rich } = message;
+  if (text !== undefined || caption !== undefined || rich === undefined) return message;
+  const said = textOfBlocks(rich.blocks);
+  const command = COMMAND.exec(said)?.[0];
+  const names = [...said.matchAll(NAMED)].filter(({ index }) => index >= (command?.length ?? 0));
+  const entities = [
+    ...(command === undefined ? [] : [{ type: "bot_command", offset: 0, length: command.length }]),
+    ...names.map(({ 0: name, index }) => ({ type: "mention", offset: index, length: name.length })),
+  ];
+  return { ...message, text: said, entities };
+}
+
+/** What a chat itself tells, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
+const NOTICES =
+  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_(?:created|completed)$|video_chat_|web_app_data$)/;
+
+function isNotice(message: unknown): boolean {
+  return Object.keys(Object(message)).some((key) => NOTICES.test(key));
 }
 
 function directMessage(content: InboundMessage, { from }: TelegramMessage, access: ChannelAccess): Inbound {

@@ -42,6 +42,8 @@ const message = z.object({
   ),
   text: z.optional(z.string()),
   entities: z.optional(z.array(entity)),
+  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
+  rich_message: z.optional(z.object({ blocks: z.optional(z.unknown()) })),
   caption: z.optional(z.string()),
   caption_entities: z.optional(z.array(entity)),
   photo: z.optional(z.array(file)),

@@ -1,0 +1,115 @@
+/**
+ * Text of what platforms send as nested blocks: Telegram's rich messages, Slack's Block Kit. The forms are read by what
+ * they have in common, so that a block of a kind that is not known gives its visible text. Linear in the size of the
+ * blocks, which the edge bounds; what is nested deeper than {@link DEEPEST} is left out.
+ */
+
+const DEEPEST = 64;
+/** Where a block keeps what is shown, in the order in which it is shown. */
+const INLINE_KEYS = ["text", "content", "alt_text"] as const;
+const BLOCK_KEYS = [
+  "title",
+  "blocks",
+  "elements",
+  "items",
+  "rows",
+  "cells",
+  "children",
+  "fields",
+  "caption",
+] as const;
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** What a message that cannot be read is answered with. */
+export const UNREADABLE_TEXT =
+  "I could not read that kind of message. Please send it as text, or as a picture or file.";
+
+/** Returns the visible text of blocks, a line a block: headings, lists, tables, quotes and code as Markdown. */
+export function textOfBlocks(blocks: unknown): string {
+  return lines(blocks, 0).join("\n").trim();
+}
+
+function lines(value: unknown, depth: number): string[] {
+  if (depth > DEEPEST) return [];
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (Array.isArray(value)) {
+    const isInline = value.length > 0 && value.every((item) => typeof item === "string" || isRun(item));
+    if (isInline) return lines(inline(value, depth), depth);
+    return value.flatMap((item) => lines(item, depth + 1));
+  }
+  if (!isNode(value)) return [];
+  const kind = String(value["type"] ?? "").toLowerCase();
+  if (kind.includes("table")) return rowsOf(value).map((row) => `| ${cells(row, depth + 1).join(" | ")} |`);
+  const inside = insideOf(value, depth);
+  if (/head|title/.test(kind)) return inside.map((line) => `# ${line}`);
+  if (kind.includes("quote")) return inside.map((line) => `> ${line}`);
+  if (/^(?:rich_text_)?pre|code|preformatted/.test(kind)) return ["```", ...inside, "```"];
+  if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
+  return inside;
+}
+
+/** What a block shows itself, then what is in it. */
+function insideOf(node: Node, depth: number): string[] {
+  const own = INLINE_KEYS.map((key) => inline(node[key], depth + 1)).filter((text) => text !== "");
+  const address = addressOf(node, own.join(" "));
+  const below = BLOCK_KEYS.flatMap((key) => lines(node[key], depth + 1));
+  return [...own, ...(address === "" ? [] : [address]), ...below];
+}
+
+function bullet(item: unknown, at: number, list: Node, depth: number): string[] {
+  const ordered = list["ordered"] === true || list["style"] === "ordered";
+  const [first = "", ...rest] = lines(item, depth);
+  return [`${ordered ? `${at + 1}.` : "-"} ${first}`, ...rest.map((line) => `  ${line}`)];
+}
+
+function itemsOf(list: Node): readonly unknown[] {
+  const items = list["items"] ?? list["elements"] ?? list["children"];
+  return Array.isArray(items) ? items : [];
+}
+
+function rowsOf(table: Node): readonly unknown[] {
+  const rows = table["rows"] ?? table["cells"];
+  return Array.isArray(rows) ? rows : [];
+}
+
+function cells(row: unknown, depth: number): string[] {
+  const list = isNode(row) ? (row["cells"] ?? row["columns"] ?? row["text"]) : row;
+  if (!Array.isArray(list)) return [lines(list, depth).join(" ")];
+  return list.map((cell) => lines(cell, depth).join(" "));
+}
+
+/** The text of a run inside a line, its address behind it. */
+function inline(value: unknown, depth: number): string {
+  if (depth > DEEPEST) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map((item) => inline(item, depth + 1)).join("");
+  if (!isNode(value)) return "";
+  const kind = String(value["type"] ?? "").toLowerCase();
+  if (kind === "emoji" && typeof value["name"] === "string") return `:${value["name"]}:`;
+  const { user_id: user, channel_id: channel } = value;
+  if (typeof user === "string") return `<@${user}>`;
+  if (typeof channel === "string") return `<#${channel}>`;
+  const own = [...INLINE_KEYS, ...BLOCK_KEYS].map((key) => inline(value[key], depth + 1)).join("");
+  const address = addressOf(value, own);
+  if (address === "") return own;
+  return own === "" ? address : `${own} (${address})`;
+}
+
+/** A link's address, unless its text is the address. */
+function addressOf(node: Node, shown: string): string {
+  const address = node["url"] ?? node["href"];
+  return typeof address === "string" && address !== shown ? address : "";
+}
+
+/** A run of a line, and no block of its own: it has text and nothing below it. */
+function isRun(value: unknown): boolean {
+  if (!isNode(value)) return false;
+  const kind = String(value["type"] ?? "");
+  const isBlock = /block|section|paragraph|head|title|list|item|table|row|quote|pre|divider|image/.test(kind);
+  return !isBlock && !BLOCK_KEYS.some((key) => key in value);
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
