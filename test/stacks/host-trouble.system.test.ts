@@ -83,7 +83,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     expect(await home.json()).toMatchObject({ status: 502, code: "config_invalid" });
     const [{ Config }] = JSON.parse((await docker(["inspect", names.container])).stdout);
     const [, ...check] = Config.Healthcheck.Test as string[];
-    expect((await docker(["exec", names.container, ...check])).code).toBe(1);
+    await expect(docker(["exec", names.container, ...check])).rejects.toThrow("exit code 1");
     await inVolume("rm /data/steward.json");
     await stack.up();
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
