@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { STATE_SCHEMA, VERSION } from "../../runtime/contract/names.ts";
 import { engine } from "../support/docker.ts";
+import { holdHostNames } from "../support/host-names.ts";
 import { rehearse } from "../support/rehearse.ts";
 import { ADMIN_TOKEN, createHostStack, type HostStack } from "../support/host-stack.ts";
 import { ENGINE_MS, stateText, UPDATE_MS } from "../support/stack.ts";
@@ -130,6 +131,7 @@ describe.skipIf(!engine.ok)(
 
 describe.skipIf(!engine.ok)("npm start -- host", () => {
   test("deploys to this machine's Docker engine, brings a message back, and leaves nothing running", async () => {
+    onTestFinished(await holdHostNames());
     const dir = await mkdtemp(path.join(tmpdir(), "steward-rehearsal-"));
     const { code, report, stderr } = await rehearse("host", "--once", "--json", "--dir", dir);
     expect(report, stderr).toMatchObject({ ok: true });
