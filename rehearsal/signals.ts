@@ -47,7 +47,7 @@ export class Interruption {
 }
 
 /** An engine that is told to stop finishes the resource under way. */
-const GRACE_MS = 10_000;
+const GRACE_MS = 30_000;
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {

@@ -86,8 +86,8 @@ export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
   /**
-   * Starts a stopped container in the background, and tries a crashed gateway at once. An operator's wish is always
-   * granted, a visitor's three times an hour.
+   * Starts a stopped container in the background. An operator's wish is always granted, a visitor's three times an hour.
+   * For an operator alone a crashed gateway is tried at once: a stranger must not get around its backoff.
    *
    * @returns whether it was granted.
    */

@@ -173,7 +173,8 @@ export class Sandbox
   async wake(by: "visitor" | "operator"): Promise<boolean> {
     // A container on its way down still runs, and its supervisor says that it is stopped.
     const { state } = await this.#life.status();
-    if (state === "crash-looping") this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
+    if (state === "crash-looping" && by === "operator")
+      this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
     if (state !== "stopped") return true;
     if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
     this.#start();

@@ -26,8 +26,8 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
   };
   return {
     status: async () => supervisor.status(),
-    wake: async () => {
-      supervisor.needed();
+    wake: async (by) => {
+      if (by === "operator") supervisor.needed();
       return true;
     },
     restart: async () => {

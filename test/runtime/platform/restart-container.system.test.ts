@@ -73,6 +73,10 @@ describe("a restart takes what the bucket has", () => {
     await visited.one.do("skip", 2_000);
     expect(await visited.one.do("status")).toMatchObject({ state: "crash-looping" });
     await visited.deleteCached();
+    // A stranger's visit does nothing to a gateway that is stopped.
+    await visited.one.do("begin");
+    await visited.one.do("skip", 2_000);
+    expect(await visited.one.do("status")).toMatchObject({ state: "crash-looping" });
     await visited.one.do("operate");
     await expect.poll(visited.config).toBe(FRESH);
   });
@@ -125,8 +129,11 @@ test("an operator wakes it as often as they come, a visitor three times an hour"
   for (const who of ["begin", "begin", "begin", "operate"]) {
     await one.do("end");
     await expect.poll(async () => (await seen()).running).toBe(false);
-    wakes.push(await one.do(who));
-    await one.do("status");
+    const woken = await one.do(who);
+    wakes.push(woken);
+    // A start that is under way would begin again by itself.
+    const state = woken === true ? "ready" : "stopped";
+    await expect.poll(() => one.do("status")).toMatchObject({ state });
   }
   expect(wakes).toEqual([true, true, false, true]);
 });
