@@ -6,35 +6,41 @@ import { containerReport, keepsEnding } from "./container.ts";
  * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
  * minutes: DNS, certificates and a cold start take their time). Exits 0 with one line a check, or 1
  * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
+ * The lines are in the order of the checks: they are an output of the stack, which must not change with the timing.
  */
 const RETRY_AFTER_MS = 1_000;
 
 const url = (process.env["PROBE_URL"] ?? "").replace(/\/$/, "");
 const container = process.env["PROBE_CONTAINER"];
 let end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
-let waiting = readinessChecks({
+const checks = readinessChecks({
   publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
   alwaysOn: container !== undefined,
   bundle: process.env["PROBE_BUNDLE"],
   attestation: process.env["PROBE_ATTESTATION"],
 });
+let waiting = checks;
 
 for (;;) {
   const results = await Promise.all(waiting.map(async (check) => ({ check, failure: await run(check) })));
-  for (const { check } of results.filter(({ failure }) => failure === undefined)) {
-    process.stdout.write(`ok   ${check.name}\n`);
-  }
   const failed = results.filter(({ failure }) => failure !== undefined);
-  if (failed.length === 0) break;
+  waiting = failed.map(({ check }) => check);
+  if (waiting.length === 0) break;
   if (container !== undefined && (await keepsEnding(container))) end = 0;
   if (Date.now() + RETRY_AFTER_MS > end) {
     const lines = failed.map(({ check, failure }) => `  ${check.name}: ${failure}`);
     const report = container === undefined ? [] : await containerReport(container);
+    printPassed();
     process.stderr.write(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
-  waiting = failed.map(({ check }) => check);
   await sleep(RETRY_AFTER_MS);
+}
+printPassed();
+
+function printPassed(): void {
+  const passed = checks.filter((check) => !waiting.includes(check));
+  process.stdout.write(passed.map((check) => `ok   ${check.name}\n`).join(""));
 }
 
 async function run(check: Check): Promise<string | undefined> {

@@ -74,15 +74,16 @@ describe("the readiness probe", () => {
   );
 
   test(
-    "waits for a service that needs a moment",
+    "waits for a service that needs a moment, and prints in the order of the checks all the same",
     async () => {
       let asked = 0;
       const url = await service({
         "/healthz": (_request, response) => response.writeHead(++asked < 2 ? 502 : 200).end(),
       });
 
-      expect(await probe(url, { PROBE_TIMEOUT_MS: "20000" })).toMatchObject({ code: 0 });
-      expect(asked).toBe(2);
+      const { code, stdout } = await probe(url, { PROBE_TIMEOUT_MS: "20000" });
+      expect({ code, asked }).toEqual({ code: 0, asked: 2 });
+      expect(stdout).toMatch(/^ok {3}GET \/healthz\n/);
     },
     RUN_MS,
   );
