@@ -1,8 +1,8 @@
 import { StewardError } from "./errors.ts";
 
 /**
- * What `/debug/cli` may run: words as they stand, `<needed>` and `[optional]` arguments. Nothing here sends a message.
- * It changes who may use the bot, adds a backup, and makes the repairs that `doctor` offers, which lose nothing.
+ * What `/debug/cli` may run: literal words, `<needed>` and `[optional]` arguments. No command sends a message. Some
+ * change who may use the bot, add a backup, or make the repairs that `doctor` offers, which lose nothing.
  */
 const FORMS = [
   "cat <file>",

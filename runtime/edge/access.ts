@@ -53,8 +53,8 @@ export function requirePublicOrIdentity(isPublic: boolean, identify: Identify): 
 }
 
 /**
- * Starts a stopped container for an operator who opens a page. A page that looks again by itself, such as one that
- * follows the logs, is no such visit: left open, it would keep the container awake for ever.
+ * Starts a stopped container for an operator who opens a page. A page that reloads, such as the one that
+ * follows the logs, does not count: left open, it would keep the container awake for ever.
  */
 export function wakeForOperator(sandbox: Pick<Sandbox, "wake">): MiddlewareHandler {
   return async function wakeForOperatorMiddleware(context, next) {

@@ -35,7 +35,7 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
       if (browser) return context.html(homePage(status));
       return context.json({ name: "steward", version: VERSION, state: status.state, since: status.since });
     }
-    const waking = await sandbox.wake("visitor");
+    const waking = status.state !== "stopped" || (await sandbox.wake("visitor"));
     const shown = status.state === "stopped" && waking ? begun(status, clock()) : status;
     const wait = waking ? WAIT_REFRESH_SECONDS : REFUSED_WAKE_SECONDS;
     if (browser) {

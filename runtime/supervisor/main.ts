@@ -8,7 +8,7 @@ import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
 import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";
 
-// What a restore puts into the data directory is this user's alone.
+// Restored files must not be readable by other users.
 process.umask(0o077);
 try {
   // 1. Environment. Without a token handed over, one that nobody knows: the API then refuses everyone.

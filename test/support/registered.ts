@@ -44,6 +44,7 @@ export async function registered(
     call: ({ inputs }) => inputs,
   };
   await pulumi.runtime.setMocks(mocks, "steward", stack, true);
+  // Its type is that of the real one, whose calls differ.
   const monitor = pulumi.runtime.getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   monitor.registerResource = (request, answer) => {

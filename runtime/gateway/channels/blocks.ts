@@ -1,7 +1,9 @@
+import type { Inbound, ReplyTarget } from "./channel.ts";
+
 /**
  * Text of what platforms send as nested blocks: Telegram's rich messages, Slack's Block Kit. The forms are read by what
  * they have in common, so that a block of a kind that is not known gives its visible text. Linear in the size of the
- * blocks, which the edge bounds; what is nested deeper than {@link DEEPEST} is left out.
+ * blocks, which the edge bounds; what is nested deeper than 64 blocks is left out.
  */
 
 const DEEPEST = 64;
@@ -21,9 +23,14 @@ const BLOCK_KEYS = [
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a message that cannot be read is answered with. */
+/** The answer to a message of a kind that cannot be read. */
 export const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
+
+/** Returns what a channel makes of a message of a kind that cannot be read, from somebody who may write. */
+export function unreadable(target: ReplyTarget): Inbound {
+  return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
+}
 
 /** Returns the visible text of blocks, a line a block: headings, lists, tables, quotes and code as Markdown. */
 export function textOfBlocks(blocks: unknown): string {
@@ -39,17 +46,18 @@ function lines(value: unknown, depth: number): string[] {
     return value.flatMap((item) => lines(item, depth + 1));
   }
   if (!isNode(value)) return [];
-  const kind = String(value["type"] ?? "").toLowerCase();
+  const kind = kindOf(value);
   if (kind.includes("table")) return rowsOf(value).map((row) => `| ${cells(row, depth + 1).join(" | ")} |`);
+  // Before what is inside is read: read twice at each level, nested lists would take exponential time.
+  if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
   const inside = insideOf(value, depth);
   if (/head|title/.test(kind)) return inside.map((line) => `# ${line}`);
   if (kind.includes("quote")) return inside.map((line) => `> ${line}`);
   if (/^(?:rich_text_)?pre|code|preformatted/.test(kind)) return ["```", ...inside, "```"];
-  if (kind.includes("list")) return itemsOf(value).flatMap((item, at) => bullet(item, at, value, depth + 1));
   return inside;
 }
 
-/** What a block shows itself, then what is in it. */
+/** Returns a block's own text, then the text of the blocks in it. */
 function insideOf(node: Node, depth: number): string[] {
   const own = INLINE_KEYS.map((key) => inline(node[key], depth + 1)).filter((text) => text !== "");
   const address = addressOf(node, own.join(" "));
@@ -85,8 +93,7 @@ function inline(value: unknown, depth: number): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map((item) => inline(item, depth + 1)).join("");
   if (!isNode(value)) return "";
-  const kind = String(value["type"] ?? "").toLowerCase();
-  if (kind === "emoji" && typeof value["name"] === "string") return `:${value["name"]}:`;
+  if (kindOf(value) === "emoji" && typeof value["name"] === "string") return `:${value["name"]}:`;
   const { user_id: user, channel_id: channel } = value;
   if (typeof user === "string") return `<@${user}>`;
   if (typeof channel === "string") return `<#${channel}>`;
@@ -105,9 +112,14 @@ function addressOf(node: Node, shown: string): string {
 /** A run of a line, and no block of its own: it has text and nothing below it. */
 function isRun(value: unknown): boolean {
   if (!isNode(value)) return false;
-  const kind = String(value["type"] ?? "");
+  const kind = kindOf(value);
   const isBlock = /block|section|paragraph|head|title|list|item|table|row|quote|pre|divider|image/.test(kind);
   return !isBlock && !BLOCK_KEYS.some((key) => key in value);
+}
+
+/** The kind of a node; empty unless it is a text: a nested value would be read to its end, however deep. */
+function kindOf({ type }: Node): string {
+  return typeof type === "string" ? type.toLowerCase() : "";
 }
 
 function isNode(value: unknown): value is Node {

@@ -35,7 +35,7 @@ export interface ContainerLifeOptions extends ContainerPortsOptions {
   duty: Pick<DutyCycle, "begins" | "ends">;
   /** Mends a config that has stopped the gateway, where that is wanted. @returns whether it was. */
   recoverConfig(why: Reason): Promise<boolean>;
-  /** Whether somebody has deleted or replaced the cached config in the bucket since the container took it. */
+  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
   replaced(): Promise<boolean>;
   /** The last copy before an outdated container ends. False: it failed, and is tried again. */
   leave(): Promise<boolean>;

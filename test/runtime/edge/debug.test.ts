@@ -153,7 +153,7 @@ it("starts a stopped container for an operator: by /debug/processes and by a pag
     await app.request(path, { headers: { ...headers, accept: "text/html" } });
   }
   expect(wakes).toEqual(["operator", "operator", "operator", "operator", "operator"]);
-  // What looks again without anybody there would keep it awake for ever.
+  // Requests without a person behind them must not keep it awake for ever.
   await app.request("/_admin/logs?follow=1", { headers: { ...headers, accept: "text/html" } });
   await app.request("/_admin/api/metrics", { headers });
   expect(wakes).toHaveLength(5);

@@ -83,10 +83,11 @@ describe("a message of a kind that cannot be read", () => {
 });
 
 describe("Slack's blocks", () => {
+  // The one method that a direct message asks for.
   const open = { direct: () => ({ allowed: true }) } as unknown as Parameters<typeof readSlackEvent>[1];
   const slack = (event: object) => readSlackEvent(directMessage("Ev1", { text: "", ...event }).payload, open);
 
-  test("are read where there is no text", () => {
+  test("are read if there is no text", () => {
     const blocks = [
       { type: "header", text: { type: "plain_text", text: "Plan" } },
       {
@@ -154,6 +155,15 @@ test("2,000 generated rich messages become text or a clear refusal, never silenc
     expect(["message", "refused"], JSON.stringify(blocks)).toContain(inbound.kind);
   }
   expect(seen).toEqual(new Set(["message", "refused"]));
+});
+
+test("nested lists are walked once, and a kind that is no text is none", () => {
+  let list: object = { type: "item", text: "deep" };
+  let kind: unknown = "list";
+  for (let depth = 0; depth < 30; depth += 1) list = { type: "list", items: [list] };
+  for (let depth = 0; depth < 100_000; depth += 1) kind = [kind];
+  expect(textOfBlocks(list)).toMatch(/^(?:- ){30}deep$/);
+  expect(textOfBlocks([{ type: kind, text: "seen" }])).toBe("seen");
 });
 
 test("blocks that are nested without end are cut, and long ones take linear time", () => {

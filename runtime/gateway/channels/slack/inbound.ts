@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { textOfBlocks, UNREADABLE_TEXT } from "../blocks.ts";
+import { textOfBlocks, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
@@ -35,7 +35,7 @@ const bodySchema = z.object({
     bot_id: z.optional(z.string()),
     app_id: z.optional(z.string()),
     text: z.optional(z.string()),
-    /** https://docs.slack.dev/reference/block-kit : read where there is no text. */
+    /** https://docs.slack.dev/reference/block-kit : read if there is no text. */
     blocks: z.optional(z.unknown()),
     ts: z.optional(z.string()),
     thread_ts: z.optional(z.string()),
@@ -96,10 +96,6 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   if (becomes === "ignored") return ignored(reason);
   if (!isEmpty) return { kind: becomes, ...message };
   return becomes === "message" ? unreadable(target) : ignored("no text");
-}
-
-function unreadable(target: ReplyTarget): Inbound {
-  return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
 }
 
 function mentions(text: string | undefined, bot: string | undefined): boolean {

@@ -1,6 +1,6 @@
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { textOfBlocks, UNREADABLE_TEXT } from "../blocks.ts";
+import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, type BotIdentity } from "./addressed.ts";
 import { readAttachments, readOthers } from "./files.ts";
@@ -58,7 +58,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   if (!isEmpty) return inbound;
   if (inbound.kind === "context") return ignored("no text");
   if (inbound.kind !== "message") return inbound;
-  return { kind: "refused", target, text: UNREADABLE_TEXT, note: "a message of a kind that cannot be read" };
+  return unreadable(target);
 }
 
 function groupMessage(content: InboundMessage, addressed: boolean, access: ChannelAccess): Inbound {
@@ -84,7 +84,7 @@ function withRichText(message: TelegramMessage): TelegramMessage {
   return { ...message, text: said, entities };
 }
 
-/** What a chat itself tells, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
+/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
 const NOTICES =
   /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_(?:created|completed)$|video_chat_|web_app_data$)/;
 

@@ -153,7 +153,7 @@ export class SandboxBackups implements Backups {
     }
   }
 
-  /** Whether somebody has deleted or replaced the cached config since the container took it. */
+  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
   async isCacheReplaced(): Promise<boolean> {
     if (!this.restorer.done) return false;
     const { seen } = this.#record.facts;
