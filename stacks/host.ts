@@ -13,6 +13,7 @@ import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
+import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
@@ -50,6 +51,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
       attestation: attestation.expected(config.runtime.secrets),
+      channels: { names: offeredChannels(config.runtime.secrets), key: attestation.key },
       publicWebhooks: config.publicWebhooks,
       container: { name: names.container, dockerHost: config.docker },
       triggers: [container.containerId],

@@ -15,6 +15,7 @@ import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
+import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
@@ -84,6 +85,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       url,
       bundle: bundle.worker.hash,
       attestation: attestation.expected(runtime.secrets),
+      channels: { names: offeredChannels(runtime.secrets), key: attestation.key },
       publicWebhooks: config.publicWebhooks,
       triggers: [worker.deployment.id, image],
     },

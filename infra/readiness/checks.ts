@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import * as z from "zod";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
+import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
 /** One question to the deployed service. */
 export interface Check {
@@ -11,6 +13,16 @@ export interface Check {
 
 /** It answers, and will not come to answer otherwise: there is nothing to wait for. */
 export class GivenUp extends Error {}
+
+/** Something to be told that fails no update. Final: asking again would not change it. */
+export class Remark extends Error {
+  readonly final: boolean;
+
+  constructor(message: string, { final = false } = {}) {
+    super(message);
+    this.final = final;
+  }
+}
 
 /** Time for one answer: it may have to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -24,10 +36,13 @@ export interface CheckOptions {
   attestation: string | undefined;
   /** The gateway never sleeps, so it has to be there. */
   alwaysOn: boolean;
+  /** Channels that have to work, and the key to ask for them. */
+  channels?: { names: readonly string[]; key: string } | undefined;
 }
 
 /** What every deployment has to answer before it counts. */
-export function readinessChecks({ publicWebhooks, bundle, attestation, alwaysOn }: CheckOptions): Check[] {
+export function readinessChecks(options: CheckOptions): Check[] {
+  const { publicWebhooks, bundle, attestation, alwaysOn, channels } = options;
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
   const webhooks = routes("webhook").map(({ path }) => path);
   return [
@@ -41,6 +56,7 @@ export function readinessChecks({ publicWebhooks, bundle, attestation, alwaysOn 
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
     ...routes("identity").map(({ path }) => closed(path)),
+    ...(channels?.names ?? []).map((name) => channelWorks(name, channels?.key ?? "")),
   ];
 }
 
@@ -115,6 +131,50 @@ function webhookClosed(path: string): Check {
     async run(fetch, url) {
       const { status } = await ask(fetch, `${url}${path}`, { method: "POST", redirect: "manual" });
       return isRefusal(status) ? undefined : `status ${status}: the webhook is not closed`;
+    },
+  };
+}
+
+const told = z.object({ code: z.string(), detail: z.string(), fix: z.string() });
+const channelsAnswer = z.object({
+  state: z.string(),
+  reason: z.optional(told),
+  channels: z.optional(
+    z.array(
+      z.object({
+        platform: z.string(),
+        state: z.enum(["ready", "failing", "disabled"]),
+        reason: z.optional(told),
+      }),
+    ),
+  ),
+});
+
+/** A channel whose credentials are deployed is on, and its platform takes them. */
+function channelWorks(platform: string, key: string): Check {
+  const { method, path } = ROUTES.stackChannels;
+  return {
+    name: `channel ${platform}`,
+    async run(fetch, url) {
+      const signature = await signAsStack(key, { method, path }, Date.now());
+      const response = await ask(fetch, `${url}${path}`, {
+        method,
+        headers: { [STACK_SIGNATURE_HEADER]: signature },
+      });
+      if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
+      const { state, reason, channels } = channelsAnswer.parse(await response.json());
+      if (channels === undefined) {
+        if (reason === undefined) throw new Remark(`not known: the gateway is ${state}`);
+        return `the gateway is ${state} (${reason.code}): ${reason.detail}`;
+      }
+      const channel = channels.find((one) => one.platform === platform);
+      if (channel === undefined) return "is not on, although its credentials are deployed";
+      if (channel.state === "disabled") throw new Remark("switched off in steward.json", { final: true });
+      if (channel.state === "ready" || channel.reason === undefined) return undefined;
+      const { code, detail, fix } = channel.reason;
+      // The platform was out of reach for a moment, or limits its requests; the credentials may be right.
+      if (code === "channel_failed") throw new Remark(detail);
+      return `${detail} ${fix}`;
     },
   };
 }

@@ -1,11 +1,13 @@
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GivenUp, readinessChecks, type Check } from "./checks.ts";
+import { GivenUp, readinessChecks, Remark, type Check } from "./checks.ts";
 import { containerReport, keepsEnding } from "./container.ts";
 
 /**
  * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
  * minutes: DNS, certificates and a cold start take their time). Exits 0 with one line a check, or 1
  * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
+ * PROBE_CHANNELS names the channels that have to work; the key to ask for them comes by standard input.
  * The lines are in the order of the checks: they are an output of the stack, which must not change with the timing.
  */
 const RETRY_AFTER_MS = 1_000;
@@ -13,40 +15,58 @@ const RETRY_AFTER_MS = 1_000;
 const url = (process.env["PROBE_URL"] ?? "").replace(/\/$/, "");
 const container = process.env["PROBE_CONTAINER"];
 let end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
+const names = (process.env["PROBE_CHANNELS"] ?? "").split(",").filter(Boolean);
+const channels = names.length > 0 ? { names, key: (await text(process.stdin)).trim() } : undefined;
 const checks = readinessChecks({
   publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
   alwaysOn: container !== undefined,
   bundle: process.env["PROBE_BUNDLE"],
   attestation: process.env["PROBE_ATTESTATION"],
+  channels,
 });
+const remarks = new Map<Check, string>();
 let waiting = checks;
 
 for (;;) {
-  const results = await Promise.all(waiting.map(async (check) => ({ check, failure: await run(check) })));
-  const failed = results.filter(({ failure }) => failure !== undefined);
-  waiting = failed.map(({ check }) => check);
+  const answers = await Promise.all(waiting.map(async (check) => ({ check, answer: await run(check) })));
+  for (const { check, answer } of answers) if (answer instanceof Remark) remarks.set(check, answer.message);
+  const open = answers.filter(
+    ({ answer }) => answer !== undefined && !(answer instanceof Remark && answer.final),
+  );
+  waiting = open.map(({ check }) => check);
+  const failed = open.flatMap(({ check, answer }) => (typeof answer === "string" ? [{ check, answer }] : []));
   if (waiting.length === 0) break;
   if (container !== undefined && (await keepsEnding(container))) end = 0;
   if (Date.now() + RETRY_AFTER_MS > end) {
-    const lines = failed.map(({ check, failure }) => `  ${check.name}: ${failure}`);
+    if (failed.length === 0) break;
+    const lines = failed.map(({ check, answer }) => `  ${check.name}: ${answer}`);
     const report = container === undefined ? [] : await containerReport(container);
-    printPassed();
+    printReport(waiting);
     process.stderr.write(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
   await sleep(RETRY_AFTER_MS);
 }
-printPassed();
+printReport([]);
 
-function printPassed(): void {
-  const passed = checks.filter((check) => !waiting.includes(check));
-  process.stdout.write(passed.map((check) => `ok   ${check.name}\n`).join(""));
+/** A line for each check but those that failed. */
+function printReport(failed: readonly Check[]): void {
+  const told = checks.filter((check) => !failed.includes(check));
+  const lines = told.map((check) => {
+    const remark = remarks.get(check);
+    return remark === undefined ? `ok   ${check.name}\n` : `note ${check.name}: ${remark}\n`;
+  });
+  process.stdout.write(lines.join(""));
 }
 
-async function run(check: Check): Promise<string | undefined> {
+/** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */
+async function run(check: Check): Promise<string | Remark | undefined> {
   try {
-    return await check.run(fetch, url);
+    const answer = await check.run(fetch, url);
+    remarks.delete(check);
+    return answer;
   } catch (error) {
+    if (error instanceof Remark) return error;
     if (error instanceof GivenUp) {
       end = 0;
       return error.message;

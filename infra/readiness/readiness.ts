@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
+import type { Platform } from "../../runtime/contract/delivery.ts";
 
 /** Arguments of {@link Readiness}. */
 export interface ReadinessArgs {
@@ -12,6 +13,8 @@ export interface ReadinessArgs {
   bundle?: string | undefined;
   /** What the deployed secrets come to, as `AttestationKey` expects it. Default: any. */
   attestation?: pulumi.Input<string>;
+  /** The channels that have to work, and the key to ask for them. Default: none is asked for. */
+  channels?: { names: readonly Platform[]; key: pulumi.Input<string> };
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
   /**
@@ -41,12 +44,15 @@ export class Readiness extends pulumi.ComponentResource {
         interpreter: [process.execPath],
         create: args.container === undefined ? PROBE : HOST_PROBE,
         environment: probeEnvironment(args),
+        // Not in the environment, which other processes can read.
+        ...(args.channels && { stdin: args.channels.key }),
         triggers: args.triggers,
       },
       { parent: this },
     );
 
-    this.report = probe.stdout;
+    // The key makes a secret of all that the command gives back; the report holds none.
+    this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }
 }
@@ -56,6 +62,7 @@ function probeEnvironment({
   publicWebhooks,
   bundle,
   attestation,
+  channels,
   container,
 }: ReadinessArgs): Record<string, pulumi.Input<string>> {
   return {
@@ -63,6 +70,7 @@ function probeEnvironment({
     PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
     ...(bundle !== undefined && { PROBE_BUNDLE: bundle }),
     ...(attestation !== undefined && { PROBE_ATTESTATION: attestation }),
+    ...(channels && { PROBE_CHANNELS: channels.names.join(",") }),
     ...(container && { PROBE_CONTAINER: container.name }),
     ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
   };

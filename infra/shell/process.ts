@@ -14,6 +14,8 @@ export interface Finished {
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
+  /** Given to the command's standard input, which is empty otherwise. */
+  input?: string;
   /** Milliseconds after which the command is killed. Without it there is no limit. */
   timeoutMs?: number;
   /** Called for every line of both outputs as it comes. */
@@ -29,8 +31,11 @@ export function run(command: string, args: readonly string[], options: RunOption
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: options.env ?? process.env,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: "pipe",
     });
+    // A command that reads none of it ends first.
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input);
     // Nobody is left to wait for it: a compiler would go on for minutes.
     const abandon = (): void => void child.kill();
     process.once("exit", abandon);

@@ -30,7 +30,13 @@ import { metricsJson, metricsText } from "./metrics-routes.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { createStackBackup, requireStack, stackBackups, verifyStackBackup } from "./stack-routes.ts";
+import {
+  createStackBackup,
+  requireStack,
+  stackBackups,
+  stackChannels,
+  verifyStackBackup,
+} from "./stack-routes.ts";
 import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
 
 /** What the edge works with. */
@@ -117,6 +123,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
+  app.post(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 
   app.notFound(() => sendProblem("not_found"));

@@ -4,7 +4,8 @@ import type { Log } from "../contract/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf } from "./limits.ts";
 import { within } from "./operate.ts";
-import type { Backups, Clock } from "./ports.ts";
+import { gatewayDetails } from "./debug-routes.ts";
+import type { Backups, Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
@@ -41,6 +42,18 @@ export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
     const [list, { problem }] = await within(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
     return context.json({ backups: list.slice(0, LISTED), problem });
+  };
+}
+
+/**
+ * `POST /stack/channels`: the container's state, and how each channel is doing once the gateway is ready; starts a
+ * stopped container in the background and does not wait for it.
+ */
+export function stackChannels(sandbox: Sandbox): Handler {
+  return async function handleStackChannels(context) {
+    await sandbox.wake("operator");
+    const [{ state, reason }, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
+    return context.json({ state, reason, channels: details?.channels });
   };
 }
 

@@ -9,7 +9,7 @@ import { readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands/commands.ts";
 import { loadConfig } from "./config/load.ts";
 import { ConfigReload } from "./config/reload.ts";
-import { unusedCredentials } from "../contract/config/render.ts";
+import { missingCredentials } from "../contract/config/credentials.ts";
 import { KnownSecrets } from "./config/secrets.ts";
 import type { InTurn } from "./deliveries/conversations.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
@@ -31,6 +31,8 @@ import { ChatSockets } from "./webchat/sockets.ts";
 /** Less than the 10 s that a container engine waits by default before it kills. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
+/** A token that expires shows in the status before somebody waits for a reply. */
+const PROBE_CHANNELS_EVERY_MS = 600_000;
 
 /** What the gateway is started with. */
 export interface GatewayOptions {
@@ -78,9 +80,8 @@ export async function startGateway({
   const level = settings.logLevel ?? config.logging.level;
   const log = createLog({ name: "gateway", level, redact, write });
   if (fresh) log.info("config written from the environment", { path: settings.configPath });
-  const unused = unusedCredentials(environment, Object.keys(config.channels));
-  if (unused.length > 0) {
-    log.warn("set, but the config file has no such channel: add it, or delete the file", { unused });
+  for (const [platform, missing] of Object.entries(missingCredentials(environment))) {
+    log.warn("a channel stays off: its credentials are not complete", { platform, missing });
   }
   if (settings.controlToken === undefined) log.warn("no control token: every delivery is refused");
 
@@ -134,6 +135,7 @@ export async function startGateway({
       current = createParts(changed.config, shared);
       log.setLevel(settings.logLevel ?? changed.config.logging.level);
       void former.close();
+      void current.channels.probe();
       schedules.sync(changed.config);
     },
   });
@@ -174,6 +176,8 @@ export async function startGateway({
   notices.start();
   schedules.start(config);
   probe.start();
+  void parts().channels.probe();
+  const probing = setInterval(() => void parts().channels.probe(), PROBE_CHANNELS_EVERY_MS).unref();
   reload.start();
   log.info("gateway ready", { port: server.port, version: VERSION, model: parts().models.primary });
   return {
@@ -182,6 +186,7 @@ export async function startGateway({
     close: async ({ graceMs = DRAIN_MS } = {}) => {
       log.info("gateway stopping", { active: deliveries.active });
       probe.stop();
+      clearInterval(probing);
       await Promise.all([
         deliveries.drain(graceMs),
         chat.drain(graceMs),

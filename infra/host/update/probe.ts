@@ -1,5 +1,6 @@
 // Starts PROBE_CONTAINER in the place of the version before, and asks as the readiness probe does. Exits as that
 // does; where it fails, after the version before answers again.
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { run } from "../../shell/process.ts";
 import { inspectContainer } from "./copy.ts";
@@ -28,7 +29,8 @@ async function ask(): Promise<void> {
   const timeout = before === undefined ? {} : { PROBE_TIMEOUT_MS: TIMEOUT_MS };
   const { url, close } = await openTunnel(process.env["PROBE_URL"] ?? "", process.env["DOCKER_HOST"]);
   const env = { ...timeout, ...process.env, PROBE_URL: url };
-  const asked = await run(process.execPath, [PROBE], { env }).finally(close);
+  const input = process.env["PROBE_CHANNELS"] ? await text(process.stdin) : "";
+  const asked = await run(process.execPath, [PROBE], { env, input }).finally(close);
   process.stdout.write(asked.stdout);
   if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());
 }

@@ -1,4 +1,5 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
+import { withCredentials } from "./credentials.ts";
 import type { Secret } from "./values.ts";
 import type { Environment } from "../environment.ts";
 
@@ -8,7 +9,10 @@ export interface ConfigReading {
   result: ConfigResult;
 }
 
-/** Checks a config file's text against the schema and against the environment that it refers to. */
+/**
+ * Checks a config file's text against the schema and against the environment that it refers to. Channels whose
+ * credentials the environment has are on in the result, although the file may not name them.
+ */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
   let value: unknown;
   try {
@@ -16,8 +20,9 @@ export function readConfigText(text: string, environment: Environment): ConfigRe
   } catch (error) {
     return { value: null, result: { ok: false, problems: [{ path: "", message: parseProblem(error) }] } };
   }
-  const checked = checkConfig(value);
-  const missing = missingVariables(checked.ok ? checked.config : value, environment);
+  const whole = withCredentials(value, environment);
+  const checked = checkConfig(whole);
+  const missing = missingVariables(checked.ok ? checked.config : whole, environment);
   const problems = [...(checked.ok ? [] : checked.problems), ...missing];
   if (checked.ok && problems.length === 0) return { value, result: checked };
   return { value, result: { ok: false, problems } };

@@ -32,11 +32,11 @@ export const STATE_ERRORS = {
     cause: "A newer version of steward has written the data, which this one does not understand.",
     fix: "Deploy the newer version again, or restore a backup from before it: its data is left as it is until then.",
   },
-  credentials_unused: {
+  credentials_incomplete: {
     status: 500,
-    title: "Credentials that nothing uses",
-    cause: "A channel's credentials are set, but the config file has no such channel.",
-    fix: "Add the channel with `steward config set`, or delete the config file and restart.",
+    title: "A channel's credentials are not complete",
+    cause: "Some of the variables that switch a channel on are set, and others are not.",
+    fix: "Set the missing variable beside the others and deploy again, or remove the others.",
   },
   rights_too_wide: {
     status: 500,

@@ -121,6 +121,9 @@ export interface Channel {
   /** Fetches a file, at most `mediaMaxBytes` of it. Rejects where it is larger or cannot be had. */
   load?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
 
+  /** Asks the platform whether it takes the credentials; the answer is in `health`. It never rejects. */
+  probe(): Promise<void>;
+
   /** How the platform answers, without asking it. */
   health(): ChannelHealth;
 }

@@ -14,6 +14,8 @@ import type { ReadIntake } from "./telegram/polling.ts";
 /** The channels of a config. */
 export interface Channels {
   get(platform: Platform): Channel | undefined;
+  /** Asks the platforms of all channels that are on whether they take the credentials. Never rejects. */
+  probe(): Promise<void>;
   /** Every configured channel, also those that are switched off. */
   health(): ChannelHealth[];
 }
@@ -51,6 +53,9 @@ export function createChannels(options: ChannelsOptions): Channels {
   const configured = Object.keys(config.channels) as Platform[];
   return {
     get: (platform) => served.get(platform),
+    probe: async () => {
+      await Promise.all([...served.values()].map((channel) => channel.probe()));
+    },
     health: () =>
       configured.map((platform) => served.get(platform)?.health() ?? { platform, state: "disabled" }),
   };

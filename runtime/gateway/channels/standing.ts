@@ -16,6 +16,8 @@ export interface StandingOptions {
 export class Standing {
   readonly #options: StandingOptions;
   #failure: Reason | undefined;
+  /** The failure is one that a probe has found, and a later probe may find to be over. */
+  #probed = false;
 
   constructor(options: StandingOptions) {
     this.#options = options;
@@ -37,12 +39,25 @@ export class Standing {
     }
   }
 
+  /** Asks the platform about the credentials. Never rejects; a failure of what goes out is not ended by it. */
+  async probe(ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await ask();
+      if (this.#probed) this.#failure = undefined;
+    } catch (error) {
+      const former = this.#failure;
+      this.note(error);
+      if (this.#failure !== former) this.#probed = true;
+    }
+  }
+
   /** Keeps a failure, and gives what it means. What one chat refuses says nothing about the channel. */
   note(error: unknown): unknown {
     const { platform, read, log } = this.#options;
     const told = read?.(error) ?? error;
     if (told instanceof StewardError && !(told instanceof RefusedError)) {
       this.#failure = told.reason;
+      this.#probed = false;
       log.error("a platform did not take a request", { platform, ...told.reason });
     }
     return told;

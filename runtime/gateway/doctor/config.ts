@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { formatConfigProblems } from "../../contract/config/index.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
-import { unusedCredentials } from "../../contract/config/render.ts";
+import { missingCredentials } from "../../contract/config/credentials.ts";
 import { wholeReading } from "../../process/config-check.ts";
 import { fine, wrong, type DoctorOptions, type Finding } from "./finding.ts";
 
@@ -17,10 +17,9 @@ export async function checkConfigFile({ settings, environment, redact }: DoctorO
   const { value, result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
   if (result.ok) {
     findings.push(fine("config", `${path} is valid`));
-    const unused = unusedCredentials(environment, Object.keys(result.config.channels));
-    if (unused.length > 0) {
-      const detail = `Set, but the config file has no such channel: ${unused.join(", ")}.`;
-      findings.push(wrong("credentials", "warning", "credentials_unused", detail));
+    for (const [platform, missing] of Object.entries(missingCredentials(environment))) {
+      const detail = `${platform} stays off: ${missing.join(" and ")} is not set.`;
+      findings.push(wrong("credentials", "warning", "credentials_incomplete", detail));
     }
   } else {
     const report = redact(formatConfigProblems(path, result.problems));

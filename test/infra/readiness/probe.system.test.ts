@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
+import { reason } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
+import { signedByStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
 
 const PROBE = join(import.meta.dirname, "../../../infra/readiness/probe.ts");
 const RUN_MS = 60_000;
@@ -44,10 +46,11 @@ async function service(answers: Record<string, RequestListener> = {}): Promise<s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function probe(url: string, environment: Record<string, string> = {}) {
+async function probe(url: string, environment: Record<string, string> = {}, input = "") {
   const child = spawn(process.execPath, [PROBE], {
     env: { PROBE_URL: url, PROBE_TIMEOUT_MS: "1500", ...environment },
   });
+  child.stdin.end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -215,6 +218,88 @@ describe("the readiness probe", () => {
       const url = await service({ "/slack/events": (_request, response) => response.writeHead(401).end() });
 
       expect(await probe(url, { PROBE_PUBLIC_WEBHOOKS: "false" })).toMatchObject({ code: 0 });
+    },
+    RUN_MS,
+  );
+});
+
+describe("channels that have to work", () => {
+  const KEY = "key-of-the-stack";
+  const { path } = ROUTES.stackChannels;
+
+  /** What the probe says of Slack where the service answers so; `answer` sees the request's signature. */
+  async function told(answers: object, key = KEY) {
+    const url = await service({
+      [path]: async (request, response) => {
+        const signature = String(request.headers[STACK_SIGNATURE_HEADER]);
+        const signed = { method: "POST", path };
+        const right = request.method === "POST" && (await signedByStack(key, signed, signature, Date.now()));
+        response.setHeader("content-type", "application/json");
+        response.writeHead(right ? 200 : 403).end(JSON.stringify(answers));
+      },
+    });
+    return probe(url, { PROBE_CHANNELS: "slack" }, KEY);
+  }
+
+  test.each<[string, object, number, string]>([
+    [
+      "works",
+      { state: "ready", channels: [{ platform: "slack", state: "ready" }] },
+      0,
+      "ok   channel slack\n",
+    ],
+    [
+      "has a token that expired",
+      {
+        state: "ready",
+        channels: [{ platform: "slack", state: "failing", reason: reason("slack_token_expired") }],
+      },
+      1,
+      "channel slack: Slack refuses the bot token",
+    ],
+    [
+      "is not on",
+      { state: "ready", channels: [] },
+      1,
+      "channel slack: is not on, although its credentials are deployed",
+    ],
+    [
+      "is switched off by the file",
+      { state: "ready", channels: [{ platform: "slack", state: "disabled" }] },
+      0,
+      "note channel slack: switched off in steward.json\n",
+    ],
+    [
+      "is behind a gateway that is still starting",
+      { state: "starting" },
+      0,
+      "note channel slack: not known: the gateway is starting\n",
+    ],
+    [
+      "is behind a gateway that cannot start",
+      { state: "crash-looping", reason: reason("config_invalid", "Unrecognized key") },
+      1,
+      "channel slack: the gateway is crash-looping (config_invalid): Unrecognized key",
+    ],
+  ])(
+    "one that %s",
+    async (_, answer, code, line) => {
+      const result = await told(answer);
+
+      expect(result.code).toBe(code);
+      expect(code === 0 ? result.stdout : result.stderr).toContain(line);
+    },
+    RUN_MS,
+  );
+
+  test(
+    "the key is needed, and stands in no output",
+    async () => {
+      const { code, stdout, stderr } = await told({ state: "ready", channels: [] }, "another-key");
+
+      expect(code).toBe(1);
+      expect(stderr).toContain("channel slack: status 403");
+      expect(stdout + stderr).not.toContain(KEY);
     },
     RUN_MS,
   );

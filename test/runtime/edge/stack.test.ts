@@ -36,6 +36,16 @@ describe("what the stack signs", () => {
     });
   });
 
+  it("starts a stopped container to tell how its channels are doing, and waits for no gateway", async () => {
+    const asleep = edgeFixture({ state: "stopped" });
+    expect(await (await ask(asleep, ROUTES.stackChannels)).json()).toEqual({ state: "stopped" });
+    expect(asleep.wakes).toEqual(["operator"]);
+    expect(await (await ask(edgeFixture(), ROUTES.stackChannels)).json()).toMatchObject({
+      state: "ready",
+      channels: [{ platform: "slack", state: "failing", reason: { code: "slack_token_expired" } }],
+    });
+  });
+
   it("is refused for another route, under another key, and where none is deployed", async () => {
     const elsewhere = await ask(edgeFixture(), ROUTES.stackBackupsCreate, { signed: LIST });
     expect([elsewhere.status, await codeOf(elsewhere)]).toEqual([403, "stack_signature_invalid"]);

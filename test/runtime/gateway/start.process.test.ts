@@ -130,8 +130,7 @@ test("a config that is there is left as it is", async () => {
   const { home, environment } = await surroundings();
   await mkdir(home, { recursive: true });
   await writeFile(join(home, "steward.json"), "{}");
-  const gateway = await startGateway(environment);
+  await startGateway(environment);
 
   expect(await readFile(join(home, "steward.json"), "utf8")).toBe("{}");
-  expect(gateway.stdout()).toContain("the config file has no such channel");
 });

@@ -37,6 +37,7 @@ function fakeChannel(changes: Partial<Channel>) {
     edit: async (target, id, text) => void calls.push(`edit${place(target)} ${id} ${text}`),
     typing: async () => void calls.push("typing"),
     dismiss: async ({ thread }) => void calls.push(`dismiss ${thread}`),
+    probe: async () => {},
     health: () => ({ platform: "telegram", state: "ready" }),
     ...changes,
   };
@@ -57,7 +58,7 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
   if (!checked.ok) throw new Error("not a config");
   const { config } = checked;
   const agent = { answer };
-  const channels = { get: () => channel, health: () => [channel.health()] };
+  const channels = { get: () => channel, probe: () => channel.probe(), health: () => [channel.health()] };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const clock = Date.now;
   const again = () => {

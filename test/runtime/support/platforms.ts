@@ -8,15 +8,17 @@ interface Call {
   body: string;
 }
 
+const UNASKED = /^GET .*\/v1\/models(?:\/|$)|^GET .*\/users\/@me$|^POST .*\/auth\.test$/;
+
 /** Answers one request. */
 export type Answer = (response: ServerResponse, call: Call) => void | Promise<void>;
 
 /** A server whose answers a test sets. It ends with the test. */
 export interface ScriptedServer {
   url: string;
-  /** All but what asks for a list of models: that comes at any time. */
+  /** All but what a gateway asks by itself, at any time. */
   calls: Call[];
-  /** What asked for a list of models, or for one of it. */
+  /** What it asks by itself: which models there are, and whether a token is taken. */
   catalogCalls: Call[];
   /** Sets the answer to them; not set, it is 404. */
   catalog(answer: Answer): void;
@@ -35,7 +37,7 @@ export async function startScripted(usual: Answer): Promise<ScriptedServer> {
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.on("end", () => {
       const call = { path: request.url ?? "", headers: request.headers, body };
-      if (request.method === "GET" && /\/v1\/models(\/|$)/.test(call.path)) {
+      if (UNASKED.test(`${request.method} ${call.path}`)) {
         catalogCalls.push(call);
         return void catalog(response, call);
       }
@@ -141,6 +143,7 @@ export async function startModel() {
 /** Stands in for Slack's Web API; usually it takes every post. */
 export async function startSlack() {
   const server = await startScripted(json(200, { ok: true, ts: "1.1" }));
+  server.catalog(json(200, { ok: true }));
   /** What was posted, also where the answer was an error. */
   const posts = () =>
     server.calls.map(({ body }) => {

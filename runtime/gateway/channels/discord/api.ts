@@ -46,7 +46,7 @@ export interface DiscordApiOptions {
 
 /** One request. */
 export interface DiscordRequest {
-  method: "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   /** With the bot token. Answers to an interaction go by the token in their path alone. */
   asBot: boolean;

@@ -52,6 +52,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       const fetched = fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal });
       return (await fetched).bytes;
     },
+    probe: () => standing.probe(() => call({ method: "GET", path: "/users/@me", asBot: true })),
     health: () => standing.health(),
   };
 }

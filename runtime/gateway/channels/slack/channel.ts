@@ -45,6 +45,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
         throw error;
       }
     },
+    probe: () => standing.probe(() => sender.test()),
     health: () => standing.health(),
   };
 }

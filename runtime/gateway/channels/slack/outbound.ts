@@ -1,4 +1,5 @@
 import type { SlackAPIClient } from "slack-web-api-client";
+import * as z from "zod/mini";
 import type { ReplyTarget } from "../channel.ts";
 import { readSlackError } from "./errors.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
@@ -8,6 +9,9 @@ import { writeMrkdwn } from "./mrkdwn.ts";
  * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
  */
 const TIMEOUT_MS = 60_000;
+const SLACKS_OWN = "https://slack.com/api/";
+const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
+
 /** How to reach Slack. */
 export interface SlackOutboundOptions {
   botToken: string;
@@ -19,6 +23,8 @@ export interface SlackOutboundOptions {
 
 /** What goes out to Slack. Rejects with a RetryableError or a RefusedError. */
 export interface SlackSender {
+  /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
+  test(): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
   post(target: ReplyTarget, text: string): Promise<string | undefined>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
@@ -47,6 +53,13 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
     }
   };
   return {
+    // Without the client, which takes its time and memory to load: it may never be needed.
+    async test() {
+      const answer = await askAuth(botToken, apiUrl).catch((error: unknown) => {
+        throw readSlackError(error, clock());
+      });
+      if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
+    },
     async post({ chat: channel, thread }, text) {
       const message = {
         channel,
@@ -60,6 +73,20 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }));
     },
   };
+}
+
+async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof authSchema>> {
+  const response = await fetch(`${apiUrl || SLACKS_OWN}auth.test`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${botToken}` },
+    redirect: "error",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!response.ok) {
+    const { status, headers } = response;
+    throw Object.assign(new Error(`HTTP ${status}`), { status, headers });
+  }
+  return authSchema.parse(await response.json());
 }
 
 async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

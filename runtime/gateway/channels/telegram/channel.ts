@@ -39,26 +39,21 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   });
 
   const learnName = async (): Promise<void> => {
-    try {
-      bot.username = meSchema.parse(await api.call("getMe")).username;
-    } catch (error) {
-      standing.note(error);
-    }
+    bot.username = meSchema.parse(await api.call("getMe")).username;
   };
   let asking: Promise<void> | undefined;
-  /** Asks for the bot's name in the background; a failed attempt is made again at the next use. */
-  const askName = (): void => {
-    asking ??= learnName().finally(() => {
+  /** Asks who the bot is, which tells its name too. A failed attempt is made again at the next use. */
+  const probe = (): Promise<void> =>
+    (asking ??= standing.probe(learnName).finally(() => {
       asking = undefined;
-    });
-  };
+    }));
 
   return {
     platform: "telegram",
     streams: config.streamMode === "edit",
     mediaMaxBytes,
     receive: (payload) => {
-      if (bot.username === undefined) askName();
+      if (bot.username === undefined) void probe();
       return readTelegramUpdate(payload, { access, bot, mediaMaxBytes });
     },
     // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
@@ -79,6 +74,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       api.download(attachment.reference, mediaMaxBytes, signal).catch((error: unknown) => {
         throw readFileError(error, mediaMaxBytes);
       }),
+    probe,
     health: (): ChannelHealth => {
       const { polledAt, reason: intakeFailure } = intakeHealth(intake(bot.id), clock());
       const reason = standing.failure ?? intakeFailure;

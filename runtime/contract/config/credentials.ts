@@ -1,0 +1,59 @@
+import type { Platform } from "../delivery.ts";
+import type { Environment, VariableName } from "../variables.ts";
+
+type Credentials = Readonly<Record<string, VariableName>>;
+
+/** What switches a channel on: the keys of its section that hold secrets, and the variables that these stand in. */
+const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
+  slack: { botToken: "SLACK_BOT_TOKEN", signingSecret: "SLACK_SIGNING_SECRET" },
+  telegram: { botToken: "TELEGRAM_BOT_TOKEN" },
+  discord: { token: "DISCORD_BOT_TOKEN" },
+};
+const PLATFORMS = Object.keys(CHANNEL_CREDENTIALS) as Platform[];
+
+/**
+ * Returns a parsed config with the channels that the environment has credentials for: a missing section is added, and
+ * one that leaves credentials out gets references to their variables. A section that sets a key itself keeps it, and
+ * `"enabled": false` keeps a channel off. The value given is left as it is, and returned where it is no config.
+ */
+export function withCredentials(value: unknown, environment: Environment): unknown {
+  if (!isRecord(value)) return value;
+  const { channels = {} } = value;
+  if (!isRecord(channels)) return value;
+  const offered = new Set(offeredChannels(environment));
+  const added = PLATFORMS.filter((platform) => offered.has(platform) || platform in channels).map(
+    (platform) => [platform, completed(channels[platform], CHANNEL_CREDENTIALS[platform], environment)],
+  );
+  return { ...value, channels: { ...channels, ...Object.fromEntries(added) } };
+}
+
+/** Returns the channels for which every credential is set. */
+export function offeredChannels(environment: Readonly<Record<string, unknown>>): Platform[] {
+  return PLATFORMS.filter((platform) =>
+    Object.values(CHANNEL_CREDENTIALS[platform]).every((name) => environment[name]),
+  );
+}
+
+/** Returns, for each channel that the environment configures by half, the variables that are missing. */
+export function missingCredentials(environment: Environment): Partial<Record<Platform, VariableName[]>> {
+  const halves = PLATFORMS.flatMap((platform) => {
+    const names = Object.values(CHANNEL_CREDENTIALS[platform]);
+    const missing = names.filter((name) => !environment[name]);
+    return missing.length === 0 || missing.length === names.length ? [] : [[platform, missing] as const];
+  });
+  return Object.fromEntries(halves);
+}
+
+function completed(section: unknown = {}, credentials: Credentials, environment: Environment): unknown {
+  if (!isRecord(section)) return section;
+  // A section that is off needs no secret; its references are not looked at.
+  const isOff = section["enabled"] === false;
+  const references = Object.entries(credentials)
+    .filter(([, name]) => isOff || environment[name])
+    .map(([key, name]) => [key, { env: name }] as const);
+  return { ...Object.fromEntries(references), ...section };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
