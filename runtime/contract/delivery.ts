@@ -39,4 +39,6 @@ export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "repeated";
   /** Why, for `ignored`; for `answered` how, where no reply of its own is out (`stopped`, not taken by the chat). */
   note?: string;
+  /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
+  group?: string;
 }

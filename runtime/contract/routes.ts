@@ -61,6 +61,7 @@ export const ROUTES = {
   configSave: { method: "POST", path: "/_admin/config/save", access: "identity" },
   configMend: { method: "GET", path: "/_admin/config/mend", access: "identity" },
   configLastGood: { method: "GET", path: "/_admin/config/last-good", access: "identity" },
+  configAllowGroup: { method: "GET", path: "/_admin/config/allow-group", access: "identity" },
   configFreshPage: { method: "GET", path: "/_admin/config/fresh", access: "identity" },
   configFresh: { method: "POST", path: "/_admin/config/fresh", access: "identity" },
   backupsPage: { method: "GET", path: "/_admin/backups", access: "identity" },

@@ -28,7 +28,7 @@ export function debugLedger(ledger: Ledger): Handler {
   };
 }
 
-/** `POST /_admin/api/ledger/replay` `{key}`: an entry that was given up is delivered as if it had just come. */
+/** `POST /_admin/api/ledger/replay` `{key}`: an entry that failed or was ignored is delivered as if it had just come. */
 export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> {
   return async function handleReplay(context) {
     const { value } = await readJsonBody(context.req.raw);
@@ -36,19 +36,19 @@ export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> 
     if (!body.success) throw new StewardError("body_invalid", 'The body is not {"key": "<platform>:<id>"}.');
     const { key } = body.data;
     await replayKey(ledger, log, { by: context.get("identity").name, key });
-    return context.json({ key, state: "received" });
+    return context.json({ key, state: "waiting" });
   };
 }
 
 /**
- * Has an entry delivered again that was given up, and keeps in the log who wanted it.
+ * Has an entry delivered again that failed or was ignored, and keeps in the log who wanted it.
  *
- * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_dead`.
+ * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_replayable`.
  */
 export async function replayKey(ledger: Ledger, log: Log, wish: { by: string; key: string }): Promise<void> {
   const { key } = wish;
   const result = await ledger.replay(key);
   if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
-  if (result === "not_dead") throw new StewardError("ledger_entry_not_dead");
+  if (result === "not_replayable") throw new StewardError("ledger_entry_not_replayable");
   log.info("operator had an event delivered again", { ...wish });
 }

@@ -14,8 +14,8 @@ export interface Admission {
   ready: boolean;
 }
 
-/** The life of a ledger entry; `answered` and `dead` are settled. */
-export const ENTRY_STATES = ["received", "delivering", "answered", "dead"] as const;
+/** The life of a ledger entry. `answered`, `ignored` (with the reason as its note) and `failed` are settled. */
+export const ENTRY_STATES = ["waiting", "delivering", "answered", "ignored", "failed"] as const;
 
 /** See {@link ENTRY_STATES}. */
 export type EntryState = (typeof ENTRY_STATES)[number];
@@ -38,6 +38,8 @@ export interface LedgerEntry {
   settledAt?: string;
   /** How the last attempt ended, or how it was settled. */
   note?: string;
+  /** The group whose message was ignored because no list names it, in the platform's own id. */
+  group?: string;
 }
 
 /** Which entries are wanted. */
@@ -56,7 +58,7 @@ export interface LedgerPage {
 }
 
 /** What became of the wish to deliver an entry once more. */
-export type ReplayResult = "replayed" | "unknown" | "not_dead";
+export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
 /**
  * What the edge sees of the ledger. When `admit` returns, the event is on disk and its delivery is
@@ -66,7 +68,7 @@ export interface Ledger {
   admit(event: Delivery): Promise<Admission>;
   counts(): Promise<LedgerCounts>;
   list(query: LedgerQuery): Promise<LedgerPage>;
-  /** Puts an entry that was given up back as if it had just come, and starts its delivery. */
+  /** Puts an entry that failed or was ignored back as if it had just come, and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
 

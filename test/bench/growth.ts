@@ -135,7 +135,7 @@ export function fillLedger(
   if (open === 0) return;
   all(
     `${insert} ${NUMBERS}
-     SELECT 'slack:open' || n, 'slack:T1:O' || n, '{}', 'received', 1, ?, ?, NULL, 'refused' FROM numbers`,
+     SELECT 'slack:open' || n, 'slack:T1:O' || n, '{}', 'waiting', 1, ?, ?, NULL, 'refused' FROM numbers`,
     open,
     at,
     Date.now() + SETTLED_AGO_MS,

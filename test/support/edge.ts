@@ -205,7 +205,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         admitted.push(event);
         return { duplicate: false, ready: state === "ready" };
       },
-      counts: async () => ({ received: 1, delivering: 2, answered: 3, dead: 4 }),
+      counts: async () => ({ waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 }),
       list: async () => ({ entries: [] }),
       replay: async () => "unknown",
       ...fixture.ledger,

@@ -81,7 +81,7 @@ export async function underKills(victim: Victim, plan: KillPlan): Promise<Afterm
   while (!(await settled()) && performance.now() < deadline) await sleep(1_000);
 
   const entries = await allEntries(victim);
-  const dead = new Set(entries.filter(({ state }) => state === "dead").map(({ key }) => key));
+  const dead = new Set(entries.filter(({ state }) => state === "failed").map(({ key }) => key));
   const said = victim.slack.messages().map(({ channel, text }) => `${channel} ${text}`);
   const lives = [...ends, said.length].map((end, life) => ({ before: ends[life - 1] ?? 0, end }));
   const lost = events.filter(({ id, text }) => !dead.has(`slack:${id}`) && !isQuoted(said, text));
@@ -129,7 +129,7 @@ async function openEntries(victim: Victim): Promise<LedgerEntry[]> {
 }
 
 function isOpen({ state }: LedgerEntry): boolean {
-  return state === "received" || state === "delivering";
+  return state === "waiting" || state === "delivering";
 }
 
 function isQuoted(said: readonly string[], text: string): boolean {

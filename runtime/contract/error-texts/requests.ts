@@ -56,11 +56,12 @@ export const REQUESTS_ERRORS = {
     cause: "The ledger has no entry of this key: it never came, or was deleted seven days after its end.",
     fix: "See /debug/ledger for the keys.",
   },
-  ledger_entry_not_dead: {
+  ledger_entry_not_replayable: {
     status: 409,
     title: "The event was not given up",
-    cause: "Only an event in the state dead can be delivered again; this one is under way or answered.",
-    fix: "See /debug/ledger?state=dead for those that were given up.",
+    cause:
+      "Only an event that failed or was ignored can be delivered again; this one is under way or answered.",
+    fix: "See /debug/ledger?state=failed for those that were given up.",
   },
   not_found: {
     status: 404,

@@ -33,13 +33,13 @@ export function showLedger(ledger: Ledger, clock: Clock, signsOut: boolean): Han
   };
 }
 
-/** `POST /_admin/ledger/replay`, field `key`; then back to those that were given up. */
+/** `POST /_admin/ledger/replay`, field `key`; then back to the list. */
 export function replayFromPage(ledger: Ledger, log: Log): Handler<AccessVariables> {
   return async function handleReplayForm(context) {
     const by = context.get("identity").name;
     const [key = "", ...others] = await readField(context.req.raw, "key", KEY);
     if (others.length > 0) throw new StewardError("form_invalid");
-    const back = (query: string) => context.redirect(`${ROUTES.ledgerPage.path}${query}&state=dead`, 303);
+    const back = (query: string) => context.redirect(`${ROUTES.ledgerPage.path}${query}`, 303);
     try {
       await replayKey(ledger, log, { by, key });
       return back(flashQuery("replayed"));

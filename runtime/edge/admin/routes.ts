@@ -6,6 +6,7 @@ import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
 import { createBackup, restoreBackup, verifyBackup } from "./backup-actions.ts";
 import { confirmRestore, showBackups } from "./backup-pages.ts";
 import { showChannels } from "./channels-route.ts";
+import { allowGroup } from "./config-allow-group.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
 import { goBackToLastGood } from "./config-last-good.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
@@ -57,6 +58,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.configSave.path, saveConfig(options));
   app.get(ROUTES.configMend.path, mendConfig(options));
   app.get(ROUTES.configLastGood.path, goBackToLastGood(options));
+  app.get(ROUTES.configAllowGroup.path, allowGroup(options));
   app.get(ROUTES.configFreshPage.path, confirmFresh(options));
   app.post(ROUTES.configFresh.path, freshConfig(options));
 

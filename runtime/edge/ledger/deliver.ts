@@ -25,8 +25,8 @@ export async function deliverTo(
     body: JSON.stringify(delivery),
   });
   if (response.ok) {
-    const { outcome, note } = (await response.json()) as DeliveryOutcome;
-    return { kind: "settled", note: note ?? outcome };
+    const { outcome, note = outcome, group } = (await response.json()) as DeliveryOutcome;
+    return { kind: "settled", state: outcome === "ignored" ? "ignored" : "answered", note, group };
   }
   const { code = "", detail = "" } = await readProblem(response);
   const note = `${response.status} ${code} ${detail}`.trim();

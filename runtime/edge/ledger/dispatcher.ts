@@ -1,9 +1,9 @@
 import type { Log } from "../../contract/log.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
-import type { DueEntry, LedgerStore } from "./store.ts";
+import type { DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
-const DEAD_AFTER_MS = 24 * 3_600_000;
+const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
@@ -23,7 +23,7 @@ const ABSENT_ATTEMPTS = 30;
  * there to answer, which says nothing against the event.
  */
 export type AttemptResult =
-  | { kind: "settled"; note: string }
+  | ({ kind: "settled" } & Pick<SettledAs, "note" | "group"> & { state: "answered" | "ignored" })
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
@@ -94,7 +94,7 @@ export class Dispatcher {
     const now = clock();
     if (Math.abs(now - this.#tidiedAt) < TIDY_MS) return;
     this.#tidiedAt = now;
-    const expired = store.expire(now - DEAD_AFTER_MS, now);
+    const expired = store.expire(now - FAILED_AFTER_MS, now);
     if (expired > 0) log.error("events given up: too old", { expired });
     store.bringForward(now, now + TIDY_MS);
     store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
@@ -150,19 +150,19 @@ export class Dispatcher {
     const { store, clock, random, log } = this.#options;
     const now = clock();
     if (result.kind === "settled") {
-      store.settle(key, "answered", now, result.note);
+      store.settle(key, result, now);
       return;
     }
-    const tooOld = now - delivery.receivedAt > DEAD_AFTER_MS;
+    const tooOld = now - delivery.receivedAt > FAILED_AFTER_MS;
     if (result.kind === "refused" || tooOld) {
-      store.settle(key, "dead", now, result.note);
+      store.settle(key, { state: "failed", note: result.note }, now);
       log.error("event given up", { key, attempt, note: result.note });
       return;
     }
     const delay = retryDelay(attempt, random());
     const capped = result.absent === true && attempt <= ABSENT_ATTEMPTS;
     const most = capped ? Math.min(delay, LONGEST_ABSENT_MS) : delay;
-    const lastTry = delivery.receivedAt + DEAD_AFTER_MS - LAST_TRY_MS - now;
+    const lastTry = delivery.receivedAt + FAILED_AFTER_MS - LAST_TRY_MS - now;
     const asked = Math.max(result.afterMs ?? 0, most);
     const wait = lastTry > 0 ? Math.min(asked, lastTry) : asked;
     store.postpone(key, now + wait, result.note);

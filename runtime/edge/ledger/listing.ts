@@ -25,7 +25,7 @@ export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
   const shown = newest.slice(0, limit);
   const rows = sql.all(
-    `SELECT key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note
+    `SELECT key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note, group_id
      FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
     JSON.stringify(shown),
   );
@@ -71,5 +71,6 @@ function entryOf(row: Row): LedgerEntry {
     receivedAt: time("received_at"),
     ...(settled ? { settledAt: time("settled_at") } : { nextAt: time("next_at") }),
     ...(row["note"] !== null && row["note"] !== "" && { note: String(row["note"]) }),
+    ...(row["group_id"] !== null && { group: String(row["group_id"]) }),
   };
 }

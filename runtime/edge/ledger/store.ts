@@ -5,6 +5,15 @@ import type { Row, Sql } from "./sql.ts";
 import { TOTALS_SCHEMA } from "./totals.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 
+/** How an entry ends. */
+export interface SettledAs {
+  state: "answered" | "ignored" | "failed";
+  /** How, in words that hold no secret. */
+  note: string;
+  /** See `LedgerEntry`. */
+  group?: string | undefined;
+}
+
 /** An entry that is due for delivery. */
 export interface DueEntry {
   key: string;
@@ -21,12 +30,13 @@ const SCHEMA = [
      key TEXT NOT NULL UNIQUE,
      conversation TEXT NOT NULL,
      delivery TEXT NOT NULL,
-     state TEXT NOT NULL DEFAULT 'received',
+     state TEXT NOT NULL DEFAULT 'waiting',
      attempts INTEGER NOT NULL DEFAULT 0,
      received_at INTEGER NOT NULL,
      next_at INTEGER NOT NULL,
      settled_at INTEGER,
-     note TEXT
+     note TEXT,
+     group_id TEXT
    )`,
   `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
   // With its state, so that what is settled is counted without reading the events themselves.
@@ -47,11 +57,12 @@ export class LedgerStore {
   constructor(sql: Sql) {
     this.#sql = sql;
     for (const statement of SCHEMA) sql.all(statement);
+    renameStates(sql);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
       // How that attempt would have ended nobody knows: it does not count against the entry.
       sql.all(
-        `UPDATE ledger SET state = 'received', attempts = attempts - 1
+        `UPDATE ledger SET state = 'waiting', attempts = attempts - 1
          WHERE settled_at IS NULL AND state = 'delivering'`,
       );
       this.#turns.rebuild();
@@ -61,7 +72,8 @@ export class LedgerStore {
   /** Stores an event. Returns false where its id is known: the platform sent it again. */
   record(delivery: Delivery): boolean {
     const inserted = this.#sql.all(
-      `INSERT INTO ledger (key, conversation, delivery, received_at, next_at) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at)
+       VALUES (?, ?, ?, 'waiting', ?, ?)
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
       `${delivery.platform}:${delivery.conversation}`,
@@ -75,7 +87,7 @@ export class LedgerStore {
   /**
    * Marks due entries as delivering and returns them, each behind those before it in its conversation,
    * all of which are under way: up to `limit`, those that lead their conversation first, and no
-   * follower once there are `followerLimit`. An entry that this version cannot read is settled as dead,
+   * follower once there are `followerLimit`. An entry that this version cannot read is settled as failed,
    * so that it holds up nobody.
    */
   take(now: number, limit: number, followerLimit = limit): DueEntry[] {
@@ -103,7 +115,7 @@ export class LedgerStore {
       seq,
     );
     const entry = dueEntry(row, this.#before(conversation, seq));
-    if (entry === undefined) this.#end(String(row["key"]), "dead", now, UNREADABLE);
+    if (entry === undefined) this.#end(String(row["key"]), { state: "failed", note: UNREADABLE }, now);
     this.#turns.update(conversation);
     return entry === undefined ? [] : [entry];
   }
@@ -122,7 +134,7 @@ export class LedgerStore {
   /** Puts back what is marked as delivering although nobody delivers it. `active` are the keys under way. */
   release(active: readonly string[]): void {
     this.#updateAll(
-      `UPDATE ledger SET state = 'received' WHERE settled_at IS NULL AND state = 'delivering'
+      `UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'delivering'
        AND key NOT IN (SELECT value FROM json_each(?)) RETURNING conversation`,
       JSON.stringify(active),
     );
@@ -131,8 +143,8 @@ export class LedgerStore {
   /** Gives up what was received before `before` and is not being delivered. Returns how many. */
   expire(before: number, now: number): number {
     return this.#updateAll(
-      `UPDATE ledger SET state = 'dead', settled_at = ?, note = coalesce(note, 'never delivered')
-       WHERE settled_at IS NULL AND state = 'received' AND received_at < ? RETURNING conversation`,
+      `UPDATE ledger SET state = 'failed', settled_at = ?, note = coalesce(note, 'never delivered')
+       WHERE settled_at IS NULL AND state = 'waiting' AND received_at < ? RETURNING conversation`,
       now,
       before,
     );
@@ -158,20 +170,22 @@ export class LedgerStore {
   }
 
   /**
-   * Ends an entry. `note` tells how, in words that hold no secret. Where a power cut undoes that, the entry is
+   * Ends an entry. Where a power cut undoes that, the entry is
    * delivered once more, and the gateway knows what it has answered.
    */
-  settle(key: string, state: "answered" | "dead", now: number, note: string): void {
-    this.#sql.lightTransaction(() => this.#turns.update(this.#end(key, state, now, note)));
+  settle(key: string, end: SettledAs, now: number): void {
+    this.#sql.lightTransaction(() => this.#turns.update(this.#end(key, end, now)));
   }
 
   /** Returns the entry's conversation. */
-  #end(key: string, state: "answered" | "dead", now: number, note: string): string {
+  #end(key: string, { state, note, group }: SettledAs, now: number): string {
     const [row] = this.#sql.all(
-      "UPDATE ledger SET state = ?, settled_at = ?, note = ? WHERE key = ? RETURNING conversation",
+      `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ? WHERE key = ?
+       RETURNING conversation`,
       state,
       now,
       note,
+      group ?? null,
       key,
     );
     return String(row?.["conversation"]);
@@ -184,7 +198,7 @@ export class LedgerStore {
   postpone(key: string, nextAt: number, note: string): void {
     this.#sql.transaction(() => {
       const [row] = this.#sql.all(
-        `UPDATE ledger SET state = 'received', next_at = ?, note = ? WHERE key = ? AND settled_at IS NULL
+        `UPDATE ledger SET state = 'waiting', next_at = ?, note = ? WHERE key = ? AND settled_at IS NULL
          RETURNING conversation`,
         nextAt,
         note,
@@ -196,7 +210,7 @@ export class LedgerStore {
       this.#sql.all(
         `UPDATE ledger SET attempts = 0, next_at = received_at WHERE seq IN (
            SELECT seq FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ?)
-         AND seq > ? AND state = 'received'`,
+         AND seq > ? AND state = 'waiting'`,
         conversation,
         WINDOW,
         this.#turns.of(conversation) ?? 0,
@@ -219,7 +233,7 @@ export class LedgerStore {
 
   /** Entries by state. */
   counts(): LedgerCounts {
-    const counts: LedgerCounts = { received: 0, delivering: 0, answered: 0, dead: 0 };
+    const counts: LedgerCounts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
     const rows = this.#sql.all(
       `SELECT state, entries AS n FROM ledger_totals
        UNION ALL
@@ -236,14 +250,14 @@ export class LedgerStore {
     return listEntries(this.#sql, query);
   }
 
-  /** Puts a dead entry back, due at once. Its age counts from now on, else it would be given up again. */
+  /** Puts an entry back that failed or was ignored, due at once. Its age counts from now on, else it would be given up again. */
   replay(key: string, now: number): ReplayResult {
     return this.#sql.transaction(() => {
       const [row] = this.#sql.all("SELECT state, conversation FROM ledger WHERE key = ?", key);
       if (row === undefined) return "unknown";
-      if (row["state"] !== "dead") return "not_dead";
+      if (row["state"] !== "failed" && row["state"] !== "ignored") return "not_replayable";
       this.#sql.all(
-        `UPDATE ledger SET state = 'received', attempts = 0, settled_at = NULL, note = NULL,
+        `UPDATE ledger SET state = 'waiting', attempts = 0, settled_at = NULL, note = NULL, group_id = NULL,
            received_at = ?1, next_at = ?1,
            delivery = CASE WHEN json_valid(delivery) THEN json_set(delivery, '$.receivedAt', ?1) ELSE delivery END
          WHERE key = ?2`,
@@ -263,6 +277,24 @@ export class LedgerStore {
       limit,
     );
   }
+}
+
+/**
+ * Takes over a ledger from before these states: what waits was `received`, what failed `dead`, what was ignored
+ * `answered`, and no column told the group. Done once, since afterwards there is no total of `dead`; a new ledger
+ * begins with one.
+ */
+function renameStates(sql: Sql): void {
+  sql.transaction(() => {
+    const columns = sql.all("SELECT name FROM pragma_table_info('ledger')").map(({ name }) => name);
+    if (!columns.includes("group_id")) sql.all("ALTER TABLE ledger ADD COLUMN group_id TEXT");
+    if (sql.all("SELECT 1 FROM ledger_totals WHERE state = 'dead'").length === 0) return;
+    // The triggers carry the counts over.
+    sql.all("INSERT INTO ledger_totals VALUES ('ignored', 0), ('failed', 0)");
+    sql.all("UPDATE ledger SET state = 'failed' WHERE settled_at IS NOT NULL AND state = 'dead'");
+    sql.all("UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'received'");
+    sql.all("DELETE FROM ledger_totals WHERE state = 'dead'");
+  });
 }
 
 function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {

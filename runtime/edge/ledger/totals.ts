@@ -1,5 +1,5 @@
 /**
- * How many entries are answered and dead, kept by the database itself with every change: they are
+ * How many entries are settled, by state, kept by the database itself with every change: they are
  * asked for by every scrape, and counting a million rows is what neither a host's process nor a bill
  * should bear. Open entries are few, and are counted.
  */
@@ -8,7 +8,7 @@ export const TOTALS_SCHEMA = [
      state TEXT PRIMARY KEY,
      entries INTEGER NOT NULL
    ) WITHOUT ROWID`,
-  // Once, for a ledger that is older than this table.
+  // Once, for a ledger that is older than this table. Its states get their present names in store.ts.
   `INSERT INTO ledger_totals SELECT states.value,
      (SELECT count(*) FROM ledger INDEXED BY ledger_ended WHERE settled_at IS NOT NULL AND state = states.value)
    FROM json_each('["answered", "dead"]') AS states WHERE NOT EXISTS (SELECT 1 FROM ledger_totals)`,

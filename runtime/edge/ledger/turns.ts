@@ -64,7 +64,7 @@ export class Turns {
          SELECT seq, next_at, state, row_number() OVER (ORDER BY seq) AS place FROM (
            SELECT seq, next_at, state FROM ledger WHERE conversation = ? AND settled_at IS NULL
            ORDER BY seq LIMIT ${WINDOW}))
-       WHERE state = 'received' ORDER BY seq LIMIT 1`,
+       WHERE state = 'waiting' ORDER BY seq LIMIT 1`,
       conversation,
       conversation,
     );

@@ -26,10 +26,11 @@ export interface LedgerView {
 
 /** A state as people read it. */
 const STATES: Record<EntryState, string> = {
-  received: "Waiting",
+  waiting: "Waiting",
   delivering: "Being delivered",
   answered: "Answered",
-  dead: "Given up",
+  ignored: "Ignored",
+  failed: "Failed",
 };
 
 /** The page of `/_admin/ledger`. */
@@ -89,7 +90,7 @@ function selection(
 }
 
 function entryCard(entry: LedgerEntry, now: number): Markup {
-  const { key, state, conversation, attempts, receivedAt, nextAt, settledAt, note } = entry;
+  const { key, state, conversation, attempts, receivedAt, nextAt, settledAt, note, group } = entry;
   return html`<li>
     <h3>${key}</h3>
     <dl>
@@ -103,15 +104,21 @@ function entryCard(entry: LedgerEntry, now: number): Markup {
       <dd>${age(Date.parse(receivedAt), now)}</dd>
       ${settledAt === undefined ? "" : row("Settled", age(Date.parse(settledAt), now))}
       ${nextAt === undefined ? "" : row("Next attempt", moment(nextAt))}
-      ${note === undefined ? "" : row("Note", note)}
+      ${note === undefined ? "" : row(state === "ignored" ? "Reason" : "Note", note)}
     </dl>
-    ${state === "dead" ? replayForm(key) : ""}
+    ${group === undefined ? "" : allowLink(entry.platform, group)}
+    ${state === "failed" || state === "ignored" ? replayForm(key) : ""}
   </li>`;
 }
 
 function row(name: string, value: Markup | string): Markup {
   return html`<dt>${name}</dt>
     <dd>${value}</dd>`;
+}
+
+function allowLink(platform: string, group: string): Markup {
+  const search = new URLSearchParams({ platform, group });
+  return html`<p><a href="${ROUTES.configAllowGroup.path}?${search}">Answer in this group</a></p>`;
 }
 
 function replayForm(key: string): Markup {

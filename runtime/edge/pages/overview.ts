@@ -69,13 +69,13 @@ export function overviewPage({
       <p><a href="${ROUTES.ledgerPage.path}">See them in the ledger</a></p>
       <dl>
         <dt>Waiting</dt>
-        <dd>${counts.received}</dd>
+        <dd>${counts.waiting}</dd>
         <dt>Being delivered</dt>
         <dd>${counts.delivering}</dd>
         <dt>Answered</dt>
         <dd>${counts.answered}</dd>
         <dt>Given up</dt>
-        <dd>${counts.dead}</dd>
+        <dd>${counts.failed}</dd>
       </dl>
       <h2>Backups</h2>
       <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>

@@ -8,6 +8,8 @@ import { PLATFORM_TITLES } from "./titles.ts";
 export interface GroupDecision {
   becomes: "message" | "context" | "ignored";
   reason: string;
+  /** The group that would have to be listed for the message to be answered. */
+  unlisted?: string;
 }
 
 /** Who may write to the bot on one channel. Every decision fails closed and carries its reason. */
@@ -60,7 +62,7 @@ function groupDecision(rules: AccessRules, group: string, user: string, addresse
   if (rules.groupPolicy === "disabled") return ignored("groups are disabled");
   const named = rules.groups[group] ?? rules.groups["*"];
   if (rules.groupPolicy === "allowlist" && named === undefined)
-    return ignored("the group is not on the list");
+    return { ...ignored("the group is not on the list"), unlisted: group };
   const { enabled, requireMention } = named ?? DEFAULT_GROUP;
   if (!enabled) return ignored("the group is switched off");
   const people = rules.groupAllowFrom;

@@ -41,10 +41,8 @@ export class Deliveries {
     const key = keyOf(delivery);
     const running = this.#running.get(key);
     if (running !== undefined) {
-      const { outcome, note } = await running;
-      return outcome === "ignored"
-        ? { outcome, ...(note !== undefined && { note }) }
-        : { outcome: "repeated" };
+      const ended = await running;
+      return ended.outcome === "ignored" ? ended : { outcome: "repeated" };
     }
     const work = this.#inOrder(key, delivery).finally(() => this.#running.delete(key));
     this.#running.set(key, work);

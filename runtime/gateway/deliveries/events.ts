@@ -84,7 +84,11 @@ export class Events {
       case "ignored":
         log.debug("event ignored", { id, platform, note: inbound.note });
         if (inbound.target !== undefined) await dismiss(channel, inbound.target);
-        return { outcome: "ignored", note: inbound.note };
+        return {
+          outcome: "ignored",
+          note: inbound.note,
+          ...(inbound.unlisted !== undefined && { group: inbound.unlisted }),
+        };
       case "context":
         return this.#keepContext(delivery, inbound);
       case "refused":

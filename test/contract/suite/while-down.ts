@@ -83,7 +83,7 @@ export function whileDown(client: () => Client): void {
     const logs = await operate("/debug/logs");
     expect([logs.status, fields(logs)]).toMatchObject([200, { state: target.down.state }]);
     expect(fields(await operate("/debug/ledger"))).toMatchObject({
-      counts: { received: 0, answered: 0 },
+      counts: { waiting: 0, answered: 0 },
       entries: [],
     });
     expect(fields(await operate("/_admin/api/metrics"))).toMatchObject({

@@ -143,6 +143,46 @@ describe("saving", () => {
   });
 });
 
+describe("adding an ignored message's group", () => {
+  const path = (platform: string, group: string) =>
+    `/_admin/config/allow-group?platform=${platform}&group=${group}`;
+
+  it.each([
+    ["telegram", "-1009", "groups"],
+    ["slack", "C0LD", "channels"],
+    ["discord", "123456789", "guilds"],
+  ])("shows the change for %s, one click before it is saved", async (platform, group, key) => {
+    const { look, requests } = await edge({ answers: { [review]: () => Response.json(file(CHANGED)) } });
+    const page = await look(path(platform, group));
+    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit">Save/);
+    const { body = "" } = requests.at(-1)?.request ?? {};
+    expect(JSON.parse(body)).toEqual({
+      agent: { maxSteps: 7 },
+      channels: { [platform]: { [key]: { [group]: {} } } },
+    });
+  });
+
+  it("leaves a group that is listed, a file that is not valid and a query that makes no sense alone", async () => {
+    const listed = '{"channels":{"telegram":{"groups":{"-1009":{"requireMention":false}}}}}';
+    const known = await edge({ answers: { "/config-file?as=file": () => Response.json(file(listed)) } });
+    expect(await known.look(path("telegram", "-1009"))).toContain("is in the file already");
+    for (const text of ['{"channels":[]}', "{", "null"]) {
+      const broken = await edge({ answers: { "/config-file?as=file": () => Response.json(file(text)) } });
+      await broken.look(path("telegram", "-1009"));
+      expect(broken.requests).toHaveLength(1);
+    }
+    const { look, requests } = await edge();
+    for (const query of [
+      "signal&group=1",
+      "telegram&group=",
+      "telegram&group=__proto__%00",
+      "slack&group=<b>",
+    ])
+      expect(await look(path(...(query.split("&group=") as [string, string])))).toContain("query_invalid");
+    expect(requests).toEqual([]);
+  });
+});
+
 describe("repairs", () => {
   const mended = { "/config-file?as=mended": () => Response.json(file(CHANGED)) };
 

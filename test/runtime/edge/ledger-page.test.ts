@@ -9,7 +9,7 @@ const ENTRIES: LedgerEntry[] = [
     key: "slack:Ev<1>",
     platform: "slack",
     conversation: "slack:C1",
-    state: "dead",
+    state: "failed",
     attempts: 9,
     receivedAt: new Date(NOW - 2 * 86_400_000).toISOString(),
     settledAt: new Date(NOW - 86_400_000).toISOString(),
@@ -19,10 +19,21 @@ const ENTRIES: LedgerEntry[] = [
     key: "telegram:7",
     platform: "telegram",
     conversation: "telegram:1",
-    state: "received",
+    state: "waiting",
     attempts: 0,
     receivedAt: new Date(NOW - 60_000).toISOString(),
     nextAt: "2026-11-22T08:00:00.000Z",
+  },
+  {
+    key: "telegram:8",
+    platform: "telegram",
+    conversation: "telegram:-1009",
+    state: "ignored",
+    attempts: 1,
+    receivedAt: new Date(NOW - 60_000).toISOString(),
+    settledAt: new Date(NOW - 60_000).toISOString(),
+    note: "the group is not on the list",
+    group: "-1009",
   },
 ];
 
@@ -58,21 +69,24 @@ describe("GET /_admin/ledger", () => {
   it("shows counts and entries, and wakes nothing", async () => {
     const { look, queries, requests, wakes } = await edge();
     const page = await (await look()).text();
-    expect(page).toMatch(/href="\/_admin\/ledger\?state=dead">Given up<\/a><\/dt>\s*<dd>4<\/dd>/);
+    expect(page).toMatch(/href="\/_admin\/ledger\?state=failed">Failed<\/a><\/dt>\s*<dd>4<\/dd>/);
     for (const shown of ["slack:Ev&lt;1&gt;", "model_auth_failed", "2 days ago", "2026-11-22T08:00"]) {
       expect(page).toContain(shown);
     }
+    expect(page).toMatch(/<dt>Reason<\/dt>\s*<dd>the group is not on the list<\/dd>/);
+    expect(page).toContain("/_admin/config/allow-group?platform=telegram&amp;group=-1009");
+    expect(page.split("Deliver again")).toHaveLength(5);
     expect(queries).toEqual([{ limit: 50 }]);
     expect([...requests, ...wakes]).toEqual([]);
   });
 
   it("keeps the filter in its form and on the way to older entries", async () => {
     const { look, queries } = await edge();
-    const page = await (await look("?state=dead&platform=slack&before=99")).text();
-    expect(queries).toEqual([{ state: "dead", platform: "slack", before: 99, limit: 50 }]);
-    expect(page).toContain('href="/_admin/ledger?state=dead&amp;platform=slack&amp;before=7">Older');
-    expect(page).toContain('href="/_admin/ledger?state=dead&amp;platform=slack">Newest');
-    expect(page).toMatch(/<option value="dead" selected>/);
+    const page = await (await look("?state=failed&platform=slack&before=99")).text();
+    expect(queries).toEqual([{ state: "failed", platform: "slack", before: 99, limit: 50 }]);
+    expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack&amp;before=7">Older');
+    expect(page).toContain('href="/_admin/ledger?state=failed&amp;platform=slack">Newest');
+    expect(page).toMatch(/<option value="failed" selected>/);
     expect(page).toMatch(/<option value="slack" selected>/);
   });
 
@@ -102,14 +116,14 @@ describe("POST /_admin/ledger/replay", () => {
   it.each<[ReplayResult, string]>([
     ["replayed", "?done=replayed"],
     ["unknown", "?problem=ledger_entry_unknown"],
-    ["not_dead", "?problem=ledger_entry_not_dead"],
+    ["not_replayable", "?problem=ledger_entry_not_replayable"],
   ])("goes back and tells what became of it: %s", async (result, query) => {
     const { replay, replayed, look } = await edge(result);
     const response = await replay("key=slack%3AEv%3C1%3E");
-    const location = `/_admin/ledger${query}&state=dead`;
+    const location = `/_admin/ledger${query}`;
     expect([response.status, response.headers.get("location")]).toEqual([303, location]);
     expect(replayed).toEqual(["slack:Ev<1>"]);
-    expect((await look(`${query}&state=dead`)).status).toBe(200);
+    expect((await look(query)).status).toBe(200);
   });
 
   it("keeps in the log who wanted it", async () => {

@@ -42,12 +42,12 @@ describe("GET /debug/ledger", () => {
   it("gives counts and the page that was asked for, and wakes nothing", async () => {
     const { list, queries, requests, wakes } = await edge();
     expect(await (await list()).json()).toEqual({
-      counts: { received: 1, delivering: 2, answered: 3, dead: 4 },
+      counts: { waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 },
       entries: [],
       next: 7,
     });
-    await list("?state=dead&platform=slack&limit=10&before=99");
-    expect(queries).toEqual([{ limit: 50 }, { state: "dead", platform: "slack", limit: 10, before: 99 }]);
+    await list("?state=failed&platform=slack&limit=10&before=99");
+    expect(queries).toEqual([{ limit: 50 }, { state: "failed", platform: "slack", limit: 10, before: 99 }]);
     expect([...requests, ...wakes]).toEqual([]);
   });
 
@@ -68,15 +68,15 @@ describe("POST /_admin/api/ledger/replay", () => {
     const response = await replay();
     expect(logged.join()).toMatch(/delivered again.*operator@example\.com.*slack:Ev1/);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ key: "slack:Ev1", state: "received" });
+    expect(await response.json()).toEqual({ key: "slack:Ev1", state: "waiting" });
     expect(replayed).toEqual(["slack:Ev1"]);
   });
 
   it("tells an unknown event from one that was not given up", async () => {
     const unknown = await (await edge("unknown")).replay();
     expect(await unknown.json()).toMatchObject({ status: 404, code: "ledger_entry_unknown" });
-    const open = await (await edge("not_dead")).replay();
-    expect(await open.json()).toMatchObject({ status: 409, code: "ledger_entry_not_dead" });
+    const open = await (await edge("not_replayable")).replay();
+    expect(await open.json()).toMatchObject({ status: 409, code: "ledger_entry_not_replayable" });
   });
 
   it.each(["[]", "{", "{}", '{"key":""}', '{"key":1}', '{"key":"slack:Ev1","all":true}'])(

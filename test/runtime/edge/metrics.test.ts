@@ -42,10 +42,11 @@ describe("GET /metrics", () => {
     expect(text.endsWith("\n")).toBe(true);
     expect(Object.fromEntries(parse(text))).toEqual({
       [`steward_build_info{version="${VERSION}"}`]: 1,
-      'steward_ledger_entries{state="received"}': 1,
+      'steward_ledger_entries{state="waiting"}': 1,
       'steward_ledger_entries{state="delivering"}': 2,
       'steward_ledger_entries{state="answered"}': 3,
-      'steward_ledger_entries{state="dead"}': 4,
+      'steward_ledger_entries{state="ignored"}': 0,
+      'steward_ledger_entries{state="failed"}': 4,
       'steward_sandbox_state{state="stopped"}': 0,
       'steward_sandbox_state{state="starting"}': 0,
       'steward_sandbox_state{state="ready"}': 1,
@@ -89,7 +90,7 @@ describe("GET /_admin/api/metrics", () => {
     const { response, requests } = await read("/_admin/api/metrics");
     expect(await response.json()).toEqual({
       version: VERSION,
-      ledger: { received: 1, delivering: 2, answered: 3, dead: 4 },
+      ledger: { waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 },
       sandbox: { state: "ready", since: new Date(NOW).toISOString(), restarts: 2, coldStartMs: 1_234 },
       gateway: {
         counts: { conversations: 1, messages: 2, answered: 1, active: 0 },

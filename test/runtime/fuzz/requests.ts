@@ -38,7 +38,7 @@ const VALUES = [
   "-1",
   "1e9",
   "5",
-  "dead",
+  "failed",
   "slack",
   "%00",
   "%",

@@ -40,7 +40,7 @@ test.each([
     expect(jumps).toBeGreaterThan(50);
     expect({ seed, counts, notOnce, sideBySide }).toEqual({
       seed,
-      counts: { received: 0, delivering: 0, answered: events, dead: 0 },
+      counts: { waiting: 0, delivering: 0, answered: events, ignored: 0, failed: 0 },
       notOnce: [],
       sideBySide: [],
     });

@@ -44,7 +44,7 @@ export async function underClockJumps(sql: Sql, seed: number): Promise<AfterJump
     underWay.delete(id);
     if (random() < 0.3) return { kind: "retry", note: "down", absent: random() < 0.5 };
     answers.set(id, (answers.get(id) ?? 0) + 1);
-    return { kind: "settled", note: "answered" };
+    return { kind: "settled", state: "answered", note: "answered" };
   };
   const wakeAt = (time: number): void => void (timer = passed + Math.max(time - clock(), 0));
   const dispatcher = new Dispatcher({ store, deliver, wakeAt, clock, random, log: silent, concurrency: 8 });

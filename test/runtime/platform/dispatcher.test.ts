@@ -100,14 +100,14 @@ describe("dispatcher", () => {
     stage.now -= 3 * HOUR;
     before.runner.run();
     await before.runner.idle();
-    expect(store.counts()).toMatchObject({ received: 0, answered: 2 });
+    expect(store.counts()).toMatchObject({ waiting: 0, answered: 2 });
 
     store.record(stage.event("Ev3", "C"));
     stage.now -= 3 * HOUR;
     const after = stage.dispatcher(new LedgerStore(stage.sql), results);
     after.runner.run();
     await after.runner.idle();
-    expect(store.counts()).toMatchObject({ received: 0, answered: 3 });
+    expect(store.counts()).toMatchObject({ waiting: 0, answered: 3 });
   });
 
   it.each([
@@ -138,11 +138,11 @@ describe("dispatcher", () => {
     );
     runner.run();
     await runner.idle();
-    expect(store.counts()).toMatchObject({ received: 1, dead: 1 });
+    expect(store.counts()).toMatchObject({ waiting: 1, failed: 1 });
     stage.now += 25 * HOUR;
     runner.run();
     await runner.idle();
-    expect(store.counts()).toMatchObject({ received: 0, dead: 2 });
+    expect(store.counts()).toMatchObject({ waiting: 0, failed: 2 });
   });
 
   it("counts a delivery that throws as one to try again", async () => {
@@ -151,7 +151,7 @@ describe("dispatcher", () => {
     const { runner } = stage.dispatcher(store, async () => Promise.reject(new Error("connection refused")));
     runner.run();
     await runner.idle();
-    expect(store.counts()).toMatchObject({ received: 1, delivering: 0 });
+    expect(store.counts()).toMatchObject({ waiting: 1, delivering: 0 });
   });
 
   it("waits longer each time, with jitter, and never beyond five minutes", () => {

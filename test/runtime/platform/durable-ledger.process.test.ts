@@ -34,17 +34,17 @@ test("a Durable Object's SQLite lists and replays as the host's does", async () 
     ["record", event("Ev1")],
     ["record", event("Ev2", "telegram")],
     ["take", 2_000, 10],
-    ["settle", "slack:Ev1", "dead", 3_000, "refused"],
-    ["settle", "telegram:Ev2", "answered", 3_000, "answered"],
+    ["settle", "slack:Ev1", { state: "failed", note: "refused" }, 3_000],
+    ["settle", "telegram:Ev2", { state: "answered", note: "answered" }, 3_000],
   );
   const [dead, all, counts] = await run(
-    ["list", { state: "dead", limit: 5 }],
+    ["list", { state: "failed", limit: 5 }],
     ["list", { limit: 1 }],
     ["counts"],
   );
   expect(dead).toMatchObject({ entries: [{ key: "slack:Ev1", note: "refused" }] });
   expect(all).toMatchObject({ entries: [{ key: "telegram:Ev2" }], next: 2 });
-  expect(counts).toEqual({ received: 0, delivering: 0, answered: 1, dead: 1 });
+  expect(counts).toEqual({ waiting: 0, delivering: 0, answered: 1, ignored: 0, failed: 1 });
 
   const [unknown, answered, replayed, taken, after] = await run(
     ["replay", "slack:Ev9", 9_000],
@@ -53,7 +53,7 @@ test("a Durable Object's SQLite lists and replays as the host's does", async () 
     ["take", 9_000, 10],
     ["counts"],
   );
-  expect([unknown, answered, replayed]).toEqual(["unknown", "not_dead", "replayed"]);
+  expect([unknown, answered, replayed]).toEqual(["unknown", "not_replayable", "replayed"]);
   expect(taken).toMatchObject([{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }]);
-  expect(after).toEqual({ received: 0, delivering: 1, answered: 1, dead: 0 });
+  expect(after).toEqual({ waiting: 0, delivering: 1, answered: 1, ignored: 0, failed: 0 });
 });

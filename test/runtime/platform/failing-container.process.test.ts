@@ -35,6 +35,6 @@ test("a container that cannot be started leaves its events an alarm", async () =
   const run = await durableObject(SOURCE, "Sandbox");
   const result = (await run(event)) as { failed: string; alarmInMs: number | null };
 
-  expect(result).toMatchObject({ failed: "", counts: { received: 1 } });
+  expect(result).toMatchObject({ failed: "", counts: { waiting: 1 } });
   expect(result.alarmInMs).toBeGreaterThan(0);
 });

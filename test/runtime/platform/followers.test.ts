@@ -67,7 +67,7 @@ describe("a conversation's followers", () => {
     await gates.end("a1", answered());
     await gates.end("a2", failed);
     expect(wishes.at(-1)).toBe(stage.now + 500);
-    expect(store.counts()).toMatchObject({ answered: 1, received: 1, delivering: 1 });
+    expect(store.counts()).toMatchObject({ answered: 1, waiting: 1, delivering: 1 });
   });
 
   it("do not wait for a time of their own once the head has failed too", async () => {
@@ -178,8 +178,8 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
           failed,
           { ...failed, afterMs: 5_000 },
           { kind: "refused", note: "400" },
-          { kind: "settled", note: "answered" },
-          { kind: "settled", note: "answered" },
+          { kind: "settled", state: "answered", note: "answered" },
+          { kind: "settled", state: "answered", note: "answered" },
         ]);
         if (id !== undefined && result !== undefined) await end(id, result);
       }
@@ -189,10 +189,10 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     for (let round = 0; round < 2_000 && store.hasOpen(); round += 1) {
       stage.now += 6_000;
       runner.run();
-      for (const id of active.keys()) await end(id, { kind: "settled", note: "answered" });
+      for (const id of active.keys()) await end(id, { kind: "settled", state: "answered", note: "answered" });
     }
     expect(wrong).toEqual([]);
-    const { answered: ended, dead, ...rest } = store.counts();
-    expect([ended + dead, rest]).toEqual([added, { received: 0, delivering: 0 }]);
+    const { answered: ended, failed: lost, ignored, ...rest } = store.counts();
+    expect([ended + lost + ignored, rest]).toEqual([added, { waiting: 0, delivering: 0 }]);
   },
 );

@@ -66,9 +66,9 @@ async function edgeOverLedger() {
 test("an event that was given up is delivered again when somebody asks for it, also days later", async () => {
   const { got, list, replay, admit, mend, passes } = await edgeOverLedger();
   await admit("Ev1");
-  await eventually(async () => (await list()).counts.dead === 1);
-  expect((await list("?state=dead")).entries).toMatchObject([
-    { key: "slack:Ev1", state: "dead", attempts: 1, note: "400 delivery_invalid not understood" },
+  await eventually(async () => (await list()).counts.failed === 1);
+  expect((await list("?state=failed")).entries).toMatchObject([
+    { key: "slack:Ev1", state: "failed", attempts: 1, note: "400 delivery_invalid not understood" },
   ]);
 
   passes(72 * HOUR);
@@ -91,24 +91,24 @@ test("an event that was given up is delivered again when somebody asks for it, a
       note: "answered",
     },
   ]);
-  expect(await (await replay("slack:Ev1")).json()).toMatchObject({ code: "ledger_entry_not_dead" });
+  expect(await (await replay("slack:Ev1")).json()).toMatchObject({ code: "ledger_entry_not_replayable" });
   expect(await (await replay("slack:Ev2")).json()).toMatchObject({ code: "ledger_entry_unknown" });
 });
 
 test("a replayed event that still cannot be delivered is dead again, with its reason", async () => {
   const { got, list, replay, admit } = await edgeOverLedger();
   await admit("Ev1");
-  await eventually(async () => (await list()).counts.dead === 1);
+  await eventually(async () => (await list()).counts.failed === 1);
   await replay("slack:Ev1");
   await eventually(() => got.length === 2);
-  await eventually(async () => (await list()).counts.dead === 1);
+  await eventually(async () => (await list()).counts.failed === 1);
   expect((await list()).entries[0]?.note).toContain("delivery_invalid");
 });
 
 test("a replayed event has its 24 hours anew, however old it is", async () => {
   const { got, list, replay, admit, breakDown, passes } = await edgeOverLedger();
   await admit("Ev1");
-  await eventually(async () => (await list()).counts.dead === 1);
+  await eventually(async () => (await list()).counts.failed === 1);
   passes(72 * HOUR);
   breakDown();
   await replay("slack:Ev1");
@@ -117,7 +117,7 @@ test("a replayed event has its 24 hours anew, however old it is", async () => {
     const { entries } = await list();
     return entries[0]?.state !== "delivering" && entries;
   });
-  expect(entry).toMatchObject({ state: "received", attempts: 1, nextAt: expect.any(String) });
+  expect(entry).toMatchObject({ state: "waiting", attempts: 1, nextAt: expect.any(String) });
 });
 
 test("pages hold every entry once, newest first, and never what somebody wrote", async () => {
@@ -145,7 +145,7 @@ test("pages hold every entry once, newest first, and never what somebody wrote",
     "telegram:Ev4",
     "telegram:Ev1",
   ]);
-  expect(await keys("platform=discord&state=dead")).toEqual([]);
+  expect(await keys("platform=discord&state=failed")).toEqual([]);
   expect(JSON.stringify(await list())).not.toContain("what somebody wrote");
 });
 
@@ -163,7 +163,7 @@ test("a page is found by indexes alone, however many entries are settled", async
     },
   });
   store.list({ limit: 50 });
-  store.list({ limit: 50, state: "dead" });
+  store.list({ limit: 50, state: "failed" });
   store.list({ limit: 50, platform: "slack", before: 1_000 });
   store.list({ limit: 50, platform: "slack", state: "answered" });
   expect(plans.length).toBeGreaterThan(10);

@@ -18,7 +18,7 @@ describe("ledger", () => {
     expect(store.record(stage.event("Ev1"))).toBe(false);
     runner.run();
     expect(seen).toEqual(["Ev1"]);
-    expect(store.counts()).toEqual({ received: 0, delivering: 0, answered: 1, dead: 0 });
+    expect(store.counts()).toEqual({ waiting: 0, delivering: 0, answered: 1, ignored: 0, failed: 0 });
   });
 
   it("takes up after a crash what was being delivered, which counts as no attempt", () => {
@@ -26,6 +26,26 @@ describe("ledger", () => {
     new LedgerStore(stage.sql).take(stage.now, 10);
     const afterwards = new LedgerStore(stage.sql);
     expect(afterwards.take(stage.now, 10)).toMatchObject([{ attempt: 1, delivery: { id: "Ev1" } }]);
+  });
+
+  it("keeps what was ignored with its reason and its group, and delivers it again when asked", async () => {
+    const store = new LedgerStore(stage.sql);
+    store.record(stage.event("Ev1"));
+    const ignored = { kind: "settled", state: "ignored", note: "not listed", group: "C1" } as const;
+    const { runner, seen } = stage.dispatcher(store, async (_, call) => (call === 1 ? ignored : answered()));
+    runner.run();
+    await runner.idle();
+    expect(store.list({ limit: 5, state: "ignored" }).entries).toMatchObject([
+      { key: "slack:Ev1", state: "ignored", note: "not listed", group: "C1" },
+    ]);
+    expect(store.counts()).toMatchObject({ answered: 0, ignored: 1 });
+    expect(store.replay("slack:Ev1", stage.now)).toBe("replayed");
+    runner.run();
+    await runner.idle();
+    expect(seen).toEqual(["Ev1", "Ev1"]);
+    const [entry] = store.list({ limit: 5 }).entries;
+    expect(entry).toMatchObject({ state: "answered" });
+    expect(entry).not.toHaveProperty("group");
   });
 
   it("prunes what was settled more than seven days ago, and nothing that is open", async () => {
@@ -39,7 +59,7 @@ describe("ledger", () => {
     const later = stage.dispatcher(store, async () => ({ kind: "retry", note: "down" }));
     later.runner.run();
     await later.runner.idle();
-    expect(store.counts()).toEqual({ received: 1, delivering: 0, answered: 0, dead: 0 });
+    expect(store.counts()).toEqual({ waiting: 1, delivering: 0, answered: 0, ignored: 0, failed: 0 });
   });
 });
 
@@ -48,16 +68,35 @@ describe("counts", () => {
     const store = new LedgerStore(stage.sql);
     for (const id of ["a", "b", "c", "d"]) store.record(stage.event(id, id));
     store.take(stage.now, 3);
-    store.settle("slack:a", "answered", stage.now, "");
-    store.settle("slack:b", "dead", stage.now, "");
-    expect(store.counts()).toEqual({ received: 1, delivering: 1, answered: 1, dead: 1 });
+    store.settle("slack:a", { state: "answered", note: "" }, stage.now);
+    store.settle("slack:b", { state: "failed", note: "" }, stage.now);
+    expect(store.counts()).toEqual({ waiting: 1, delivering: 1, answered: 1, ignored: 0, failed: 1 });
     expect(store.replay("slack:b", stage.now)).toBe("replayed");
-    expect(store.counts()).toEqual({ received: 2, delivering: 1, answered: 1, dead: 0 });
+    expect(store.counts()).toEqual({ waiting: 2, delivering: 1, answered: 1, ignored: 0, failed: 0 });
     store.expire(stage.now + 1, stage.now);
-    expect(store.counts()).toEqual({ received: 0, delivering: 1, answered: 1, dead: 2 });
+    expect(store.counts()).toEqual({ waiting: 0, delivering: 1, answered: 1, ignored: 0, failed: 2 });
     store.prune(stage.now + 1, 2);
     expect(store.counts()).toMatchObject({ delivering: 1 });
-    expect(store.counts().answered + store.counts().dead).toBe(1);
+    expect(store.counts().answered + store.counts().failed).toBe(1);
+  });
+
+  it("are right for a ledger with the states that an older version wrote", () => {
+    const older = new LedgerStore(stage.sql);
+    for (const id of ["a", "b", "c", "d"]) older.record(stage.event(id, id));
+    for (const trigger of ["ledger_state_changed", "ledger_deleted"])
+      stage.sql.all(`DROP TRIGGER ${trigger}`);
+    stage.sql.all("DELETE FROM ledger_totals");
+    stage.sql.all("INSERT INTO ledger_totals VALUES ('answered', 1), ('dead', 2)");
+    stage.sql.all("ALTER TABLE ledger DROP COLUMN group_id");
+    stage.sql.all("UPDATE ledger SET state = 'received'");
+    stage.sql.all("UPDATE ledger SET state = 'dead', settled_at = 1 WHERE key IN ('slack:a', 'slack:b')");
+    stage.sql.all("UPDATE ledger SET state = 'answered', settled_at = 1 WHERE key = 'slack:c'");
+
+    const store = new LedgerStore(stage.sql);
+    expect(store.counts()).toEqual({ waiting: 1, delivering: 0, answered: 1, ignored: 0, failed: 2 });
+    expect(store.replay("slack:a", stage.now)).toBe("replayed");
+    expect(store.take(stage.now, 10)).toHaveLength(2);
+    expect(new LedgerStore(stage.sql).counts()).toMatchObject({ waiting: 2, failed: 1 });
   });
 
   it("are right for a ledger that an older version filled", () => {
@@ -67,13 +106,19 @@ describe("counts", () => {
       stage.sql.all(`DROP TRIGGER ${trigger}`);
     stage.sql.all("DROP TABLE ledger_totals");
     stage.sql.all("UPDATE ledger SET state = 'answered', settled_at = 1 WHERE key <> 'slack:c'");
-    expect(new LedgerStore(stage.sql).counts()).toEqual({ received: 1, delivering: 0, answered: 2, dead: 0 });
+    expect(new LedgerStore(stage.sql).counts()).toEqual({
+      waiting: 1,
+      delivering: 0,
+      answered: 2,
+      ignored: 0,
+      failed: 0,
+    });
     expect(new LedgerStore(stage.sql).counts()).toMatchObject({ answered: 2 });
     stage.sql.all(
       `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, settled_at)
-       VALUES ('slack:x', 'slack:x', '{}', 'dead', 1, 1, 1)`,
+       VALUES ('slack:x', 'slack:x', '{}', 'failed', 1, 1, 1)`,
     );
-    expect(older.counts()).toMatchObject({ answered: 2, dead: 1 });
+    expect(older.counts()).toMatchObject({ answered: 2, failed: 1 });
   });
 });
 
@@ -92,7 +137,7 @@ describe("what goes wrong", () => {
     runner.run();
     await runner.idle();
     expect(seen).toEqual(["good"]);
-    expect(store.counts()).toMatchObject({ answered: 1, dead: 1, received: 0 });
+    expect(store.counts()).toMatchObject({ answered: 1, failed: 1, waiting: 0 });
   });
 
   it("takes an entry up again whose end could not be recorded", async () => {
@@ -114,7 +159,7 @@ describe("what goes wrong", () => {
     runner.run();
     await runner.idle();
     expect(seen[0]).toBe("Ev1");
-    expect(store.counts()).toEqual({ received: 0, delivering: 0, answered: 1, dead: 0 });
+    expect(store.counts()).toEqual({ waiting: 0, delivering: 0, answered: 1, ignored: 0, failed: 0 });
   });
 
   it("asks to be run again where the store is locked, and ends nothing", () => {
@@ -137,7 +182,7 @@ describe("what goes wrong", () => {
     store.record(stage.event("Ev1"));
     stage.now += 25 * HOUR;
     stage.dispatcher(store, answered).runner.tidy();
-    expect(store.counts()).toMatchObject({ received: 0, dead: 1 });
+    expect(store.counts()).toMatchObject({ waiting: 0, failed: 1 });
   });
 });
 
@@ -159,11 +204,11 @@ it("finds whose turn it is by an index alone, however many entries are settled o
   watching = true;
   store.take(stage.now, 10);
   store.postpone("slack:a2", stage.now + 1, "down");
-  store.settle("slack:a1", "answered", stage.now, "");
+  store.settle("slack:a1", { state: "answered", note: "" }, stage.now);
   store.nextDue(stage.now);
   store.hasOpen();
   store.prune(stage.now - 1, 10);
-  expect(store.counts()).toEqual({ received: 1, delivering: 1, answered: 1, dead: 0 });
+  expect(store.counts()).toEqual({ waiting: 1, delivering: 1, answered: 1, ignored: 0, failed: 0 });
   expect(plans.length).toBeGreaterThan(10);
   // An index over the open entries may be read from its start; the table itself may not.
   const scans = plans.filter((plan) => /^SCAN (ledger|ledger_turns)\b/.test(plan));

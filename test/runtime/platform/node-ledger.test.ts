@@ -69,8 +69,8 @@ test("events that arrive together are all recorded, and a known one among them i
   const { ledger, admit, got } = await ledgerOverGateway();
   const admissions = await Promise.all([admit("a", "A"), admit("b", "B"), admit("a", "A"), admit("c", "C")]);
   expect(admissions.map(({ duplicate }) => duplicate)).toEqual([false, false, true, false]);
-  const { received, delivering } = await ledger.counts();
-  expect(received + delivering).toBe(3);
+  const { waiting, delivering } = await ledger.counts();
+  expect(waiting + delivering).toBe(3);
   await eventually(() => got.length === 3);
 });
 
@@ -81,7 +81,7 @@ test("where the store takes nothing, every event that arrived is refused and non
   );
   const admissions = await Promise.allSettled([admit("a", "A"), admit("b", "B")]);
   expect(admissions.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  expect(await ledger.counts()).toEqual({ received: 0, delivering: 0, answered: 0, dead: 0 });
+  expect(await ledger.counts()).toEqual({ waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 });
 });
 
 test("a transaction waits for the disk, a light one does not, and one that fails leaves nothing behind", async () => {

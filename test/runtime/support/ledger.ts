@@ -11,7 +11,11 @@ export const HOUR = 3_600_000;
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 export const failed = { kind: "retry", note: "down" } as const satisfies AttemptResult;
-export const answered = async (): Promise<AttemptResult> => ({ kind: "settled", note: "answered" });
+export const answered = async (): Promise<AttemptResult> => ({
+  kind: "settled",
+  state: "answered",
+  note: "answered",
+});
 
 /** An empty database for a ledger, and the time that its test moves. */
 export class LedgerStage {

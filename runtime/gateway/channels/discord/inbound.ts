@@ -57,7 +57,7 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
   const command = parsed.data;
   const { guild_id: guild, member } = command;
   const target = replyTarget(command);
-  const ignored = (note: string): Inbound => ({ kind: "ignored", note, target });
+  const ignored = (note: string, unlisted?: string): Inbound => ({ kind: "ignored", note, target, unlisted });
   const user = member?.user ?? command.user;
   if (user === undefined) return ignored("no sender");
   if (user.bot === true) return ignored("written by a bot");
@@ -72,8 +72,8 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
       return { kind: "unpaired", sender: user.id, meta: metaOf(user), target, note };
     }
   } else {
-    const { becomes, reason } = access.group(guild, user.id, true);
-    if (becomes !== "message") return ignored(reason);
+    const { becomes, reason, unlisted } = access.group(guild, user.id, true);
+    if (becomes !== "message") return ignored(reason, unlisted);
   }
   const text = textOf(command);
   const attachments = attachmentsOf(command);

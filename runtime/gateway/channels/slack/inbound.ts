@@ -92,8 +92,8 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
     return { kind: "refused", target, text: unknownSenderText("slack", user), note };
   }
   const addressed = mentioned || (bot !== undefined && event.parent_user_id === bot);
-  const { becomes, reason } = access.group(channel, user, addressed);
-  if (becomes === "ignored") return ignored(reason);
+  const { becomes, reason, unlisted } = access.group(channel, user, addressed);
+  if (becomes === "ignored") return ignored(reason, unlisted);
   if (!isEmpty) return { kind: becomes, ...message };
   return becomes === "message" ? unreadable(target) : ignored("no text");
 }
@@ -128,6 +128,6 @@ function replyTarget(chat: string, thread: string | undefined): ReplyTarget {
   return thread === undefined ? { chat } : { chat, thread };
 }
 
-function ignored(note: string): Inbound {
-  return { kind: "ignored", note };
+function ignored(note: string, unlisted?: string): Inbound {
+  return { kind: "ignored", note, unlisted };
 }

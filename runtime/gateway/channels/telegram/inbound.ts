@@ -62,8 +62,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 }
 
 function groupMessage(content: InboundMessage, addressed: boolean, access: ChannelAccess): Inbound {
-  const { becomes, reason } = access.group(content.target.chat, content.sender.id, addressed);
-  return becomes === "ignored" ? ignored(reason) : { kind: becomes, ...content };
+  const { becomes, reason, unlisted } = access.group(content.target.chat, content.sender.id, addressed);
+  return becomes === "ignored" ? ignored(reason, unlisted) : { kind: becomes, ...content };
 }
 
 /** Names and commands in a text that has no entities of its own. */
@@ -128,6 +128,6 @@ function replyTarget(message: TelegramMessage): ReplyTarget {
   };
 }
 
-function ignored(note: string): Inbound {
-  return { kind: "ignored", note };
+function ignored(note: string, unlisted?: string): Inbound {
+  return { kind: "ignored", note, unlisted };
 }
