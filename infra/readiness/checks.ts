@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import type { ErrorCode } from "../../runtime/contract/errors.ts";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
@@ -135,6 +136,12 @@ function webhookClosed(path: string): Check {
   };
 }
 
+const REFUSED_CREDENTIALS: ReadonlySet<string> = new Set<ErrorCode>([
+  "slack_token_expired",
+  "telegram_token_invalid",
+  "telegram_webhook_failed",
+  "discord_token_invalid",
+]);
 const told = z.object({ code: z.string(), detail: z.string(), fix: z.string() });
 const channelsAnswer = z.object({
   state: z.string(),
@@ -164,16 +171,18 @@ function channelWorks(platform: string, key: string): Check {
       if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
       const { state, reason, channels } = channelsAnswer.parse(await response.json());
       if (channels === undefined) {
-        if (reason === undefined) throw new Remark(`not known: the gateway is ${state}`);
-        return `the gateway is ${state} (${reason.code}): ${reason.detail}`;
+        // Waking it would fill the bucket of a stack that nobody has used. Its tokens were tried before the update.
+        if (state === "stopped") throw new Remark("not asked: the container is asleep", { final: true });
+        const why = reason === undefined ? "" : ` (${reason.code}): ${reason.detail}`;
+        throw new Remark(`not known: the gateway is ${state}${why}`, { final: reason !== undefined });
       }
       const channel = channels.find((one) => one.platform === platform);
       if (channel === undefined) return "is not on, although its credentials are deployed";
       if (channel.state === "disabled") throw new Remark("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // The platform was out of reach for a moment, or limits its requests; the credentials may be right.
-      if (code === "channel_failed") throw new Remark(detail);
+      // Of the others, such as a platform out of reach, the deployment is not the cause.
+      if (!REFUSED_CREDENTIALS.has(code)) throw new Remark(detail, { final: true });
       return `${detail} ${fix}`;
     },
   };

@@ -123,7 +123,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
-  app.post(ROUTES.stackChannels.path, stackChannels(sandbox));
+  app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 
   app.notFound(() => sendProblem("not_found"));

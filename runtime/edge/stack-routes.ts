@@ -45,13 +45,9 @@ export function stackBackups(backups: Backups): Handler {
   };
 }
 
-/**
- * `POST /stack/channels`: the container's state, and how each channel is doing once the gateway is ready; starts a
- * stopped container in the background and does not wait for it.
- */
+/** `GET /stack/channels`: the container's state, and how each channel is doing if the gateway is ready; wakes nothing. */
 export function stackChannels(sandbox: Sandbox): Handler {
   return async function handleStackChannels(context) {
-    await sandbox.wake("operator");
     const [{ state, reason }, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
     return context.json({ state, reason, channels: details?.channels });
   };

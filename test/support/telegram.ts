@@ -36,7 +36,7 @@ export async function telegramHost(channel: object = {}) {
     ADMIN_TOKEN: "admin-token-0123456789",
   };
   /** Writes the config; `null` leaves Telegram out. */
-  const configure = async (section: object | null = channel): Promise<void> => {
+  const configure = async (section: object = channel): Promise<void> => {
     await mkdir(home, { recursive: true });
     const usual = {
       botToken: { env: "TELEGRAM_BOT_TOKEN" },
@@ -44,7 +44,7 @@ export async function telegramHost(channel: object = {}) {
       allowFrom: ["*"],
       groupPolicy: "open",
     };
-    const channels = section === null ? {} : { telegram: { ...usual, ...section } };
+    const channels = { telegram: { ...usual, ...section } };
     await writeFile(path.join(home, "steward.json"), JSON.stringify({ channels }));
   };
   await configure();

@@ -232,8 +232,8 @@ describe("channels that have to work", () => {
     const url = await service({
       [path]: async (request, response) => {
         const signature = String(request.headers[STACK_SIGNATURE_HEADER]);
-        const signed = { method: "POST", path };
-        const right = request.method === "POST" && (await signedByStack(key, signed, signature, Date.now()));
+        const signed = { method: "GET", path };
+        const right = request.method === "GET" && (await signedByStack(key, signed, signature, Date.now()));
         response.setHeader("content-type", "application/json");
         response.writeHead(right ? 200 : 403).end(JSON.stringify(answers));
       },
@@ -258,6 +258,15 @@ describe("channels that have to work", () => {
       "channel slack: Slack refuses the bot token",
     ],
     [
+      "is out of the platform's reach",
+      {
+        state: "ready",
+        channels: [{ platform: "slack", state: "failing", reason: reason("channel_failed", "no answer") }],
+      },
+      0,
+      "note channel slack: no answer\n",
+    ],
+    [
       "is not on",
       { state: "ready", channels: [] },
       1,
@@ -270,6 +279,12 @@ describe("channels that have to work", () => {
       "note channel slack: switched off in steward.json\n",
     ],
     [
+      "is in a container that is asleep",
+      { state: "stopped" },
+      0,
+      "note channel slack: not asked: the container is asleep\n",
+    ],
+    [
       "is behind a gateway that is still starting",
       { state: "starting" },
       0,
@@ -278,8 +293,8 @@ describe("channels that have to work", () => {
     [
       "is behind a gateway that cannot start",
       { state: "crash-looping", reason: reason("config_invalid", "Unrecognized key") },
-      1,
-      "channel slack: the gateway is crash-looping (config_invalid): Unrecognized key",
+      0,
+      "note channel slack: not known: the gateway is crash-looping (config_invalid): Unrecognized key\n",
     ],
   ])(
     "one that %s",

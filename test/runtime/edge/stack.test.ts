@@ -36,10 +36,10 @@ describe("what the stack signs", () => {
     });
   });
 
-  it("starts a stopped container to tell how its channels are doing, and waits for no gateway", async () => {
+  it("tells how its channels are doing, and wakes no stopped container for it", async () => {
     const asleep = edgeFixture({ state: "stopped" });
     expect(await (await ask(asleep, ROUTES.stackChannels)).json()).toEqual({ state: "stopped" });
-    expect(asleep.wakes).toEqual(["operator"]);
+    expect(asleep.wakes).toEqual([]);
     expect(await (await ask(edgeFixture(), ROUTES.stackChannels)).json()).toMatchObject({
       state: "ready",
       channels: [{ platform: "slack", state: "failing", reason: { code: "slack_token_expired" } }],

@@ -1,4 +1,4 @@
-import { readdir, rename, symlink, writeFile } from "node:fs/promises";
+import { readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
@@ -82,7 +82,7 @@ test("a delivery under way ends with the config that it began with", async () =>
 
   const answer = deliver(url, delivery("E1"));
   await eventually(() => model.calls.length === 1);
-  await writeFile(join(home, "steward.json"), JSON.stringify({ channels: {} }));
+  await writeConfig(home, { enabled: false });
   await eventually(async () => (await status()).config.loadedAt !== loadedAt);
 
   expect((await answer).status).toBe(200);

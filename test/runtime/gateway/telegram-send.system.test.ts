@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
+import { PERSON, PRIVATE, type TelegramFault } from "../../../rehearsal/standins/telegram.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { askJson, deliver, startGateway, surroundings } from "../support/gateway.ts";
 import { modelStream } from "../support/platforms.ts";
@@ -10,10 +10,11 @@ import { eventually } from "../support/processes.ts";
 
 const GROUP = { id: -1001234567890, type: "supergroup", title: "Team", is_forum: true };
 
-/** A gateway that serves Telegram for everyone. */
-async function gateway(section: object = {}) {
+/** A gateway that serves Telegram for everyone; `fault` is what Telegram answers when it is first asked who the bot is. */
+async function gateway(section: object = {}, fault?: TelegramFault) {
   const { home, environment, model, url } = await surroundings();
   const telegram = await telegramStandIn();
+  if (fault !== undefined) telegram.fail("getMe", fault);
   const usual = {
     botToken: { env: "TELEGRAM_BOT_TOKEN" },
     groupPolicy: "open",
@@ -144,8 +145,8 @@ test("a group that was upgraded is answered under its new id", async () => {
   expect(telegram.messages().map((message) => message.chat)).toEqual(["-1009", "-1009"]);
 });
 
-test("the bot's name is asked for once, and what needs it is answered behind that", async () => {
-  const { telegram, send } = await gateway();
+test("the bot's name is asked for again where the first time failed, and what needs it is answered behind that", async () => {
+  const { telegram, send } = await gateway({}, { status: 502, description: "Bad Gateway" });
   const name = telegram.username;
   const mention = {
     chat: GROUP,
@@ -156,7 +157,7 @@ test("the bot's name is asked for once, and what needs it is answered behind tha
   await eventually(async () => (await send("1", mention)).status === 200);
   expect(telegram.messages()).toHaveLength(1);
   expect(await send("2", mention)).toMatchObject({ status: 200 });
-  expect(telegram.calls.filter(({ method }) => method === "getMe")).toHaveLength(1);
+  expect(telegram.calls.filter(({ method }) => method === "getMe")).toHaveLength(2);
 });
 
 test("a server error and an answer that is no JSON are tried again", async () => {

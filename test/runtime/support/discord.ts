@@ -18,8 +18,10 @@ export async function discordSurroundings(keys: object = {}) {
   await mkdir(around.home, { recursive: true });
   const channel = { token: { env: "DISCORD_BOT_TOKEN" }, ...keys };
   await writeFile(join(around.home, "steward.json"), JSON.stringify({ channels: { discord: channel } }));
+  // Slack's credentials would switch it on beside.
+  const { SLACK_BOT_TOKEN: _, ...others } = around.environment;
   const environment: Record<string, string> = {
-    ...around.environment,
+    ...others,
     DISCORD_BOT_TOKEN,
     DISCORD_API_URL: discord.apiUrl,
   };
@@ -38,5 +40,7 @@ export async function discordSurroundings(keys: object = {}) {
     const conversation = `discord:${String(payload["channel_id"])}`;
     return { id, platform: "discord", conversation, receivedAt: Date.now(), payload };
   };
-  return { ...around, discord, environment, deferred };
+  /** What went out, but for the question whether the token is taken. */
+  const calls = () => discord.calls.filter(({ path }) => path !== "/users/@me");
+  return { ...around, discord, calls, environment, deferred };
 }
