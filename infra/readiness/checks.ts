@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import type { ErrorCode } from "../../runtime/contract/errors.ts";
+import { ERRORS, type ErrorCode } from "../../runtime/contract/errors.ts";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
@@ -75,7 +75,8 @@ function reports(member: "bundle" | "attestation", expected: string, what: strin
     name: `GET /readyz ${what}`,
     async run(fetch, url) {
       const [found = "none"] = await membersOf(await ask(fetch, `${url}${ROUTES.ready.path}`), [member]);
-      return found === expected ? undefined : `${member} ${String(found)}, expected ${expected}`;
+      if (found === expected) return undefined;
+      return `${member} ${String(found)}, expected ${expected}. ${ERRORS.deployment_stale.fix}`;
     },
   };
 }
@@ -103,7 +104,9 @@ const challenge: Check = {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ type: "url_verification", challenge: expected }),
     });
-    if (response.status !== 200) return `status ${response.status}, expected 200 with the challenge`;
+    if (response.status !== 200) {
+      return `status ${response.status}, expected 200 with the challenge. ${ERRORS.slack_url_unverified.fix}`;
+    }
     const body: unknown = await response.json();
     const echoed = typeof body === "object" && body !== null && "challenge" in body && body.challenge;
     return echoed === expected ? undefined : "the answer does not hold the challenge";

@@ -90,7 +90,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   const refusals = limit(PER_MINUTE.refusedWebhooks);
   for (const [path, options] of Object.entries(webhooks)) {
     app.use(path, requirePublicOrIdentity(settings.publicWebhooks, identify));
-    app.post(path, webhook({ ...options, refusals, ledger, sandbox }));
+    app.post(path, webhook({ ...options, refusals, ledger, sandbox, clock }));
   }
 
   app.use("/_admin/*", noStore(), refuseForeignChanges());

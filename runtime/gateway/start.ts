@@ -5,7 +5,7 @@ import { createLog } from "../contract/log.ts";
 import { VERSION } from "../contract/names.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
-import { readProcessSettings } from "../process/settings.ts";
+import { homeDigest, readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands/commands.ts";
 import { loadConfig } from "./config/load.ts";
 import { ConfigReload } from "./config/reload.ts";
@@ -142,6 +142,7 @@ export async function startGateway({
 
   // 8. HTTP server. It listens once everything behind it is up, so to answer is to be ready.
   const since = new Date(clock()).toISOString();
+  const home = homeDigest(settings.home);
   const stop = new AbortController();
   const openApp = async () =>
     (await import("./http/app.ts")).gatewayApp({
@@ -163,8 +164,9 @@ export async function startGateway({
     fetch: async (request) => (await (app ??= openApp())).fetch(request),
     atOnce: {
       [GATEWAY_ROUTES.live]: () => ({ ok: true }),
-      // The process id lets the supervisor tell its own gateway from another one on the same port.
-      [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid }),
+      // By the process id the supervisor tells its own gateway from another one on the same port, by the data
+      // directory the command line does.
+      [GATEWAY_ROUTES.ready]: () => ({ ready: true, version: VERSION, pid: process.pid, home }),
     },
     hostname: settings.bind,
     port: settings.gatewayPort,

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { StewardError } from "../contract/errors.ts";
@@ -60,4 +62,10 @@ export function readProcessSettings(environment: Environment): ProcessSettings {
     controlToken,
     logLevel,
   };
+}
+
+/** Returns a name for a data directory that tells it from others and says nothing about its path. */
+export function homeDigest(home: string): string {
+  const path = existsSync(home) ? realpathSync(home) : home;
+  return createHash("sha256").update(path).digest("hex").slice(0, 16);
 }

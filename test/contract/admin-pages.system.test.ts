@@ -25,12 +25,12 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await expect
     .poll(async () => {
       await page.goto(`${host.url}/_admin/`);
-      return page.getByRole("link", { name: /^Waiting for approval/ }).textContent();
+      return page.getByRole("heading", { name: /^Waiting for approval/ }).textContent();
     }, SOON)
-    .toBe("Waiting for approval: 2");
+    .toBe("Waiting for approval (2)");
   await look("overview");
 
-  await page.getByRole("link", { name: "Waiting for approval: 2" }).click();
+  await page.getByRole("link", { name: "Devices" }).click();
   await page.getByRole("heading", { name: "Waiting for approval (2)" }).waitFor();
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
@@ -87,7 +87,7 @@ test.skipIf(browserIsMissing)(
     await page.getByText("Messages as a table").click();
     await page.getByRole("table", { name: "Messages" }).waitFor();
     await go("Ledger");
-    await page.getByLabel("State").selectOption({ label: "Given up" });
+    await page.getByLabel("State").selectOption({ label: "Failed" });
     await page.getByRole("button", { name: "Show" }).click();
     await page.getByText("None.").waitFor();
     await page.getByLabel("Platform").selectOption("slack");

@@ -18,7 +18,7 @@ const ADMIN_PAGES = Object.values<Route>(ROUTES)
   .filter(
     ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
   )
-  .map(({ path }) => path)
+  .map(({ path }) => (path === ROUTES.configAllowGroup.path ? `${path}?platform=slack&group=C1` : path))
   // Without the backup that it is asked for it is a problem document, and no page.
   .filter((path) => !path.startsWith("/_admin/api/") && path !== ROUTES.backupsRestorePage.path);
 
@@ -111,5 +111,7 @@ test.skipIf(browserIsMissing)(
 );
 
 function nameOf(path: string): string {
-  return path === ROUTES.admin.path ? "overview" : path.slice("/_admin/".length).replaceAll("/", "-");
+  return path === ROUTES.admin.path
+    ? "overview"
+    : (path.split("?")[0] ?? "").slice("/_admin/".length).replaceAll("/", "-");
 }

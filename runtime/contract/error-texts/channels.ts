@@ -8,6 +8,12 @@ export const CHANNELS_ERRORS = {
     cause: "Slack refuses the bot token as expired or revoked.",
     fix: "Reinstall the app in the workspace and set the new SLACK_BOT_TOKEN.",
   },
+  slack_url_unverified: {
+    status: 502,
+    title: "Slack's URL verification failed",
+    cause: "The webhook address does not answer a test POST with its challenge.",
+    fix: 'Check that {"type":"url_verification","challenge":"x"} sent by POST to <address>/slack/events comes back as {"challenge":"x"}. A 401 means private webhooks: set steward:publicWebhooks (PUBLIC_WEBHOOKS) to true and deploy again. No answer means that the address is not reachable from the internet.',
+  },
   channel_failed: {
     status: 503,
     title: "The chat platform refused the reply",

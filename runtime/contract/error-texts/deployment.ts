@@ -56,6 +56,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The stack's steward:target is host.",
     fix: "Give the name of a stack whose steward:target is serverless.",
   },
+  deployment_stale: {
+    status: 409,
+    title: "Changes do not take effect",
+    cause: "What answers was not built from what was deployed last.",
+    fix: "Run `pulumi up -s <stack>` again: it builds the bundle anew and names it by its content, so nothing has to be removed first. If it stays, the address leads to another deployment: compare `pulumi stack output url` and `bundleHash` with `GET /readyz`.",
+  },
   webhooks_private: {
     status: 401,
     title: "Webhook routes are not public",

@@ -14,6 +14,12 @@ export const PEOPLE_ERRORS = {
     cause: "No request with this id is pending: it was settled, or it is older than 5 minutes.",
     fix: "See `steward devices list`; a chat page that is open asks again by itself.",
   },
+  devices_unavailable: {
+    status: 504,
+    title: "The list of devices does not come",
+    cause: "The container does not answer the question for devices and requests; pairing itself still works.",
+    fix: "Read the pending requests with /debug/cli?cmd=cat credentials/slack-pairing.json (or telegram, discord) and approve one with /debug/cli?cmd=pairing approve slack <code>.",
+  },
   device_unknown: {
     status: 404,
     title: "No such device",

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
-import type { Reason } from "../../contract/errors.ts";
+import { reason, type Reason } from "../../contract/errors.ts";
 import { operate, operateJson, within } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 import { attempt } from "./attempt.ts";
@@ -80,7 +80,8 @@ export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<Ac
     attempt(LISTS_MS, listSenders(sandbox)),
     attempt(LISTS_MS, listDevices(sandbox)),
   ]);
-  const problem = senders.problem ?? devices.problem;
+  const failed = senders.problem ?? devices.problem;
+  const problem = failed?.code === "command_timed_out" ? reason("devices_unavailable") : failed;
   return {
     senders: senders.value ?? (await sendersOfFiles(sandbox, clock)),
     ...(devices.value ?? { requests: [], devices: [] }),

@@ -22,30 +22,32 @@ interface OverviewOptions {
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
 
-/** `GET /_admin/`: how everything stands; wakes nothing. */
+/** `GET /_admin/`: the state of everything, who waits for approval, and which browsers have it. */
 export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
   const { bundle, ledger, sandbox, backups, clock, signsOut } = options;
   return async function handleOverview(context) {
     const status = await sandbox.status();
-    const [counts, { value: list }, details, copies, waiting] = await Promise.all([
+    const [counts, { value: list }, details, copies, access] = await Promise.all([
       ledger.counts(),
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       gatewayDetails(sandbox),
       attempt(LIMIT_MS, backups.status()),
-      status.state === "stopped" ? undefined : countWaiting(sandbox, clock),
+      status.state === "stopped" ? undefined : attempt(LIMIT_MS, readAccessList(sandbox, clock)),
     ]);
     const processes = list?.processes;
     const flash = readFlash(context);
     const visitor = { identity: context.get("identity"), signsOut };
     context.header("content-security-policy", await contentSecurityPolicy());
-    const told = { status, bundle, counts, processes, details, waiting, backups: copies, now: clock() };
+    const told = {
+      status,
+      bundle,
+      counts,
+      processes,
+      details,
+      access: access?.value,
+      backups: copies,
+      now: clock(),
+    };
     return context.html(overviewPage({ visitor, flash, ...told }));
   };
-}
-
-/** How many wait for approval; `undefined` where that is not known for certain. */
-async function countWaiting(sandbox: Sandbox, clock: Clock): Promise<number | undefined> {
-  const { value } = await attempt(LIMIT_MS, readAccessList(sandbox, clock));
-  if (value === undefined || value.problem !== undefined) return undefined;
-  return value.senders.length + value.requests.length;
 }

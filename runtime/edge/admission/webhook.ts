@@ -1,13 +1,14 @@
 import type { Handler } from "hono";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Ledger, Sandbox } from "../ports.ts";
+import type { Clock, Ledger, Sandbox } from "../ports.ts";
 import { clientOf } from "../limits.ts";
 import { sendError, sendProblem } from "../problems.ts";
 import type { RateLimit } from "../rate-limit.ts";
 
 /** Seconds after which a platform may ask again; it repeats an unanswered event by its own schedule anyway. */
 const RETRY_AFTER_SECONDS = 10;
+const STATE_FOR_FLOODS_MS = 5_000;
 
 /** What a platform's request comes to once it is known to be genuine. */
 export type WebhookRequest =
@@ -30,13 +31,14 @@ export interface WebhookOptions {
   refusals: RateLimit;
   ledger: Ledger;
   sandbox: Sandbox;
+  clock: Clock;
 }
 
 /**
  * Takes in a platform's events: nothing unverified is stored or wakes anything, and an event is on disk
  * before it is answered. While the gateway is down every refusal is a 503, so that a test POST never
- * sees a 401. Only what is refused is counted: a flood of it is soon answered without asking for the
- * gateway's state, which on Cloudflare is a request of its own, and verified events pass meanwhile.
+ * sees a 401. Only what is refused is counted, and verified events pass meanwhile. A flood of refused requests is soon
+ * answered by the state of a moment ago: on Cloudflare, asking for it is a request of its own.
  */
 export function webhook({
   read,
@@ -44,35 +46,42 @@ export function webhook({
   refusals,
   ledger,
   sandbox,
+  clock,
 }: WebhookOptions): Handler {
+  let known = { at: Number.NEGATIVE_INFINITY, ready: false };
+  const isReady = async (atMostOldMs: number): Promise<boolean> => {
+    if (clock() - known.at > atMostOldMs) {
+      known = { at: clock(), ready: (await sandbox.status()).state === "ready" };
+    }
+    return known.ready;
+  };
   return async function handleWebhook(context) {
-    const limited = (): Response | undefined => {
-      const retryAfterSeconds = refusals.take(clientOf(context));
-      return retryAfterSeconds > 0
-        ? sendProblem("rate_limited", undefined, { retryAfterSeconds })
-        : undefined;
-    };
     let verified = false;
     try {
       const request = await read(context.req.raw);
       if (request.kind === "answer") {
-        return request.response.ok ? request.response : (limited() ?? request.response);
+        const wait = request.response.ok ? 0 : refusals.take(clientOf(context));
+        return wait > 0 ? await refuse(new StewardError("rate_limited"), wait) : request.response;
       }
       verified = true;
       const { ready } = await ledger.admit(request.delivery);
       return recorded(ready, request.delivery);
     } catch (error) {
       if (!(error instanceof StewardError)) throw error;
-      const refusal = verified ? undefined : limited();
-      if (refusal !== undefined) return refusal;
-      if (error.code === "body_too_large") throw error;
-      const { state } = await sandbox.status();
-      if (state === "ready") return sendError(error);
-      return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      const wait = verified ? 0 : refusals.take(clientOf(context));
+      return refuse(wait > 0 ? new StewardError("rate_limited") : error, wait);
     }
   };
+
+  /** `wait`: seconds that a client over its limit waits, else 0. */
+  async function refuse(error: StewardError, wait: number): Promise<Response> {
+    if (!(await isReady(wait > 0 ? STATE_FOR_FLOODS_MS : 0))) {
+      return sendProblem("gateway_unavailable", `Nothing is stored: ${error.message}`, {
+        retryAfterSeconds: Math.max(wait, RETRY_AFTER_SECONDS),
+      });
+    }
+    return wait > 0 ? sendProblem("rate_limited", undefined, { retryAfterSeconds: wait }) : sendError(error);
+  }
 }
 
 /** 200, or a 503 that a platform may repeat: the event is answered either way. */

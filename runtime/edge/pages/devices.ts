@@ -38,7 +38,8 @@ function stoppedPart(status: SandboxStatus): Markup {
     </form>`;
 }
 
-function listPart({ senders, requests, devices, problem }: AccessList, now: number): Markup {
+/** Who waits for approval, with buttons, and which browsers have it. */
+export function listPart({ senders, requests, devices, problem }: AccessList, now: number): Markup {
   const waiting = [
     ...senders.map((one) => `${one.platform}:${one.code}`),
     ...requests.map((one) => `device:${one.requestId}`),

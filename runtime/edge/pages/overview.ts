@@ -4,9 +4,11 @@ import type { BackupsStatus, LedgerCounts } from "../ports.ts";
 import type { Attempt } from "../admin/attempt.ts";
 import { measuredOver, SHORTEST_DUTY_HOURS, type Duty } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { AccessList } from "../admin/access-list.ts";
 import type { Flash } from "../admin/flash.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age, moment } from "./age.ts";
+import { listPart } from "./devices.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import type { Markup } from "./layout.ts";
 import { startsPart } from "./starts.ts";
@@ -23,8 +25,8 @@ export interface Overview {
   processes: ProcessInfo[] | undefined;
   /** Told by the gateway itself; `undefined` while it is not ready. */
   details: GatewayStatus | undefined;
-  /** How many wait for approval, where it is known. */
-  waiting: number | undefined;
+  /** Who waits for approval and which browsers have it, where it is known. */
+  access: AccessList | undefined;
   backups: Attempt<BackupsStatus>;
   now: number;
 }
@@ -38,7 +40,7 @@ export function overviewPage({
   counts,
   processes,
   details,
-  waiting,
+  access,
   backups,
   now,
 }: Overview): Markup {
@@ -61,9 +63,7 @@ export function overviewPage({
         <dd>${coldStart}</dd>
         ${status.duty === undefined ? "" : awakePart(status.duty)}
       </dl>
-      ${startsPart(status.coldStarts, now)}
-      <h2>Access</h2>
-      <p><a href="${ROUTES.devicesPage.path}">Waiting for approval: ${waiting ?? "not known"}</a></p>
+      ${startsPart(status.coldStarts, now)} ${access === undefined ? unknownAccess() : listPart(access, now)}
       ${details === undefined ? "" : detailsPart(details)}
       <h2>Events</h2>
       <p><a href="${ROUTES.ledgerPage.path}">See them in the ledger</a></p>
@@ -74,7 +74,9 @@ export function overviewPage({
         <dd>${counts.delivering}</dd>
         <dt>Answered</dt>
         <dd>${counts.answered}</dd>
-        <dt>Given up</dt>
+        <dt>Ignored</dt>
+        <dd>${counts.ignored}</dd>
+        <dt>Failed</dt>
         <dd>${counts.failed}</dd>
       </dl>
       <h2>Backups</h2>
@@ -96,6 +98,14 @@ export function overviewPage({
           : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
       }`,
   );
+}
+
+function unknownAccess(): Markup {
+  return html`<h2>Access</h2>
+    <p class="soft">
+      Who waits for approval is known once the container answers:
+      <a href="${ROUTES.devicesPage.path}">open the list</a>.
+    </p>`;
 }
 
 /** What the cost comes of. */

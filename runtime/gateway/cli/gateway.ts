@@ -1,5 +1,6 @@
 import { get } from "node:http";
 import type { GatewayStatus } from "../../contract/control.ts";
+import { homeDigest } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
 /** A gateway on this machine answers within milliseconds; one that hangs is not up. */
@@ -7,10 +8,14 @@ const TIMEOUT_MS = 2_000;
 const READY = "/readyz";
 const STATUS = "/status";
 
-/** What the running gateway says of itself. `details` where this process holds its control token. */
+/**
+ * What the running gateway says of itself. `details` where this process holds its control token. `foreign`: something
+ * else answers on its port, perhaps the gateway of another data directory.
+ */
 export interface GatewayAnswer {
   url: string;
   ready: boolean;
+  foreign?: true;
   version?: string;
   details?: GatewayStatus;
 }
@@ -20,8 +25,18 @@ type Surroundings = Pick<CommandContext, "settings">;
 /** Asks the gateway of this machine whether it is ready. */
 export async function askReady({ settings }: Surroundings): Promise<GatewayAnswer> {
   const url = gatewayUrl(settings);
-  const answer = await readJson<{ version: string }>(`${url}${READY}`);
-  return { url, ready: answer !== undefined, ...(answer && { version: answer.version }) };
+  const answer = await readJson<{ version: string; home?: string }>(`${url}${READY}`);
+  if (answer === undefined) return { url, ready: false };
+  if (answer.home !== homeDigest(settings.home)) return { url, ready: false, foreign: true };
+  return { url, ready: true, version: answer.version };
+}
+
+/** Says where the gateway answers, or why it does not. */
+export function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
+  if (ready) return `ready at ${url}, version ${version}`;
+  return foreign
+    ? `another program answers at ${url}: stop it, or give this gateway a GATEWAY_PORT of its own`
+    : `no answer at ${url}`;
 }
 
 /** Asks the gateway of this machine how everything stands. */

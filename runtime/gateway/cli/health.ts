@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { askReady } from "./gateway.ts";
+import { askReady, readyText } from "./gateway.ts";
 
 /** `steward health`: exit code 0 while the gateway is ready, else 1. */
 export function addHealthCommand(program: Command, context: CommandContext): void {
@@ -9,8 +9,9 @@ export function addHealthCommand(program: Command, context: CommandContext): voi
     .description("whether the gateway is ready: exit code 0 or 1")
     .option("--json", "as JSON")
     .action(async ({ json }: JsonOption) => {
-      const { url, ready, version } = await askReady(context);
-      const text = ready ? `Ready at ${url}, version ${version}` : `No answer at ${url}`;
+      const answer = await askReady(context);
+      const { url, ready, version } = answer;
+      const text = readyText(answer).replace(/^./, (first) => first.toUpperCase());
       context.output.answer(json, { ready, url, ...(version && { version }) }, text);
       if (!ready) context.setExitCode(1);
     });

@@ -6,12 +6,12 @@ import { wholeReading } from "../../process/config-check.ts";
 import { setAsideFiles } from "../doctor/set-aside.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { askGateway } from "./gateway.ts";
+import { askGateway, readyText, type GatewayAnswer } from "./gateway.ts";
 import { commandStores } from "./stores.ts";
 
 /** Answer of `steward status --json`. */
 interface StatusReport {
-  gateway: { url: string; ready: boolean; version?: string };
+  gateway: Omit<GatewayAnswer, "details">;
   config: { path: string; valid: boolean; detail?: string };
   /** Told by the gateway itself, where it is up and this process holds its control token. */
   details?: GatewayStatus;
@@ -72,9 +72,7 @@ async function configState(
 
 function statusText({ gateway, config, details, pairing, setAside }: StatusReport): string {
   const lines = [
-    gateway.ready
-      ? `Gateway: ready at ${gateway.url}, version ${gateway.version}`
-      : `Gateway: no answer at ${gateway.url}`,
+    `Gateway: ${readyText(gateway)}`,
     `Config:  ${config.valid ? "valid" : "not valid"}, ${config.path}${config.detail ? ` (${config.detail})` : ""}`,
   ];
   if (details) lines.push(...detailLines(details));

@@ -19,7 +19,7 @@ export interface DeliveryRecord {
   target?: ReplyTarget;
   /** The platform's id of the message in which its reply grows. */
   draft?: string;
-  /** What is said, where the model is not asked. */
+  /** What was said where the model was not asked, or could not be yet. */
   said?: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
 import { conversationOf, type Channel, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
@@ -7,6 +8,10 @@ import { Draft } from "./draft.ts";
 import { send } from "./outgoing.ts";
 import type { DeliveryRecord, DeliveryRecords } from "./records.ts";
 import { showTyping } from "./typing.ts";
+
+/** Says why no reply comes yet. The message stays with the edge, which tries it again. */
+const RATE_LIMITED_TEXT =
+  "The model provider's rate limit is reached, so my answer takes longer. I have your message and answer it as soon as the limit allows, usually within a few minutes.";
 
 /** What replies are made with. */
 export interface RepliesOptions {
@@ -128,9 +133,36 @@ export class Replies {
       });
       await draft?.close();
       return { ...answer, shown: draft?.shown ?? "" };
+    } catch (error) {
+      await draft?.close();
+      if (error instanceof StewardError && error.code === "model_rate_limited") {
+        await this.#tellLimit({ platform, id: last.id }, channel, last.target);
+      }
+      throw error;
     } finally {
       stopTyping();
       await draft?.close();
+    }
+  }
+
+  /**
+   * Tells the chat once that the answer takes longer. A message of its own, since an edit notifies nobody; where the
+   * platform waits for the first message to be filled, the reply takes its place later. Best effort.
+   */
+  async #tellLimit(
+    key: Pick<Delivery, "platform" | "id">,
+    channel: Channel,
+    target: ReplyTarget,
+  ): Promise<void> {
+    const { records, clock, log } = this.#options;
+    const { said, draft } = records.of(key);
+    if (said !== undefined || draft !== undefined) return;
+    try {
+      const { id } = await channel.send(target, RATE_LIMITED_TEXT, 0);
+      records.say(key, RATE_LIMITED_TEXT, clock());
+      if (target.ticket !== undefined && id !== undefined) records.keepDraft(key, id, target, clock());
+    } catch (error) {
+      log.debug("a rate limit was not told", { platform: channel.platform, error: String(error) });
     }
   }
 

@@ -31,7 +31,7 @@ export function operating(client: () => Client): void {
         expect.stringContaining("text/html"),
       ]);
     }
-    expect((await operate("/_admin/", HTML)).text).toContain("Waiting for approval: 1");
+    expect((await operate("/_admin/", HTML)).text).toContain("Waiting for approval (1)");
   });
 
   it("runs commands of the list, and no others", async () => {

@@ -54,6 +54,21 @@ test("pairing approve and reject: the texts, JSON, and a code that is not pendin
   expect(store.approved()).toEqual(["U1"]);
 });
 
+test("another program on the gateway's port is not taken for the gateway", async () => {
+  const other = await surroundings();
+  await startGateway(other.environment);
+  const home = await temporaryDirectory();
+  await writeConfig(home);
+  const environment = { ...SECRETS, STEWARD_HOME: home, GATEWAY_PORT: String(other.port) };
+
+  const status = await steward(environment, "status");
+  expect(status.stdout).toContain(`another program answers at ${other.url}`);
+  const health = await steward(environment, "health", "--json");
+  expect([health.code, JSON.parse(health.stdout)]).toMatchObject([1, { ready: false }]);
+  const own = await steward({ ...environment, STEWARD_HOME: other.home }, "status");
+  expect(own.stdout).toContain(`Gateway: ready at ${other.url}`);
+});
+
 test("a corrupt store is reported beside the answer", async () => {
   const { home, run } = await commandLine();
   await mkdir(join(home, "credentials"));

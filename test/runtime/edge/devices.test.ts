@@ -118,7 +118,8 @@ describe("GET /_admin/devices", () => {
     await passes(7_000, lines, 2);
     await passes(3_000, lines, 5);
     const shown = await page;
-    expect(shown).toContain("command_timed_out");
+    expect(shown).toContain("devices_unavailable");
+    expect(shown).toContain("/debug/cli?cmd=cat credentials/slack-pairing.json");
     expect(shown).toContain("<details open>");
     expect(shown).toContain("steward pairing approve slack ABCDEFGH");
     expect(shown).not.toContain(OLD.code);
@@ -222,11 +223,13 @@ describe("POST /_admin/devices", () => {
 });
 
 describe("the overview", () => {
-  it("leads to those that wait, with their count", async () => {
+  it("lists who waits, with buttons, and the devices", async () => {
     const page = await (await edge()).text("/_admin/");
-    expect(page).toMatch(/<a href="\/_admin\/devices">Waiting for approval: 2<\/a>/);
+    expect(page).toContain("Waiting for approval (2)");
+    expect(page).toContain('value="slack:ABCDEFGH"');
+    expect(page).toMatch(/Web chat devices \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
-    expect(await text("/_admin/")).toContain("Waiting for approval: not known");
+    expect(await text("/_admin/")).toContain("is known once the container answers");
     expect(lines).toEqual([]);
   });
 
@@ -235,6 +238,6 @@ describe("the overview", () => {
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
     await passes(3_000, lines, 2);
-    expect(await page).toContain("Waiting for approval: not known");
+    expect(await page).toContain("is known once the container answers");
   });
 });

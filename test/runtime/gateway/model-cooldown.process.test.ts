@@ -70,7 +70,7 @@ test("a long rate limit of one chat does not hold up another that is under way",
   goOn();
 
   expect(await slow).toMatchObject({ status: 200 });
-  expect(texts()).toEqual(["At last."]);
+  expect(texts()).toEqual([expect.stringContaining("rate limit is reached"), "At last."]);
   // An answer that began before the limit says nothing against it.
   expect(await say()).toMatchObject({ status: 429 });
   expect(model.calls).toHaveLength(2);

@@ -65,7 +65,13 @@ test("a long rate limit is not waited for: the event is kept until then, the pro
   expect(second).toMatchObject({ status: 429, answer: { code: "model_rate_limited" } });
   expect(Number(second.retryAfter)).toBeGreaterThan(90);
   expect(model.calls).toHaveLength(1);
-  expect(slack.calls).toHaveLength(0);
+  // Each of the two people is told once.
+  expect(
+    slack.posts().map(({ channel, text }) => [channel, text?.includes("rate limit is reached")]),
+  ).toEqual([
+    ["C1", true],
+    ["C2", true],
+  ]);
   expect((await askJson<GatewayStatus>(`${url}/status`)).models).toMatchObject([
     { id: "anthropic/claude-sonnet-4-5", state: "cooling", until: expect.any(String) },
   ]);
