@@ -160,7 +160,10 @@ export interface ProcessList {
 
 /** Answer of `/config`: the config file with its secrets redacted, `null` where it is not JSON. */
 export interface ContainerConfig {
+  /** `null` where the file is no JSON, or `missing`. */
   config: unknown;
+  /** There is no file. A start that is under way writes one. */
+  missing?: true;
   path: string;
   valid: boolean;
   problems: ToldProblem[];

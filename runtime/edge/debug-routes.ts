@@ -13,8 +13,14 @@ import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
 import { askSupervisor, NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
+import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./query.ts";
 
+/** How long a config file that is still to be written is waited for, and how often it is looked for. */
+const LONGEST_START_MS = 5_000;
+const AGAIN_MS = 250;
+const STARTING = "The gateway is starting and has not written its config file yet.";
+const RETRY_AFTER_SECONDS = 5;
 /** What the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
 // Made when they are asked for, and not at a start.
@@ -111,17 +117,28 @@ export function debugVersion(sandbox: Sandbox, bundle: string, attestation: Atte
 /** `GET /debug/container-config`: the container's config file with its secrets redacted; starts a stopped container. */
 export function debugContainerConfig(sandbox: Sandbox): Handler {
   return async function handleContainerConfig(context) {
-    return context.json(await containerConfig(sandbox));
+    try {
+      return context.json(await containerConfig(sandbox));
+    } catch (error) {
+      if (!(error instanceof StewardError)) throw error;
+      return sendError(error, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
   };
 }
 
 /**
- * The container's config file with its secrets redacted, and whether it is valid; starts a stopped container.
+ * The container's config file with its secrets redacted, and whether it is valid; starts a stopped container. A file
+ * that the first start is about to write is waited for.
  *
- * @throws StewardError `gateway_unavailable` where the supervisor does not answer.
+ * @throws StewardError `gateway_unavailable` where the supervisor does not answer, or the file is not there in time.
  */
 export async function containerConfig(sandbox: Sandbox): Promise<ContainerConfig> {
-  const response = await askSupervisor(sandbox, { method: "GET", path: CONTROL_ROUTES.config });
-  if (response.ok) return (await response.json()) as ContainerConfig;
-  throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+    const response = await askSupervisor(sandbox, { method: "GET", path: CONTROL_ROUTES.config });
+    if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+    const config = (await response.json()) as ContainerConfig;
+    if (!config.missing || (await sandbox.status()).state !== "starting") return config;
+    if (waitedMs >= LONGEST_START_MS) throw new StewardError("gateway_unavailable", STARTING);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
 }

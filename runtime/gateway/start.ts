@@ -148,6 +148,7 @@ export async function startGateway({
     (await import("./http/app.ts")).gatewayApp({
       controlToken: settings.controlToken,
       deliveries,
+      configTaken: () => reload.look(),
       status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
       usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,

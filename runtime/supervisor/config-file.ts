@@ -19,7 +19,8 @@ export async function showConfig(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
     const message = code === "ENOENT" ? "The file does not exist" : `The file cannot be read (${code})`;
-    return { config: null, path, valid: false, problems: [{ path: "", message }] };
+    const missing = code === "ENOENT" && { missing: true as const };
+    return { config: null, ...missing, path, valid: false, problems: [{ path: "", message }] };
   }
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");

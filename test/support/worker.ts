@@ -5,6 +5,7 @@ import path from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../../infra/bundle/compatibility.ts";
 import { createRunner } from "../../rehearsal/cloudflare/index.ts";
+import type { Bucket } from "../../rehearsal/cloudflare/runner.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { startSlack } from "../../rehearsal/standins/slack.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
@@ -128,6 +129,8 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     setModelDelay: (ms: number): void => void (modelDelayMs = ms),
     /** Ends the container with SIGTERM, as the platform does when it moves it. */
     endContainer: () => runner.stopContainers(NAMESPACE),
+    /** Does something with the state's bucket, as its owner does. */
+    withBucket: <T>(work: (bucket: Bucket) => Promise<T>): Promise<T> => runner.withBucket(BUCKET, work),
     /** Deploys a new version; the container goes on as it does on the platform. */
     deploy,
     postSlack: (event: unknown) => request("/slack/events", { method: "POST", ...slack.sign(event) }),

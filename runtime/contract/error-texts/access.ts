@@ -6,7 +6,7 @@ export const ACCESS_ERRORS = {
     status: 403,
     title: "Sign in first",
     cause: "The request carries no identity that this route accepts.",
-    fix: "Sign in through the identity gateway; if that fails, check its team domain, audience tag and policy.",
+    fix: "Sign in through the identity gateway; if that fails, check its team domain, audience tag and policy. On a host without one, sign in with ADMIN_TOKEN (steward:adminToken).",
   },
   sign_in_refused: {
     status: 403,

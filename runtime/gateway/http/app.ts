@@ -24,6 +24,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   /** Undefined: every route that needs it refuses everyone. */
   controlToken: string | undefined;
   deliveries: Deliveries;
+  /** Takes over a config file that has changed. Never rejects. */
+  configTaken(): Promise<void>;
   status(): GatewayStatus;
   usage(): UsageReport;
 }
@@ -56,7 +58,10 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     async (context) => {
       const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
       if (mediaType !== "application/json") return problemResponse(problem("media_type_unsupported"));
-      return context.json(await deliveries.deliver(readDelivery(await context.req.text())));
+      const delivery = readDelivery(await context.req.text());
+      // Whoever has just changed the config and has an event delivered again means the new one.
+      await options.configTaken();
+      return context.json(await deliveries.deliver(delivery));
     },
   );
 
