@@ -5,9 +5,10 @@ const HOST = "https://steward.example.com";
 const ADMIN_TOKEN = "the-admin-token-0123456789";
 const JSON_TYPE = { "content-type": "application/json" };
 
+const { jwk, sign } = await createSigner();
+
 /** Asks with a valid identity, so that only where the request comes from is in question. */
 async function change(method: string, path: string, headers: Record<string, string>, host = HOST) {
-  const { jwk, sign } = await createSigner();
   const identity = { "cf-access-jwt-assertion": await sign() };
   const response = await edgeFixture({ jwk }).app.request(`${host}${path}`, {
     method,

@@ -105,8 +105,14 @@ function edge({ voucher, webhooks, state }: Cell) {
 }
 
 /** What happens in a cell: the status, and whether an event is recorded or the container's servers are asked. */
-async function outcome({ method, path }: Route, cell: Cell): Promise<string> {
-  const { app, admitted, requests } = edge(cell);
+async function outcome(
+  { method, path }: Route,
+  cell: Cell,
+  served: ReturnType<typeof edge>,
+): Promise<string> {
+  const { app, admitted, requests } = served;
+  admitted.length = 0;
+  requests.length = 0;
   const { body = "{}", forged = {}, signed = {} } = EVENTS[path] ?? (await stackSignatures({ method, path }));
   const signature = { unsigned: {}, forged, signed }[cell.signature];
   const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
@@ -177,9 +183,14 @@ describe.each(TABLE)("%s", (name, route) => {
       const cells = CELLS.filter(({ voucher }) => voucher === by);
       const wanted = new Map(cells.map((cell) => [Object.values(cell).join(), expected(name, route, cell)]));
       const found = new Map<string, string>();
+      // Callers differ by what they send, edges by how they are deployed.
+      const edges = new Map<string, ReturnType<typeof edge>>();
       for (const cell of cells) {
         const key = Object.values(cell).join();
-        const answer = await outcome(route, cell);
+        const deployment = `${cell.webhooks} ${cell.state}`;
+        const served = edges.get(deployment) ?? edge(cell);
+        edges.set(deployment, served);
+        const answer = await outcome(route, cell, served);
         const isIn = wanted.get(key) === "let in" && !isRefusal(Number.parseInt(answer, 10));
         found.set(key, isIn ? "let in" : answer);
       }
