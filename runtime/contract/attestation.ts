@@ -1,4 +1,4 @@
-import { VARIABLES, type Environment, type VariableName } from "./variables.ts";
+import { ownNames, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 /**
  * Which secrets run, without a word about them: hashes under a key that only the stack and what it deployed know.
@@ -8,7 +8,7 @@ export interface Attestation {
   /** Over all secrets that are set. */
   all: string;
   /** For each that is set. */
-  secrets: Partial<Record<VariableName, string>>;
+  secrets: Record<string, string>;
 }
 
 /** The variable that holds the key. */
@@ -31,7 +31,7 @@ export async function attest(key: string, environment: Environment): Promise<Att
       .slice(0, HASH_LENGTH);
   };
   const secrets: Attestation["secrets"] = {};
-  for (const name of ATTESTED) {
+  for (const name of [...ATTESTED, ...ownNames(environment, { secretOnly: true })]) {
     const value = environment[name];
     if (value) secrets[name] = await hash(`${name}\0${value}`);
   }

@@ -1,21 +1,7 @@
 import * as z from "zod/mini";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
-import { VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
-export { VARIABLES, type Environment, type VariableName } from "./variables.ts";
-
-/** The part of an environment that goes into the container. Empty values are left out. */
-export function gatewayEnvironment(environment: Environment): Record<string, string> {
-  const names = (Object.keys(VARIABLES) as VariableName[]).filter(
-    (name) => VARIABLES[name].reader !== "edge",
-  );
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = environment[name];
-      return value === undefined || value === "" ? [] : [[name, value]];
-    }),
-  );
-}
+export { gatewayEnvironment, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 const optional = z.pipe(
   z.optional(z.string()),

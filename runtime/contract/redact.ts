@@ -1,4 +1,10 @@
-import { CONTROL_TOKEN_VARIABLE, VARIABLES, type Environment, type VariableName } from "./variables.ts";
+import {
+  CONTROL_TOKEN_VARIABLE,
+  ownNames,
+  VARIABLES,
+  type Environment,
+  type VariableName,
+} from "./variables.ts";
 
 /** What stands in a secret's place. */
 export const MASK = "[redacted]";
@@ -34,7 +40,8 @@ export type Redactor = (text: string) => string;
  */
 export function createRedactor(environment: Environment, others: readonly string[] = []): Redactor {
   const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
-  const values = [...[...names, CONTROL_TOKEN_VARIABLE].map((name) => environment[name]), ...others]
+  const own = ownNames(environment, { secretOnly: true });
+  const values = [...[...names, ...own, CONTROL_TOKEN_VARIABLE].map((name) => environment[name]), ...others]
     .filter((value): value is string => value !== undefined && value.length >= SHORTEST_SECRET)
     .sort((a, b) => b.length - a.length);
   return (text) => {

@@ -31,6 +31,8 @@ export const VARIABLES = {
   ADMIN_TOKEN: { reader: "edge", secret: true },
   ATTESTATION_KEY: { reader: "edge", secret: true },
   LOG_LEVEL: { reader: "both", secret: false },
+  STEWARD_OWN_SECRETS: { reader: "both", secret: false },
+  STEWARD_OWN_VARIABLES: { reader: "both", secret: false },
 } as const satisfies Record<string, Variable>;
 
 /** The name of a variable. */
@@ -38,6 +40,45 @@ export type VariableName = keyof typeof VARIABLES;
 
 /** An environment as a process or a Worker receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
+export const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
+/** What processes and platforms read themselves; whoever sets one of these changes more than a config. */
+const RESERVED =
+  /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|STATE|VERSION)$/;
+
+/** Returns why a name cannot be that of a variable of the operator's own, or nothing. */
+export function ownNameProblem(name: string): string | undefined {
+  if (!OWN_NAME.test(name)) return "must be 1 to 64 capital letters, digits and _, and begin with a letter";
+  if (Object.hasOwn(VARIABLES, name)) return "is a variable of steward's own, which has a key of its own";
+  return RESERVED.test(name) ? "is read by the system, or reserved" : undefined;
+}
+
+/** Returns the names of the operator's own variables, as the environment lists them: all, or the secret ones. */
+export function ownNames(environment: Environment, { secretOnly = false } = {}): string[] {
+  const lists = [
+    environment["STEWARD_OWN_SECRETS"],
+    ...(secretOnly ? [] : [environment["STEWARD_OWN_VARIABLES"]]),
+  ];
+  const names = lists.flatMap((list) => (list ?? "").split(","));
+  return [...new Set(names)].filter((name) => name !== "" && ownNameProblem(name) === undefined).sort();
+}
+
+/**
+ * Returns the part of an environment that goes into the container: the gateway's variables and the operator's own.
+ * Empty values are left out.
+ */
+export function gatewayEnvironment(environment: Environment): Record<string, string> {
+  const names = (Object.keys(VARIABLES) as VariableName[]).filter(
+    (name) => VARIABLES[name].reader !== "edge",
+  );
+  return Object.fromEntries(
+    [...names, ...ownNames(environment)].flatMap((name) => {
+      const value = environment[name];
+      return value === undefined || value === "" ? [] : [[name, value]];
+    }),
+  );
+}
 
 /**
  * The variable that carries the control token into the container. Edge, supervisor and gateway

@@ -46,10 +46,10 @@ export async function readSettings(folder: string, stack: string): Promise<Store
     });
   });
   const { config, environment } = settingsFile.parse(parse(text) ?? {});
-  const secret = new Set([REQUIRED, ...Object.keys(config).filter((key) => isHidden(config[key]))]);
+  const secret = new Set([REQUIRED, ...Object.keys(config).filter((key) => hasHidden(config[key]))]);
   const values = Object.entries({ [REQUIRED]: HIDDEN, ...config }).map(([key, value]) => [
     key,
-    isHidden(value) ? HIDDEN : asText(value),
+    isHidden(value) ? hidden(key) : asText(value),
   ]);
   return {
     values: Object.fromEntries(values),
@@ -59,11 +59,22 @@ export async function readSettings(folder: string, stack: string): Promise<Store
   };
 }
 
+/** A secret, or a map with one in it, as `pulumi config set --path --secret` writes it. */
+function hasHidden(value: unknown): boolean {
+  return isHidden(value) || (typeof value === "object" && Object.values(Object(value)).some(isHidden));
+}
+
 function isHidden(value: unknown): boolean {
   return typeof value === "object" && value !== null && "secure" in value;
 }
 
+/** Which variables a map holds that is encrypted as a whole is not known either. */
+function hidden(key: string): string {
+  return key === "steward:secrets" ? "{}" : HIDDEN;
+}
+
 /** As Pulumi hands a value to a program: lists and objects as JSON. */
 function asText(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  const replaced = (_key: string, member: unknown): unknown => (isHidden(member) ? HIDDEN : member);
+  return typeof value === "object" ? JSON.stringify(value, replaced) : String(value);
 }

@@ -23,6 +23,7 @@ export const serverlessChecks: readonly Check[] = [
   polling,
   awakeAnyway,
   budget,
+  ownTwice,
   placeholders,
 ];
 
@@ -33,6 +34,7 @@ export const hostChecks: readonly Check[] = [
   (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
   loopbackTeamDomain,
   twoSignIns,
+  ownTwice,
   placeholders,
 ];
 
@@ -93,6 +95,16 @@ function together(values: Values, what: string, keys: readonly string[]): Config
     key: `steward:${key}`,
     problem: `missing: ${what} is configured by half, by ${given.join(" and ")} alone`,
     fix: `set steward:${key}, or remove ${given.join(" and ")}`,
+  }));
+}
+
+/** One name has one value, secret or not. */
+function ownTwice({ secrets, variables }: Values): ConfigProblem[] {
+  const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
+  return names.map((name) => ({
+    key: "steward:variables",
+    problem: `${name} is in steward:secrets too`,
+    fix: `pulumi config rm --path 'steward:variables.${name}'`,
   }));
 }
 

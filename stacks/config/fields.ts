@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
+import { ownNameProblem } from "../../runtime/contract/variables.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { checkMigrations, repairedMigrations } from "../../infra/serverless/migration-list.ts";
 
@@ -93,6 +94,31 @@ export function serverUrl() {
   return z
     .url({ protocol: /^https?$/, error: "must be an http or https address" })
     .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
+}
+
+/** Cloudflare's bounds: https://developers.cloudflare.com/workers/platform/limits/#environment-variables */
+const MOST_OWN = 32;
+const LONGEST_OWN = 5_000;
+
+/** Variables by their name, which the config file may refer to. No value is ever told. */
+export function ownVariables() {
+  const map = z.record(
+    z.string(),
+    z.string().min(1, "is empty").max(LONGEST_OWN, `has more than ${LONGEST_OWN} characters`),
+    {
+      error: 'must be an object of texts such as {"MISTRAL_API_KEY": "…"}',
+    },
+  );
+  const checked = map.superRefine((values, context) => {
+    const names = Object.keys(values);
+    if (names.length > MOST_OWN)
+      context.addIssue({ code: "custom", message: `must hold at most ${MOST_OWN}` });
+    for (const name of names) {
+      const problem = ownNameProblem(name);
+      if (problem !== undefined) context.addIssue({ code: "custom", path: [name], message: problem });
+    }
+  });
+  return structured(checked, 'an object of texts such as {"MISTRAL_API_KEY": "…"}');
 }
 
 /** The migrations of the specification's section 9, which writes the key of the classes as Cloudflare's files do. */

@@ -6,8 +6,8 @@ import { SECRET_VARIABLES, type hostSchema, type serverlessSchema } from "./sche
 
 /** What a stack hands to the runtime. A secret is a Pulumi secret, and nowhere plain. */
 export interface RuntimeVariables {
-  variables: Partial<Record<VariableName, string>>;
-  secrets: Partial<Record<VariableName, pulumi.Output<string>>>;
+  variables: Record<string, string>;
+  secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;
 }
 
 type Values = z.output<typeof serverlessSchema> | z.output<typeof hostSchema>;
@@ -32,7 +32,23 @@ export function runtimeVariables(values: Values): RuntimeVariables {
       ? { EDGE_ACCESS_AUD: values.audience }
       : { SANDBOX_SLEEP_AFTER: values.sleepAfter }),
   };
-  return { variables: defined(variables), secrets: secretVariables(values) };
+  const { secrets: ownSecrets = {}, variables: ownVariables = {} } = values;
+  const own = Object.entries(ownSecrets).map(([name, value]) => [name, pulumi.secret(value)] as const);
+  return {
+    variables: {
+      ...defined(variables),
+      ...ownVariables,
+      ...listed("STEWARD_OWN_SECRETS", ownSecrets),
+      ...listed("STEWARD_OWN_VARIABLES", ownVariables),
+    },
+    secrets: { ...secretVariables(values), ...Object.fromEntries(own) },
+  };
+}
+
+/** The variable that tells the runtime which names are the operator's own. */
+function listed(variable: VariableName, values: object): Record<string, string> {
+  const names = Object.keys(values).sort().join(",");
+  return names === "" ? {} : { [variable]: names };
 }
 
 function secretVariables(values: Values): RuntimeVariables["secrets"] {

@@ -11,6 +11,7 @@ import {
   matching,
   migrations,
   oneOf,
+  ownVariables,
   serverUrl,
   structured,
   teamDomain,
@@ -30,8 +31,8 @@ export const SECRET_VARIABLES = {
   adminToken: "ADMIN_TOKEN",
 } as const satisfies Record<string, VariableName>;
 
-/** Secrets that the deployment itself uses, and hands to nobody. */
-const OWN_SECRETS = ["slackConfigToken"] as const;
+/** Secrets of no one variable: what the deployment itself uses, and the operator's own. */
+const OWN_SECRETS = ["slackConfigToken", "secrets"] as const;
 
 /** A key that is stored as a secret. */
 export type SecretKey = keyof typeof SECRET_VARIABLES | (typeof OWN_SECRETS)[number];
@@ -72,6 +73,10 @@ const common = {
     }),
     "an object with slack, telegram, discord, anthropic or openai",
   ).prefault("{}"),
+  /** Secrets of the operator's own, by the name of their variable, for `{"env": "NAME"}` in the config. */
+  secrets: ownVariables().optional(),
+  /** The same for what is no secret. */
+  variables: ownVariables().optional(),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),
 };

@@ -119,6 +119,36 @@ test.each<[string, Record<string, string | undefined>, string]>([
     "steward:slackSigningSecret: missing: Slack is configured by half, by steward:slackBotToken alone",
   ],
   [
+    "a variable of steward's own among the operator's",
+    { "steward:variables": '{"LOG_LEVEL":"debug"}' },
+    "steward:variables: LOG_LEVEL: is a variable of steward's own, which has a key of its own",
+  ],
+  [
+    "a variable that Node reads",
+    { "steward:secrets": '{"NODE_OPTIONS":"--inspect"}' },
+    "steward:secrets: NODE_OPTIONS: is read by the system, or reserved",
+  ],
+  [
+    "a variable in small letters",
+    { "steward:secrets": '{"mistral_key":"key-0123456789"}' },
+    "steward:secrets: mistral_key: must be 1 to 64 capital letters, digits and _, and begin with a letter",
+  ],
+  [
+    "a variable that is no text",
+    { "steward:variables": '{"LIMIT":5}' },
+    "steward:variables: LIMIT: Invalid input: expected string, received number",
+  ],
+  [
+    "variables that are no object",
+    { "steward:variables": "LIMIT=5" },
+    'steward:variables: must be an object of texts such as {"MISTRAL_API_KEY": "…"}',
+  ],
+  [
+    "a name that is secret and is not",
+    { "steward:secrets": '{"REGION_KEY":"key-0123456789"}', "steward:variables": '{"REGION_KEY":"eu"}' },
+    "steward:variables: REGION_KEY is in steward:secrets too",
+  ],
+  [
     "no address",
     { "steward:subdomain": undefined },
     "steward:subdomain: missing: the Worker needs an address",

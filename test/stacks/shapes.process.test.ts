@@ -98,6 +98,24 @@ describe("the shape of the serverless stack", () => {
     ]);
   });
 
+  test("the operator's own secrets are secret bindings, and their names are told to the runtime", async () => {
+    const resources = await shape("dev", {
+      "steward:secrets": { value: '{"MISTRAL_API_KEY":"mistral-key-0123456789"}', secret: true },
+      "steward:variables": { value: '{"REGION":"europe-west"}' },
+    });
+    const bindings = resources.find(({ name }) => name === "worker-current")?.inputs["bindings"];
+
+    expect(bindings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: "MISTRAL_API_KEY", type: "secret_text" }),
+        { name: "REGION", type: "plain_text", text: "europe-west" },
+        { name: "STEWARD_OWN_SECRETS", type: "plain_text", text: "MISTRAL_API_KEY" },
+        { name: "STEWARD_OWN_VARIABLES", type: "plain_text", text: "REGION" },
+      ]),
+    );
+    expect(JSON.stringify(resources)).not.toContain("mistral-key");
+  });
+
   test("without operators there is no identity gateway, and the Worker gets no audience", async () => {
     const resources = await shape("dev", { "steward:operators": undefined, "steward:teamDomain": undefined });
 

@@ -20,6 +20,7 @@ export const SECRETS = [
   "steward:telegramBotToken",
   "steward:telegramWebhookSecret",
   "steward:discordBotToken",
+  "steward:secrets",
 ];
 
 /** Values as a stack has them. */

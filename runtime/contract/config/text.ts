@@ -1,7 +1,7 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
 import type { Secret } from "./values.ts";
-import type { Environment } from "../environment.ts";
+import { gatewayEnvironment, type Environment } from "../variables.ts";
 
 /** What a config file's text comes to. `value` is the parsed JSON, `null` where it is not JSON. */
 export interface ConfigReading {
@@ -40,9 +40,18 @@ function missingVariables(value: unknown, environment: Environment, path: string
   if ("enabled" in value && value.enabled === false) return [];
   if (isReference(value)) {
     if (environment[value.env]) return [];
-    return [{ path: path.join("."), message: `Environment variable ${value.env} is not set` }];
+    return [
+      { path: path.join("."), message: `Environment variable ${value.env} is not set${known(environment)}` },
+    ];
   }
   return Object.entries(value).flatMap(([key, item]) => missingVariables(item, environment, [...path, key]));
+}
+
+/** The variables that a reference may name and that are set: a name that is mistyped is near one of them. */
+function known(environment: Environment): string {
+  const names = Object.keys(gatewayEnvironment(environment)).filter((name) => !name.startsWith("STEWARD_"));
+  const set = names.length === 0 ? "none is" : `set: ${names.sort().join(", ")}`;
+  return ` (${set}; steward:secrets and steward:variables add others)`;
 }
 
 /** The value of a secret; empty where its variable is not set, which a checked config rules out. */

@@ -1,3 +1,4 @@
+import { gatewayEnvironment } from "../../contract/variables.ts";
 import { createRedactor } from "../../contract/redact.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./output.ts";
@@ -11,10 +12,9 @@ const output = processOutput({ stdout: process.stdout, stderr: process.stderr, r
 try {
   const settings = readProcessSettings(process.env);
   const setExitCode = (code: number): void => void (process.exitCode = code);
-  await runCommandLine(
-    { environment: process.env, settings, redact, output, clock: Date.now, setExitCode },
-    args,
-  );
+  // A config is valid by what the gateway gets, and not by what else this shell has.
+  const environment = gatewayEnvironment(process.env);
+  await runCommandLine({ environment, settings, redact, output, clock: Date.now, setExitCode }, args);
 } catch (error) {
   output.fail(args.includes("--json"), error);
   process.exitCode = 1;

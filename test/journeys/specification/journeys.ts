@@ -369,6 +369,25 @@ function unescaped(html: string): string {
     .replaceAll("&amp;", "&");
 }
 
+/** A config names a variable that is not there: refused alike by every surface, until the stack has it. */
+const ownSecret: Journey = async (start) => {
+  const { ready, cli, deploy, deleteConfig, putConfig, press, inState, page, ask } = await start();
+  await ready();
+  const config = JSON.stringify({ gateway: { token: { env: "GATEWAY_TOKEN" } } });
+  await putConfig(config);
+  await press("/_admin/restart");
+  await inState("crash-looping");
+  const missing = "Environment variable GATEWAY_TOKEN is not set (set: ANTHROPIC_API_KEY";
+  expect(await told(await ask("/"))).toMatchObject({ status: 502, code: "config_invalid" });
+  expect(await cli("config validate")).toContain(missing);
+  expect(await page("/_admin/config")).toContain(missing);
+  await deploy({ STEWARD_OWN_SECRETS: "GATEWAY_TOKEN", GATEWAY_TOKEN: "token-of-the-operator-0123456789" });
+  await ready();
+  expect(await cli("config validate")).toContain("Config is valid");
+  expect(await page("/_admin/logs")).not.toContain("token-of-the-operator");
+  await deleteConfig();
+};
+
 /** Every row that a running deployment can show. Rows of one journey are walked once. */
 export const JOURNEYS: Partial<Record<Row, Journey>> = {
   "4 GET /": home,
@@ -388,6 +407,7 @@ export const JOURNEYS: Partial<Record<Row, Journey>> = {
   "6 Slack's events": slackEvents,
   "6 Telegram's updates": telegramWebhook,
   "6 a group that nobody has listed": unlistedGroup,
+  "6 a secret of the operator's own": ownSecret,
   "7 Invalid config": invalidConfig,
   "7 401 on webhook routes": privateWebhooks,
   "7 403 on /_admin/": forbidden,

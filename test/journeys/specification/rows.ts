@@ -20,7 +20,9 @@ export const ROWS = {
   "6 URL verification": "answered with the challenge",
   "6 Slack's events": "forwarded to the gateway, 503 if it is down",
   "6 Telegram's updates": "delivered when the webhook is configured with this URL",
-  // No row of the specification's own: what becomes of an event that is not answered.
+  // No rows of the specification's own: what becomes of an event that is not answered, and of other secrets.
+  "6 a secret of the operator's own":
+    "a config that names a missing one is refused everywhere, with those that exist",
   "6 a group that nobody has listed":
     "its message is ignored with the reason, and its group added by a click",
   "7 Invalid config": "delete the cached config, restart",

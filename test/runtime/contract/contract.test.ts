@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { checkConfig, formatConfigProblems } from "../../../runtime/contract/config/index.ts";
 import { parseDuration } from "../../../runtime/contract/duration.ts";
+import { attest } from "../../../runtime/contract/attestation.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
@@ -76,6 +77,29 @@ describe("the edge's environment", () => {
       PATH: "/bin",
     };
     expect(gatewayEnvironment(environment)).toEqual({ SLACK_BOT_TOKEN: "xoxb" });
+  });
+
+  it("gives it the operator's own variables, hides the secret ones, and attests them", async () => {
+    const environment = {
+      STEWARD_OWN_SECRETS: "MISTRAL_API_KEY,PATH,ADMIN_TOKEN,constructor",
+      STEWARD_OWN_VARIABLES: "REGION",
+      MISTRAL_API_KEY: "mistral-key-0123456789",
+      REGION: "europe-west",
+      OTHER: "of somebody else",
+      ADMIN_TOKEN: "the-admin-token",
+      PATH: "/bin",
+    };
+    const { STEWARD_OWN_SECRETS, STEWARD_OWN_VARIABLES, MISTRAL_API_KEY, REGION } = environment;
+    expect(gatewayEnvironment(environment)).toEqual({
+      STEWARD_OWN_SECRETS,
+      STEWARD_OWN_VARIABLES,
+      MISTRAL_API_KEY,
+      REGION,
+    });
+    const redact = createRedactor(environment);
+    expect(redact(`${MISTRAL_API_KEY} in ${REGION}`)).toBe("[redacted] in europe-west");
+    const { secrets } = await attest("a key", environment);
+    expect(Object.keys(secrets).sort()).toEqual(["ADMIN_TOKEN", "MISTRAL_API_KEY"]);
   });
 });
 

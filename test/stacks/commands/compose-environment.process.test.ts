@@ -10,6 +10,8 @@ const CONFIG = {
   "steward:logLevel": { value: "debug", secret: false },
   "steward:anthropicApiKey": { value: "sk-of-the-environment", secret: true },
   "steward:slackBotToken": { value: "xoxb-of-the-environment", secret: true },
+  "steward:secrets": { value: '{"MISTRAL_API_KEY":"mistral-of-the-environment"}', secret: true },
+  "steward:variables": { value: '{"REGION":"europe-west"}', secret: false },
   "steward:slackSigningSecret": { value: "of-the-environment", secret: true },
 };
 
@@ -46,7 +48,9 @@ test("compose reads the values of an ESC environment as the program gets them, a
   const compose = await readFile(join(folder, "compose.yaml"), "utf8");
   const secrets = await readFile(join(folder, ".env.example"), "utf8");
   expect(compose).toContain("LOG_LEVEL: debug");
-  for (const name of ["ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]) {
+  expect(compose).toContain("REGION: europe-west");
+  expect(compose).toContain("STEWARD_OWN_SECRETS: MISTRAL_API_KEY");
+  for (const name of ["ANTHROPIC_API_KEY", "MISTRAL_API_KEY", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]) {
     expect(secrets).toContain(`${name}=`);
   }
   expect(compose + secrets).not.toContain("of-the-environment");
