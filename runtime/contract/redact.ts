@@ -11,16 +11,32 @@ export const MASK = "[redacted]";
 /** Shorter values occur in ordinary text by chance; no real token is that short. */
 const SHORTEST_SECRET = 6;
 const SECRET_KEY = /(token|secret|password|apikey|api_key|authorization|cookie|credential)/i;
-/** Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, Discord's interactions, JWT, Bearer. */
+/**
+ * Tokens by their form, wherever they come from: Slack, Anthropic, Telegram, Discord's interactions, Bearer. Texts are
+ * strangers' too, so each form has to be found in linear time: no two of its starts may scan the same text.
+ */
 const SECRET_FORMS = [
   /\bxox[abeoprs]-[\w-]{8,}/g,
   /\bsk-[\w-]{16,}/g,
   /\b\d{6,12}:[\w-]{30,}/g,
   // "interaction:" in base64.
   /\baW50ZXJhY3Rpb246[\w=-]+/g,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=\bBearer\s)[\w.~+/-]{8,}=*/gi,
 ];
+
+/** Three words between dots, from the first's beginning: what a JWT looks like, and much else. */
+const THREE_WORDS = /(?<![\w-])([\w-]{11,})\.[\w-]{8,}\.[\w-]*/g;
+/** The beginning of a JWT's header, `{"` in base64, with enough behind it. */
+const HEADER = /(?:^|-)eyJ[\w-]{8}/;
+
+/** Masks JWTs. A header is looked for in the first of three words only, which no other match looks through again. */
+function withoutJwts(text: string): string {
+  return text.replace(THREE_WORDS, (words, first: string) => {
+    const found = HEADER.exec(first);
+    if (found === null) return words;
+    return `${words.slice(0, found.index + found[0].indexOf("eyJ"))}${MASK}`;
+  });
+}
 
 /** In a JSON text, a string under a key that names a secret, also where the text breaks off or is not valid. */
 const NAMED_SECRET =
@@ -46,7 +62,7 @@ export function createRedactor(environment: Environment, others: readonly string
     .sort((a, b) => b.length - a.length);
   return (text) => {
     const known = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
-    return SECRET_FORMS.reduce((rest, form) => rest.replace(form, MASK), known);
+    return SECRET_FORMS.reduce((rest, form) => rest.replace(form, MASK), withoutJwts(known));
   };
 }
 

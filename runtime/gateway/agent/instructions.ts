@@ -8,6 +8,9 @@ const FILES = ["AGENTS.md", "SOUL.md", "USER.md"];
 const MEMORY = "MEMORY.md";
 const MOST_SKILLS = 50;
 const LONGEST_DESCRIPTION = 200;
+const DESCRIPTION = "description:";
+/** A skill's file may be long; what it is called stands at its beginning. */
+const LONGEST_HEAD = 4_000;
 
 /** What the instructions of one question follow from. */
 export interface InstructionsOptions {
@@ -81,10 +84,14 @@ function skills(workspace: Workspace): string {
   return ["# Skills", "Read a skill's file with read_file before you use it.", ...lines].join("\n");
 }
 
+/** What its front matter calls it, else its first line. By lines: a pattern over all of them takes cubic time. */
 function description(text: string): string {
-  const named = /^---\n[\s\S]*?^description:[ \t]*(.+)$[\s\S]*?^---$/m.exec(text.slice(0, 4_000))?.[1];
-  const first = text.split("\n").find((line) => line.trim() !== "" && line.trim() !== "---") ?? "";
-  return (named ?? first.replace(/^#+\s*/, "")).trim().slice(0, LONGEST_DESCRIPTION);
+  const lines = text.slice(0, LONGEST_HEAD).split("\n");
+  const end = lines[0] === "---" ? lines.indexOf("---", 1) : -1;
+  const named = lines.slice(0, Math.max(end, 0)).find((line) => line.startsWith(DESCRIPTION));
+  const first = lines.find((line) => line.trim() !== "" && line.trim() !== "---") ?? "";
+  const shown = named?.slice(DESCRIPTION.length).trim() || first.replace(/^#+/, "").trim();
+  return shown.slice(0, LONGEST_DESCRIPTION);
 }
 
 function folders(workspace: Workspace): string[] {

@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { checkConfig } from "../../runtime/contract/config/index.ts";
+import { createRedactor, redactJsonText } from "../../runtime/contract/redact.ts";
+import { instructions } from "../../runtime/gateway/agent/instructions.ts";
+import { Workspace } from "../../runtime/gateway/agent/workspace.ts";
+
+const SIZE = 600_000;
+/** Quadratic time took minutes; linear time takes a fiftieth of this on a slow machine. */
+const BOUND_MS = 5_000;
+
+/** Pieces that, repeated, make each form of a secret begin again and again, or break off late. */
+const PIECES = [
+  "eyJaaaaaaaa-",
+  "eyJaaaaaaaa.",
+  "-eyJ",
+  "eyJ",
+  "aaaaaaaaaaa.",
+  "xoxb-aaaaaaaa-",
+  "sk-aaaaaaaaaaaa-",
+  "-sk-",
+  "123456:",
+  "123456789012:-",
+  "aW50ZXJhY3Rpb246=",
+  "Bearer ",
+  "Bearer aaaaaaaa=",
+  '"token"',
+  '"token" : "\\\\',
+  '"secretsecret',
+  " ",
+  "\n",
+] as const;
+
+describe("what strangers write takes linear time", () => {
+  test.each(PIECES)("to redact: %j again and again", (piece) => {
+    const text = piece.repeat(Math.ceil(SIZE / piece.length));
+    const redact = createRedactor({ SLACK_BOT_TOKEN: "xoxb-a-token-of-this-test" });
+    const started = performance.now();
+    redact(text);
+    redactJsonText(text);
+    expect(performance.now() - started).toBeLessThan(BOUND_MS);
+  });
+
+  test("to read fifty skills that never end their front matter", () => {
+    const home = mkdtempSync(path.join(tmpdir(), "steward-linear-"));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    for (let count = 0; count < 50; count += 1) {
+      const skill = path.join(home, "skills", `s${count}`);
+      mkdirSync(skill, { recursive: true });
+      const text = `${"---\n".repeat(200)}description:${" ".repeat(3_100)}x`;
+      writeFileSync(path.join(skill, "SKILL.md"), text);
+    }
+    const checked = checkConfig({});
+    if (!checked.ok) throw new Error("not a config");
+    const started = performance.now();
+    instructions({
+      config: checked.config,
+      workspace: new Workspace(home),
+      platform: "slack",
+      direct: true,
+      notes: [],
+      now: 0,
+    });
+    expect(performance.now() - started).toBeLessThan(BOUND_MS);
+  });
+});
+
+describe("a JWT is masked wherever it stands", () => {
+  const JWT = `eyJhbGciOiJIUzI1NiJ9.${"eyJzdWIiOiIxMjM0In0"}.c2lnbmF0dXJl`;
+  const redact = createRedactor({});
+
+  test.each([
+    [JWT, "[redacted]"],
+    [`token ${JWT}, and more`, "token [redacted], and more"],
+    [`jwt-${JWT}`, "jwt-[redacted]"],
+    [`"${JWT}"`, '"[redacted]"'],
+    [`https://x.example/?t=${JWT}&a=1`, "https://x.example/?t=[redacted]&a=1"],
+    ["keyJournalEntry.something.else", "keyJournalEntry.something.else"],
+    ["eyJ.short.one", "eyJ.short.one"],
+  ])("%s", (text, expected) => {
+    expect(redact(text)).toBe(expected);
+  });
+});
