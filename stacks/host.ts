@@ -51,7 +51,9 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
       attestation: attestation.expected(config.runtime.secrets),
-      channels: { names: offeredChannels(config.runtime.secrets), key: attestation.key },
+      channels: offeredChannels(config.runtime.secrets),
+      alerts: config.runtime.secrets["ALERTS"] !== undefined,
+      key: attestation.key,
       publicWebhooks: config.publicWebhooks,
       container: { name: names.container, dockerHost: config.docker },
       triggers: [container.containerId],

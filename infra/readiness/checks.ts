@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { ERRORS, type ErrorCode } from "../../runtime/contract/errors.ts";
-import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
+import { ROUTES, type Route, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
 /** One question to the deployed service. */
@@ -37,13 +37,17 @@ export interface CheckOptions {
   attestation: string | undefined;
   /** The gateway never sleeps, so it has to be there. */
   alwaysOn: boolean;
-  /** Channels that have to work, and the key to ask for them. */
-  channels?: { names: readonly string[]; key: string } | undefined;
+  /** Channels that have to work. */
+  channels: readonly string[];
+  /** A message has to go through to where alerts are sent. */
+  alerts: boolean;
+  /** What the stack signs with. */
+  key: string;
 }
 
 /** What every deployment has to answer before it counts. */
 export function readinessChecks(options: CheckOptions): Check[] {
-  const { publicWebhooks, bundle, attestation, alwaysOn, channels } = options;
+  const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key } = options;
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
   const webhooks = routes("webhook").map(({ path }) => path);
   return [
@@ -57,7 +61,8 @@ export function readinessChecks(options: CheckOptions): Check[] {
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
     ...routes("identity").map(({ path }) => closed(path)),
-    ...(channels?.names ?? []).map((name) => channelWorks(name, channels?.key ?? "")),
+    ...channels.map((name) => channelWorks(name, key)),
+    ...(alerts ? [alertsArrive(key)] : []),
   ];
 }
 
@@ -162,15 +167,10 @@ const channelsAnswer = z.object({
 
 /** A channel whose credentials are deployed is on, and its platform takes them. */
 function channelWorks(platform: string, key: string): Check {
-  const { method, path } = ROUTES.stackChannels;
   return {
     name: `channel ${platform}`,
     async run(fetch, url) {
-      const signature = await signAsStack(key, { method, path }, Date.now());
-      const response = await ask(fetch, `${url}${path}`, {
-        method,
-        headers: { [STACK_SIGNATURE_HEADER]: signature },
-      });
+      const response = await askAsStack(fetch, url, key, ROUTES.stackChannels);
       if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
       const { state, reason, channels } = channelsAnswer.parse(await response.json());
       if (channels === undefined) {
@@ -189,6 +189,34 @@ function channelWorks(platform: string, key: string): Check {
       return `${detail} ${fix}`;
     },
   };
+}
+
+/** Whoever is to be told of an outage can be reached. */
+function alertsArrive(key: string): Check {
+  let refused: string | undefined;
+  return {
+    name: "alerts",
+    async run(fetch, url) {
+      // Asking again would send again to those that have taken it.
+      if (refused !== undefined) return refused;
+      const response = await askAsStack(fetch, url, key, ROUTES.stackAlerts);
+      if (response.ok) return undefined;
+      const [code, detail, fix] = await membersOf(response, ["code", "detail", "fix"]);
+      const told = `${String(detail)} (${String(code)}). ${String(fix)}`;
+      if (code === "alerts_failed") refused = told;
+      return told;
+    },
+  };
+}
+
+async function askAsStack(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  key: string,
+  { method, path }: Route,
+): Promise<Response> {
+  const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, { method, path }, Date.now()) };
+  return ask(fetch, `${url}${path}`, { method, headers });
 }
 
 function closed(path: string): Check {

@@ -13,8 +13,12 @@ export interface ReadinessArgs {
   bundle?: string | undefined;
   /** What the deployed secrets come to, as `AttestationKey` expects it. Default: any. */
   attestation?: pulumi.Input<string>;
-  /** The channels that have to work, and the key to ask for them. Default: none is asked for. */
-  channels?: { names: readonly Platform[]; key: pulumi.Input<string> };
+  /** The channels that have to work. */
+  channels: readonly Platform[];
+  /** Whether a message has to go through to where alerts are sent. */
+  alerts: boolean;
+  /** What the stack signs with when it asks for channels and alerts. */
+  key: pulumi.Input<string>;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
   /**
@@ -45,7 +49,7 @@ export class Readiness extends pulumi.ComponentResource {
         create: args.container === undefined ? PROBE : HOST_PROBE,
         environment: probeEnvironment(args),
         // Not in the environment, which other processes can read.
-        ...(args.channels && { stdin: args.channels.key }),
+        ...((args.channels.length > 0 || args.alerts) && { stdin: args.key }),
         triggers: args.triggers,
       },
       { parent: this },
@@ -63,6 +67,7 @@ function probeEnvironment({
   bundle,
   attestation,
   channels,
+  alerts,
   container,
 }: ReadinessArgs): Record<string, pulumi.Input<string>> {
   return {
@@ -70,7 +75,8 @@ function probeEnvironment({
     PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
     ...(bundle !== undefined && { PROBE_BUNDLE: bundle }),
     ...(attestation !== undefined && { PROBE_ATTESTATION: attestation }),
-    ...(channels && { PROBE_CHANNELS: channels.names.join(",") }),
+    ...(channels.length > 0 && { PROBE_CHANNELS: channels.join(",") }),
+    ...(alerts && { PROBE_ALERTS: "true" }),
     ...(container && { PROBE_CONTAINER: container.name }),
     ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
   };

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parseAlerts, type AlertSettings } from "./alerts.ts";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
 
 export { gatewayEnvironment, VARIABLES, type Environment, type VariableName } from "./variables.ts";
@@ -46,6 +47,21 @@ const edgeSchema = () =>
       (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
       'neither "manual" nor "auto"',
     ),
+    // What is wrong with it is not told by its value, which is a secret.
+    ALERTS: z.pipe(
+      optional,
+      z.transform((text, { issues }) => {
+        const settings = text === undefined ? undefined : parseAlerts(text);
+        if (text !== undefined && settings === undefined) {
+          issues.push({
+            code: "custom",
+            message: "the value is not of the form of steward:alerts",
+            input: "",
+          });
+        }
+        return settings;
+      }),
+    ),
   });
 
 /** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */
@@ -59,6 +75,7 @@ export interface EdgeSettings {
   sleepAfterMs: number;
   publicWebhooks: boolean;
   configRecovery: (typeof CONFIG_RECOVERIES)[number];
+  alerts?: AlertSettings;
 }
 
 /** The edge's settings, or every variable that is wrong, named. */
@@ -82,6 +99,7 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
       sleepAfterMs: value.SANDBOX_SLEEP_AFTER,
       publicWebhooks: value.PUBLIC_WEBHOOKS,
       configRecovery: value.CONFIG_RECOVERY,
+      ...(value.ALERTS && { alerts: value.ALERTS }),
     },
   };
 }

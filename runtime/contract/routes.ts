@@ -82,6 +82,7 @@ export const ROUTES = {
   stackBackups: { method: "GET", path: "/stack/backups", access: "stack" },
   stackBackupsCreate: { method: "POST", path: "/stack/backups/create", access: "stack" },
   stackBackupsVerify: { method: "POST", path: "/stack/backups/verify", access: "stack" },
+  stackAlerts: { method: "POST", path: "/stack/alerts", access: "stack" },
   stackChannels: { method: "GET", path: "/stack/channels", access: "stack" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

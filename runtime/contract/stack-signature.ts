@@ -20,9 +20,13 @@ export interface SignedRequest {
 /** The header's value for a request at this time, in milliseconds. */
 export async function signAsStack(key: string, request: SignedRequest, now: number): Promise<string> {
   const seconds = Math.floor(now / 1_000);
-  const mac = await crypto.subtle.sign("HMAC", await imported(key, "sign"), signedText(request, seconds));
-  const hex = Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `t=${seconds},v1=${hex}`;
+  return `t=${seconds},v1=${await hmacHex(key, signedText(request, seconds))}`;
+}
+
+/** Returns the HMAC-SHA256 of a text, in hexadecimal. */
+export async function hmacHex(key: string, text: string): Promise<string> {
+  const mac = await crypto.subtle.sign("HMAC", await imported(key, "sign"), encoder.encode(text));
+  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Whether the stack signed this request, not long before or after `now`. Takes the same time for every wrong signature. */
@@ -35,7 +39,7 @@ export async function signedByStack(
   const [, seconds = "", hex = ""] = FORM.exec(header) ?? [];
   if (hex === "" || Math.abs(now / 1_000 - Number(seconds)) > VALID_SECONDS) return false;
   const mac = Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
-  const text = signedText(request, Number(seconds));
+  const text = encoder.encode(signedText(request, Number(seconds)));
   return crypto.subtle.verify("HMAC", await imported(key, "verify"), mac, text);
 }
 
@@ -44,6 +48,6 @@ function imported(key: string, use: "sign" | "verify") {
 }
 
 /** Begins as nothing does that is attested under the same key. */
-function signedText({ method, path }: SignedRequest, seconds: number): Uint8Array<ArrayBuffer> {
-  return encoder.encode(`stack request\n${method}\n${path}\n${seconds}`);
+function signedText({ method, path }: SignedRequest, seconds: number): string {
+  return `stack request\n${method}\n${path}\n${seconds}`;
 }

@@ -28,6 +28,7 @@ export const VARIABLES = {
   SANDBOX_SLEEP_AFTER: { reader: "edge", secret: false },
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
   CONFIG_RECOVERY: { reader: "edge", secret: false },
+  ALERTS: { reader: "edge", secret: true },
   ADMIN_TOKEN: { reader: "edge", secret: true },
   ATTESTATION_KEY: { reader: "edge", secret: true },
   LOG_LEVEL: { reader: "both", secret: false },

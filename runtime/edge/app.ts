@@ -35,6 +35,7 @@ import {
   requireStack,
   stackBackups,
   stackChannels,
+  tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
 import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
@@ -123,6 +124,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
+  app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, clock));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 

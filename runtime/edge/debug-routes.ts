@@ -69,7 +69,7 @@ export async function lastLines(sandbox: Sandbox, lines: number, after?: number)
 }
 
 /** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
-export async function gatewayDetails(sandbox: Sandbox): Promise<GatewayStatus | undefined> {
+export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
 }

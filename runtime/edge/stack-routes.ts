@@ -1,9 +1,11 @@
 import type { Handler, MiddlewareHandler } from "hono";
+import type { AlertSettings } from "../contract/alerts.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf } from "./limits.ts";
 import { within } from "./operate.ts";
+import { tryAlerts } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
@@ -50,6 +52,15 @@ export function stackChannels(sandbox: Sandbox): Handler {
   return async function handleStackChannels(context) {
     const [{ state, reason }, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
     return context.json({ state, reason, channels: details?.channels });
+  };
+}
+
+/** `POST /stack/alerts`: sends a message that says that alerts arrive; 502 with each destination that takes none. */
+export function tryStackAlerts(settings: AlertSettings | undefined, clock: Clock): Handler {
+  return async function handleTryAlerts(context) {
+    const problems = settings === undefined ? [] : await tryAlerts({ settings, fetch, clock });
+    if (problems.length > 0) throw new StewardError("alerts_failed", problems.join("; "));
+    return context.json({ tried: settings !== undefined });
   };
 }
 

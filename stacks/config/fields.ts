@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts";
+import { alertsSchema } from "../../runtime/contract/alerts.ts";
 import { ownNameProblem } from "../../runtime/contract/variables.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { checkMigrations, repairedMigrations } from "../../infra/serverless/migration-list.ts";
@@ -94,6 +95,27 @@ export function serverUrl() {
   return z
     .url({ protocol: /^https?$/, error: "must be an http or https address" })
     .refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password");
+}
+
+/** Destinations of alerts, checked here and handed on as they are. */
+export function alerts() {
+  const form = 'must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}';
+  return z.string().superRefine((text, context) => {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return context.addIssue({ code: "custom", message: form });
+    }
+    const parsed = alertsSchema().safeParse(value);
+    for (const { path, message } of parsed.error?.issues ?? []) {
+      context.addIssue({
+        code: "custom",
+        path,
+        message: path.length === 0 ? `${message}; ${form}` : message,
+      });
+    }
+  });
 }
 
 /** Cloudflare's bounds: https://developers.cloudflare.com/workers/platform/limits/#environment-variables */

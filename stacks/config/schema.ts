@@ -2,6 +2,7 @@ import * as z from "zod";
 import { CONFIG_RECOVERIES, type VariableName } from "../../runtime/contract/environment.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
+  alerts,
   amount,
   duration,
   flag,
@@ -29,6 +30,7 @@ export const SECRET_VARIABLES = {
   telegramWebhookSecret: "TELEGRAM_WEBHOOK_SECRET",
   discordBotToken: "DISCORD_BOT_TOKEN",
   adminToken: "ADMIN_TOKEN",
+  alerts: "ALERTS",
 } as const satisfies Record<string, VariableName>;
 
 /** Secrets of no one variable: what the deployment itself uses, and the operator's own. */
@@ -77,6 +79,8 @@ const common = {
   secrets: ownVariables().optional(),
   /** The same for what is no secret. */
   variables: ownVariables().optional(),
+  /** Where the operator is told of an outage, beside the bot: see `alertsSchema`. */
+  alerts: alerts().optional(),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),
 };

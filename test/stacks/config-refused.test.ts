@@ -144,6 +144,16 @@ test.each<[string, Record<string, string | undefined>, string]>([
     'steward:variables: must be an object of texts such as {"MISTRAL_API_KEY": "…"}',
   ],
   [
+    "alerts that go nowhere",
+    { "steward:alerts": '{"after":"5m"}' },
+    'steward:alerts: must have webhook or slack; must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}',
+  ],
+  [
+    "a webhook whose messages nobody could tell from forged ones",
+    { "steward:alerts": '{"webhook":"https://alerts.acme.dev"}' },
+    "steward:alerts: signingKey: belongs to webhook: give both or neither",
+  ],
+  [
     "a name that is secret and is not",
     { "steward:secrets": '{"REGION_KEY":"key-0123456789"}', "steward:variables": '{"REGION_KEY":"eu"}' },
     "steward:variables: REGION_KEY is in steward:secrets too",

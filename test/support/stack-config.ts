@@ -21,6 +21,7 @@ export const SECRETS = [
   "steward:telegramWebhookSecret",
   "steward:discordBotToken",
   "steward:secrets",
+  "steward:alerts",
 ];
 
 /** Values as a stack has them. */

@@ -29,7 +29,7 @@ async function ask(): Promise<void> {
   const timeout = before === undefined ? {} : { PROBE_TIMEOUT_MS: TIMEOUT_MS };
   const { url, close } = await openTunnel(process.env["PROBE_URL"] ?? "", process.env["DOCKER_HOST"]);
   const env = { ...timeout, ...process.env, PROBE_URL: url };
-  const input = process.env["PROBE_CHANNELS"] ? await text(process.stdin) : "";
+  const input = process.env["PROBE_CHANNELS"] || process.env["PROBE_ALERTS"] ? await text(process.stdin) : "";
   const asked = await run(process.execPath, [PROBE], { env, input }).finally(close);
   process.stdout.write(asked.stdout);
   if (asked.code !== 0) throw new Error(asked.stderr.trimEnd());

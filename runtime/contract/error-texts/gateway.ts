@@ -26,6 +26,18 @@ export const GATEWAY_ERRORS = {
     cause: "The kernel killed the gateway because the container's memory was full.",
     fix: "Give the container more (steward:memoryMiB on a host, steward:instanceType on Cloudflare) and deploy again.",
   },
+  events_waiting: {
+    status: 503,
+    title: "Events wait for an answer",
+    cause: "An event is older than what is usual, and is not answered yet.",
+    fix: "Open /_admin/ledger?state=waiting, whose notes say why, and /_admin/ for the gateway's state.",
+  },
+  alerts_failed: {
+    status: 502,
+    title: "Alerts do not arrive",
+    cause: "A destination of steward:alerts does not take what is sent to it.",
+    fix: "Check the addresses in steward:alerts, set them again and deploy.",
+  },
   commands_busy: {
     status: 429,
     title: "Too many commands run already",

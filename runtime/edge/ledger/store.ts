@@ -231,6 +231,14 @@ export class LedgerStore {
     return this.#sql.all("SELECT 1 FROM ledger WHERE settled_at IS NULL LIMIT 1").length > 0;
   }
 
+  /** When the oldest entry came that is not settled yet. */
+  oldestOpen(): number | undefined {
+    const [row] = this.#sql.all(
+      "SELECT min(received_at) AS at FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL",
+    );
+    return row?.["at"] === null || row === undefined ? undefined : Number(row["at"]);
+  }
+
   /** Entries by state. */
   counts(): LedgerCounts {
     const counts: LedgerCounts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };

@@ -10,6 +10,7 @@ import { problem, problemResponse } from "../../contract/problem.ts";
 import { REFUSED_WAKE_SECONDS } from "../../edge/home-route.ts";
 import type { AttemptResult } from "../../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../../edge/ledger/deliver.ts";
+import { Alerts, LOOK_EVERY_MS } from "../../edge/alerts.ts";
 import { LedgerStore } from "../../edge/ledger/store.ts";
 import type {
   Admission,
@@ -67,6 +68,7 @@ export class Sandbox
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
   readonly #alarm: Alarm;
+  readonly #alerts: Alerts | undefined;
   readonly #sleepAfterMs: number;
   readonly #lastUse: LastUse;
   /** When a container that is to run always is started again. */
@@ -126,6 +128,24 @@ export class Sandbox
       storage: ctx.storage,
       waitUntil: (promise) => ctx.waitUntil(promise),
     });
+    this.#alerts =
+      settings.alerts &&
+      new Alerts({
+        settings: settings.alerts,
+        fetch: (input, init) => fetch(input, init),
+        sandbox: {
+          status: () => this.#life.status(),
+          peek: (request, port) => this.#life.peek(request, port),
+        },
+        backups: this.#backups,
+        oldestEvent: () => this.#store.oldestOpen(),
+        memory: {
+          read: () => this.#notes.read("alerts"),
+          write: (text) => this.#notes.write("alerts", text),
+        },
+        clock: this.#clock,
+        log: this.#log,
+      });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
   }
 
@@ -234,6 +254,7 @@ export class Sandbox
   }
 
   async #runDue(): Promise<void> {
+    if (this.#alerts !== undefined) this.ctx.waitUntil(this.#alerts.look());
     if (this.#life.running && (await this.#life.status()).state === "ready") this.#deliveries.recovered();
     // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
     await this.#deliveries.run();
@@ -306,6 +327,8 @@ export class Sandbox
   }
 
   #schedule(): void {
+    if (this.#alerts !== undefined && (this.#life.running || this.#store.hasOpen() || this.#alerts.isOpen))
+      this.#alarm.wakeAt(this.#clock() + LOOK_EVERY_MS);
     // A container that runs may have recovered; one that is stopped is started for its events with a growing pause.
     const againAt = this.#life.running ? 0 : this.#deliveries.againAt;
     if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, againAt));

@@ -24,6 +24,7 @@ import { runningBundle } from "../../supervisor/bundle.ts";
 import { cliCommand, gatewayCommand } from "../../supervisor/gateway-command.ts";
 import { createSupervisor } from "../../supervisor/supervisor.ts";
 import { systemTimers } from "../../supervisor/timers.ts";
+import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
@@ -107,6 +108,8 @@ try {
   if (edge.configRecovery === "auto") {
     recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
   }
+  const alerts =
+    edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
   const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
 
   // 4. Edge.
@@ -138,6 +141,7 @@ try {
   // restore is finished at the next start.
   onStopRequest(process.env, async () => {
     backups.stop();
+    alerts?.stop();
     await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
     const recorded = ledger.close();
     await supervisor.stop();

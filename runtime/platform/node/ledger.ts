@@ -24,6 +24,8 @@ export interface LedgerOptions {
 
 /** A ledger whose deliveries run in this process. */
 export interface RunningLedger extends Ledger {
+  /** See {@link LedgerStore.oldestOpen}. */
+  oldestOpen(): number | undefined;
   /** Begins no further delivery and waits for those under way. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
       setImmediate(dispatch);
       return { duplicate, ready };
     },
+    oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
     list: async (query) => store.list(query),
     async replay(key) {

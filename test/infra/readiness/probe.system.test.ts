@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
+import { problem } from "../../../runtime/contract/problem.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
 
@@ -315,6 +316,35 @@ describe("channels that have to work", () => {
       expect(code).toBe(1);
       expect(stderr).toContain("channel slack: status 403");
       expect(stdout + stderr).not.toContain(KEY);
+    },
+    RUN_MS,
+  );
+
+  test.each<[number, object, string]>([
+    [200, { tried: true }, "ok   alerts\n"],
+    [
+      502,
+      problem("alerts_failed", "slack: answered with 404"),
+      "alerts: slack: answered with 404 (alerts_failed). Check",
+    ],
+  ])(
+    "alerts that the service answers with %i are tried once",
+    async (status, body, line) => {
+      let asked = 0;
+      const url = await service({
+        [ROUTES.stackAlerts.path]: (_request, response) => {
+          asked += 1;
+          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+        },
+      });
+      const { code, stdout, stderr } = await probe(
+        url,
+        { PROBE_ALERTS: "true", PROBE_TIMEOUT_MS: "2500" },
+        KEY,
+      );
+
+      expect([code, asked]).toEqual([status === 200 ? 0 : 1, 1]);
+      expect(stdout + stderr).toContain(line);
     },
     RUN_MS,
   );

@@ -46,6 +46,10 @@ describe("what the stack signs", () => {
     });
   });
 
+  it("tries alerts only where some are configured", async () => {
+    expect(await (await ask(edgeFixture(), ROUTES.stackAlerts)).json()).toEqual({ tried: false });
+  });
+
   it("is refused for another route, under another key, and where none is deployed", async () => {
     const elsewhere = await ask(edgeFixture(), ROUTES.stackBackupsCreate, { signed: LIST });
     expect([elsewhere.status, await codeOf(elsewhere)]).toEqual([403, "stack_signature_invalid"]);

@@ -1,0 +1,231 @@
+import type { AlertSettings } from "../contract/alerts.ts";
+import { parseDuration } from "../contract/duration.ts";
+import type { GatewayStatus } from "../contract/control.ts";
+import { ERRORS, type ErrorCode } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import { hmacHex } from "../contract/stack-signature.ts";
+import { gatewayDetails } from "./debug-routes.ts";
+import type { Backups, Clock, Sandbox } from "./ports.ts";
+
+/** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
+export const ALERT_SIGNATURE_HEADER = "x-steward-signature";
+
+/** How often everything is looked at; also the shortest time between two messages. */
+export const LOOK_EVERY_MS = 60_000;
+/** What still fails is told again. */
+const REPEAT_MS = 6 * 3_600_000;
+const TIMEOUT_MS = 10_000;
+
+/** One thing that fails, has recovered, or a message that only tries the way. Never what somebody wrote. */
+export interface Alert {
+  state: "failing" | "recovered" | "test";
+  /** What it is about: `gateway`, `models`, `channel slack`, `backups`, `events`. */
+  subject: string;
+  code?: ErrorCode;
+  title: string;
+  fix?: string;
+  /** ISO 8601 */
+  since: string;
+}
+
+/** Where alerts go, and with what. */
+export interface AlertSender {
+  settings: AlertSettings;
+  fetch: typeof globalThis.fetch;
+  clock: Clock;
+}
+
+/** Sends alerts to every destination. Returns what went wrong, by destination; no address is in it. */
+export async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
+  const { name, webhook, signingKey = "", slack } = sender.settings;
+  const seconds = Math.floor(sender.clock() / 1_000);
+  const body = JSON.stringify({ name, at: new Date(seconds * 1_000).toISOString(), alerts });
+  const results = await Promise.all([
+    webhook === undefined ? undefined : post(sender, webhook, body, await signed(signingKey, seconds, body)),
+    slack === undefined ? undefined : post(sender, slack, JSON.stringify({ text: slackText(name, alerts) })),
+  ]);
+  return results.flatMap((problem, at) =>
+    problem === undefined ? [] : [`${at === 0 ? "webhook" : "slack"}: ${problem}`],
+  );
+}
+
+async function signed(key: string, seconds: number, body: string): Promise<Record<string, string>> {
+  return { [ALERT_SIGNATURE_HEADER]: `t=${seconds},v1=${await hmacHex(key, `${seconds}.${body}`)}` };
+}
+
+/** Sends a message that says that alerts arrive. */
+export function tryAlerts(sender: AlertSender): Promise<string[]> {
+  const since = new Date(sender.clock()).toISOString();
+  return sendAlerts(sender, [
+    { state: "test", subject: "alerts", title: "Alerts of this deployment arrive here", since },
+  ]);
+}
+
+async function post(
+  { fetch }: AlertSender,
+  url: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return response.ok ? undefined : `answered with ${response.status}`;
+  } catch {
+    // The error may name the address, which is a secret.
+    return "did not answer";
+  }
+}
+
+function slackText(name: string, alerts: readonly Alert[]): string {
+  const lines = alerts.map(({ state, subject, title, fix }) => {
+    if (state === "test") return title;
+    return state === "recovered"
+      ? `:large_green_circle: ${subject}: recovered`
+      : `:red_circle: ${subject}: ${title}. ${fix ?? ""}`;
+  });
+  const text = [`*${name}*`, ...lines].join("\n");
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** What is looked at, and where it is kept what was told. */
+export interface AlertsOptions extends AlertSender {
+  sandbox: Pick<Sandbox, "status" | "peek">;
+  backups: Pick<Backups, "status">;
+  /** When the oldest event came that is still to be answered; milliseconds since the epoch. */
+  oldestEvent(): number | undefined;
+  memory: { read(): string | undefined; write(text: string): void };
+  log: Log;
+}
+
+interface Failing {
+  code: ErrorCode;
+  /** Milliseconds since the epoch. */
+  since: number;
+  toldAt?: number;
+}
+
+/**
+ * Tells the operator of an outage by another way than the bot. Something that fails for longer than `after` is told
+ * once, again every six hours, and when it has recovered; all that is due at one look goes out as one message.
+ */
+export class Alerts {
+  readonly #options: AlertsOptions;
+  readonly #afterMs: number;
+  #looking = false;
+
+  constructor(options: AlertsOptions) {
+    this.#options = options;
+    this.#afterMs = parseDuration(options.settings.after) ?? 0;
+  }
+
+  /** True while something fails: then it is to be looked at again, although nothing else happens. */
+  get isOpen(): boolean {
+    return Object.keys(this.#read()).length > 0;
+  }
+
+  /** Looks at everything and tells what is due. Never rejects. */
+  async look(): Promise<void> {
+    // A destination that answers slowly must not be told twice.
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#options.log.error("alerts could not be looked at", { error: String(error) });
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { clock, log } = this.#options;
+    const now = clock();
+    const before = this.#read();
+    const found = await this.#find(before, now);
+    const due = Object.entries(found).filter(
+      ([, { since, toldAt }]) =>
+        now - since >= this.#afterMs && (toldAt === undefined || now - toldAt >= REPEAT_MS),
+    );
+    const over = Object.entries(before).filter(
+      ([subject, { toldAt }]) => found[subject] === undefined && toldAt !== undefined,
+    );
+    const alerts = [
+      ...due.map(([subject, failing]) => alertOf("failing", subject, failing)),
+      ...over.map(([subject, failing]) => alertOf("recovered", subject, failing)),
+    ];
+    if (alerts.length > 0) {
+      const problems = await sendAlerts(this.#options, alerts);
+      for (const problem of problems) log.error("an alert was not taken", { problem });
+      if (problems.length < this.#destinations) {
+        for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
+      } else {
+        // Nobody has heard of it: it is told at the next look.
+        for (const [subject, failing] of over) found[subject] ??= failing;
+      }
+    }
+    const text = JSON.stringify(found);
+    if (text !== JSON.stringify(before)) this.#options.memory.write(text);
+  }
+
+  get #destinations(): number {
+    const { webhook, slack } = this.#options.settings;
+    return [webhook, slack].filter((url) => url !== undefined).length;
+  }
+
+  /** What fails now. What a gateway that is down or asleep does not tell stays as it was. */
+  async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
+    const { sandbox, backups, oldestEvent } = this.#options;
+    const [{ state, reason }, details, copies] = await Promise.all([
+      sandbox.status(),
+      gatewayDetails(sandbox),
+      backups.status(),
+    ]);
+    const found: Record<string, Failing> = {};
+    const fails = (subject: string, code: ErrorCode, since = now): void => {
+      const known = before[subject];
+      found[subject] = known === undefined ? { code, since } : { ...known, code };
+    };
+    if (state !== "ready" && state !== "stopped") fails("gateway", reason?.code ?? "gateway_not_ready");
+    if (copies.problem !== undefined) fails("backups", copies.problem.code);
+    const oldest = oldestEvent();
+    if (oldest !== undefined && now - oldest >= this.#afterMs) fails("events", "events_waiting", oldest);
+    if (details === undefined) {
+      for (const [subject, failing] of Object.entries(before)) {
+        if (subject === "models" || subject.startsWith("channel ")) found[subject] = failing;
+      }
+      return found;
+    }
+    // A container of another version may tell less.
+    const { models = [], channels = [] }: Partial<GatewayStatus> = details;
+    const [first, ...others] = models;
+    if (first?.reason !== undefined && [first, ...others].every((model) => model.reason !== undefined)) {
+      fails("models", first.reason.code);
+    }
+    for (const { platform, reason: why } of channels) {
+      if (why !== undefined) fails(`channel ${platform}`, why.code);
+    }
+    return found;
+  }
+
+  #read(): Record<string, Failing> {
+    try {
+      const value: unknown = JSON.parse(this.#options.memory.read() ?? "{}");
+      return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
+    } catch {
+      return {};
+    }
+  }
+}
+
+/** The texts are the table's: what a provider or a person wrote may be in a reason's detail. */
+function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
+  const { title, fix } = ERRORS[code] ?? ERRORS.internal;
+  return { state, subject, code, title, fix, since: new Date(since).toISOString() };
+}

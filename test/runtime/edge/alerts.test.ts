@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import type { AlertSettings } from "../../../runtime/contract/alerts.ts";
+import { parseAlerts } from "../../../runtime/contract/alerts.ts";
+import type { GatewayStatus, SandboxStatus } from "../../../runtime/contract/control.ts";
+import { reason } from "../../../runtime/contract/errors.ts";
+import { readEdgeSettings } from "../../../runtime/contract/environment.ts";
+import { hmacHex } from "../../../runtime/contract/stack-signature.ts";
+import { ALERT_SIGNATURE_HEADER, Alerts, tryAlerts, type Alert } from "../../../runtime/edge/alerts.ts";
+import type { BackupsStatus } from "../../../runtime/edge/ports.ts";
+
+const MINUTE = 60_000;
+const KEY = "signing-key-0123456789";
+const WEBHOOK = "https://alerts.example.com/hook?token=secret-of-the-address";
+const SLACK = "https://hooks.slack.com/services/T0/B0/secret-of-the-address";
+const SETTINGS: AlertSettings = {
+  name: "prod",
+  webhook: WEBHOOK,
+  signingKey: KEY,
+  slack: SLACK,
+  after: "5m",
+};
+
+/** Alerts over a deployment that a test sets, and what was sent. */
+function deployment(settings: AlertSettings = SETTINGS) {
+  const world = {
+    now: 1_795_000_000_000,
+    state: "ready" as SandboxStatus["state"],
+    details: {} as Partial<GatewayStatus>,
+    backups: {} as BackupsStatus,
+    oldest: undefined as number | undefined,
+    kept: undefined as string | undefined,
+    status: 200,
+  };
+  const sent: { url: string; body: string; headers: Record<string, string> }[] = [];
+  const logged: string[] = [];
+  const note = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
+  const fetch = async (url: string | URL | Request, init: RequestInit = {}) => {
+    sent.push({ url: String(url), body: String(init.body), headers: init.headers as Record<string, string> });
+    return new Response(null, { status: world.status });
+  };
+  const alerts = () =>
+    new Alerts({
+      settings,
+      fetch,
+      clock: () => world.now,
+      sandbox: {
+        status: async () => ({ state: world.state, since: "", restarts: 0 }),
+        peek: async () =>
+          world.state === "ready" ? Response.json({ models: [], channels: [], ...world.details }) : undefined,
+      },
+      backups: { status: async () => world.backups },
+      oldestEvent: () => world.oldest,
+      memory: { read: () => world.kept, write: (text) => void (world.kept = text) },
+      log: { debug: note, info: note, warn: note, error: note },
+    });
+  /** Looks every minute for so long, as after a restart each time. */
+  const pass = async (minutes: number): Promise<void> => {
+    for (let count = 0; count < minutes; count += 1) {
+      await alerts().look();
+      world.now += MINUTE;
+    }
+  };
+  const told = (): Alert[] =>
+    sent.filter(({ url }) => url === WEBHOOK).flatMap(({ body }) => JSON.parse(body).alerts as Alert[]);
+  return { world, sent, logged, alerts, pass, told, fetch };
+}
+
+describe("an outage", () => {
+  it("is told once when it has lasted, again after six hours, and when it is over", async () => {
+    const { world, pass, told } = deployment();
+    await pass(3);
+    world.state = "crash-looping";
+    await pass(5);
+    expect(told()).toEqual([]);
+    await pass(60);
+    expect(told()).toMatchObject([{ state: "failing", subject: "gateway", code: "gateway_not_ready" }]);
+    await pass(6 * 60);
+    expect(told()).toHaveLength(2);
+    world.state = "ready";
+    await pass(2);
+    expect(told().at(-1)).toMatchObject({ state: "recovered", subject: "gateway" });
+    await pass(30);
+    expect(told()).toHaveLength(3);
+  });
+
+  it("that is over before it has lasted is told to nobody", async () => {
+    const { world, pass, told } = deployment();
+    for (let round = 0; round < 10; round += 1) {
+      world.state = "starting";
+      await pass(3);
+      world.state = "ready";
+      await pass(1);
+    }
+    expect(told()).toEqual([]);
+  });
+
+  it("of model, channels, backups and events is one message, and tells no text of anybody", async () => {
+    const { world, pass, sent, told } = deployment();
+    const why = reason("model_key_invalid", "what the provider wrote");
+    world.details = {
+      models: [{ id: "anthropic/x", state: "failing", reason: why }],
+      channels: [{ platform: "slack", state: "failing", reason: reason("slack_token_expired") }],
+    };
+    world.backups = { problem: reason("backup_failed", "what the disk said") };
+    world.oldest = world.now;
+    await pass(6);
+    expect(told().map(({ subject, code }) => [subject, code])).toEqual([
+      ["backups", "backup_failed"],
+      ["events", "events_waiting"],
+      ["models", "model_key_invalid"],
+      ["channel slack", "slack_token_expired"],
+    ]);
+    expect(sent).toHaveLength(2);
+    expect(JSON.stringify(sent)).not.toContain("what the");
+    // A container that is asleep says nothing of them; that is no recovery.
+    world.state = "stopped";
+    await pass(30);
+    expect(told().filter(({ state, subject }) => state === "recovered" && subject === "models")).toEqual([]);
+  });
+
+  it("of one model among several is none", async () => {
+    const { world, pass, told } = deployment();
+    world.details = {
+      models: [
+        { id: "a/x", state: "failing", reason: reason("model_key_invalid") },
+        { id: "b/y", state: "ready" },
+      ],
+    };
+    await pass(30);
+    expect(told()).toEqual([]);
+  });
+
+  it("that no destination takes is told at the next look, and no address is in the log", async () => {
+    const { world, pass, told, logged } = deployment();
+    world.state = "crash-looping";
+    world.status = 500;
+    await pass(8);
+    world.status = 200;
+    const before = told().length;
+    await pass(3);
+    expect(told()).toHaveLength(before + 1);
+    expect(logged.join()).toContain("webhook: answered with 500");
+    expect(logged.join()).not.toContain("secret-of-the-address");
+  });
+});
+
+it("a webhook's message is signed over its time and its body, and Slack's has no markup of its own", async () => {
+  const { world, pass, sent } = deployment({ ...SETTINGS, name: "<prod> & co" });
+  world.state = "crash-looping";
+  await pass(6);
+  const [hook, slack] = sent;
+  const [, seconds = "", mac = ""] =
+    /^t=(\d+),v1=([0-9a-f]{64})$/.exec(hook?.headers[ALERT_SIGNATURE_HEADER] ?? "") ?? [];
+  expect(mac).toBe(await hmacHex(KEY, `${seconds}.${hook?.body}`));
+  expect(JSON.parse(slack?.body ?? "").text).toMatch(/^\*&lt;prod&gt; &amp; co\*\n:red_circle: gateway: /);
+});
+
+it("is tried by a message that says so, and names who did not take it", async () => {
+  const { world, fetch, sent } = deployment();
+  const sender = { settings: SETTINGS, fetch, clock: () => world.now };
+  expect(await tryAlerts(sender)).toEqual([]);
+  expect(JSON.parse(sent[0]?.body ?? "").alerts).toMatchObject([{ state: "test" }]);
+  world.status = 404;
+  expect(await tryAlerts(sender)).toEqual(["webhook: answered with 404", "slack: answered with 404"]);
+});
+
+describe("ALERTS", () => {
+  it.each<[string, boolean]>([
+    [JSON.stringify({ slack: SLACK }), true],
+    [JSON.stringify({ webhook: WEBHOOK, signingKey: KEY, after: "30s" }), true],
+    [JSON.stringify({}), false],
+    [JSON.stringify({ webhook: WEBHOOK }), false],
+    [JSON.stringify({ slack: "ftp://x.example" }), false],
+    [JSON.stringify({ slack: SLACK, after: "never" }), false],
+    [JSON.stringify({ slack: SLACK, mail: "op@example.com" }), false],
+    ["slack", false],
+  ])("%s", (text, taken) => {
+    expect(parseAlerts(text) !== undefined).toBe(taken);
+    const settings = readEdgeSettings({ ALERTS: text });
+    expect(settings.ok).toBe(taken);
+    expect(JSON.stringify(settings)).not.toMatch(taken ? /^$/ : /secret-of-the-address/);
+  });
+});
