@@ -68,7 +68,10 @@ test("no answer holds a secret, wherever it comes from", async () => {
     gateway: { token: { env: "MY_GATEWAY_TOKEN" } },
   };
   const token = "my-own-gateway-token-0123456789";
-  const { home, run } = await container(config, { MY_GATEWAY_TOKEN: token });
+  const { home, run } = await container(config, {
+    MY_GATEWAY_TOKEN: token,
+    STEWARD_OWN_SECRETS: "MY_GATEWAY_TOKEN",
+  });
   await writeFile(join(home, "note.txt"), `the token is ${token}, the key ${SECRETS.ANTHROPIC_API_KEY}`);
   const answers = [
     await run("config", "get", "slack.botToken"),

@@ -136,7 +136,12 @@ describe("PUT /config-file", () => {
           message: 'Unrecognized key: "name"',
           help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, heartbeat.",
         },
-        { path: "gateway.token", message: "Environment variable NOT_SET is not set" },
+        {
+          path: "gateway.token",
+          message: expect.stringContaining(
+            "Environment variable NOT_SET is not set (set: ANTHROPIC_API_KEY, ",
+          ),
+        },
       ],
     });
     const schedules = { daily: { cron: "61 * * * *", text: "x", to } };
