@@ -119,22 +119,25 @@ export class Alerts {
   readonly #options: AlertsOptions;
   readonly #afterMs: number;
   #looking = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True while something fails: then it is to be looked at again, although nothing else happens. */
+  /** True while something fails that may change although the container is asleep: then it is to be looked at again. */
   get isOpen(): boolean {
-    return Object.keys(this.#read()).length > 0;
+    return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
 
-  /** Looks at everything and tells what is due. Never rejects. */
+  /** Looks at everything and tells what is due; nothing if it has looked less than a minute ago. Never rejects. */
   async look(): Promise<void> {
-    // A destination that answers slowly must not be told twice.
-    if (this.#looking) return;
+    const now = this.#options.clock();
+    // A destination that answers slowly must not be told twice, and timers are not exact.
+    if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
+    this.#lookedAt = now;
     try {
       await this.#look();
     } catch (error) {
@@ -198,7 +201,7 @@ export class Alerts {
     if (oldest !== undefined && now - oldest >= this.#afterMs) fails("events", "events_waiting", oldest);
     if (details === undefined) {
       for (const [subject, failing] of Object.entries(before)) {
-        if (subject === "models" || subject.startsWith("channel ")) found[subject] = failing;
+        if (isTold(subject)) found[subject] = failing;
       }
       return found;
     }
@@ -217,11 +220,17 @@ export class Alerts {
   #read(): Record<string, Failing> {
     try {
       const value: unknown = JSON.parse(this.#options.memory.read() ?? "{}");
+      // Written by this class alone.
       return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
     } catch {
       return {};
     }
   }
+}
+
+/** What the gateway alone tells, and nobody while it is down or asleep. */
+function isTold(subject: string): boolean {
+  return subject === "models" || subject.startsWith("channel ");
 }
 
 /** The texts are the table's: what a provider or a person wrote may be in a reason's detail. */

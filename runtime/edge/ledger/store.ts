@@ -2,7 +2,7 @@ import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { LISTING_INDEX, listEntries } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
-import { TOTALS_SCHEMA } from "./totals.ts";
+import { renameStates, TOTALS_SCHEMA } from "./totals.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 
 /** How an entry ends. */
@@ -285,24 +285,6 @@ export class LedgerStore {
       limit,
     );
   }
-}
-
-/**
- * Takes over a ledger from before these states: what waits was `received`, what failed `dead`, what was ignored
- * `answered`, and no column told the group. Done once, since afterwards there is no total of `dead`; a new ledger
- * begins with one.
- */
-function renameStates(sql: Sql): void {
-  sql.transaction(() => {
-    const columns = sql.all("SELECT name FROM pragma_table_info('ledger')").map(({ name }) => name);
-    if (!columns.includes("group_id")) sql.all("ALTER TABLE ledger ADD COLUMN group_id TEXT");
-    if (sql.all("SELECT 1 FROM ledger_totals WHERE state = 'dead'").length === 0) return;
-    // The triggers carry the counts over.
-    sql.all("INSERT INTO ledger_totals VALUES ('ignored', 0), ('failed', 0)");
-    sql.all("UPDATE ledger SET state = 'failed' WHERE settled_at IS NOT NULL AND state = 'dead'");
-    sql.all("UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'received'");
-    sql.all("DELETE FROM ledger_totals WHERE state = 'dead'");
-  });
 }
 
 function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {
