@@ -50,7 +50,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       url: `http://${addressOnHost(config)}:${config.hostPort}`,
       // An image of one's own is its own affair.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
-      attestation: attestation.expected(config.runtime.secrets),
+      attestation: attestation.expected(config.runtime),
       channels: offeredChannels(config.runtime.secrets),
       alerts: config.runtime.secrets["ALERTS"] !== undefined,
       key: attestation.key,

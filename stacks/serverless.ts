@@ -84,7 +84,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     {
       url,
       bundle: bundle.worker.hash,
-      attestation: attestation.expected(runtime.secrets),
+      attestation: attestation.expected(runtime),
       channels: offeredChannels(runtime.secrets),
       alerts: runtime.secrets["ALERTS"] !== undefined,
       key: attestation.key,

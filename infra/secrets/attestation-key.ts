@@ -12,12 +12,21 @@ export class AttestationKey extends pulumi.dynamic.Resource {
     super(attestationKeyProvider, name, { key: undefined }, secret, "secrets", "AttestationKey");
   }
 
-  /** What a service that runs with these secrets answers. No secret: without the key it says nothing. */
-  expected(secrets: Readonly<Record<string, pulumi.Output<string>>>): pulumi.Output<string> {
+  /**
+   * Returns what a service with this environment attests. The variables belong to it: they name the operator's own
+   * secrets. No secret itself, since it says nothing without the key.
+   */
+  expected({ variables, secrets }: AttestedEnvironment): pulumi.Output<string> {
     const attested = pulumi
       .all([this.key, pulumi.all(secrets)])
       // A destroy that runs the program has no key once that is gone.
-      .apply(async ([key, values]) => (key ? (await attest(key, values)).all : ""));
+      .apply(async ([key, values]) => (key ? (await attest(key, { ...variables, ...values })).all : ""));
     return pulumi.unsecret(attested);
   }
+}
+
+/** The environment that a stack deploys, its secrets apart. */
+export interface AttestedEnvironment {
+  variables: Readonly<Record<string, string>>;
+  secrets: Readonly<Record<string, pulumi.Output<string>>>;
 }

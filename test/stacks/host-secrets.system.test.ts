@@ -17,6 +17,7 @@ const KEYS = {
   telegramBotToken: "1234567890:abcdefghijklmnopqrstuvwxyz0123456",
   discordBotToken: "a.token.of.the-host-0123456789",
 };
+const OWN_SECRET = "a-secret-of-the-operators-own-0123456789";
 const NEW_ADMIN_TOKEN = "the-admin-token-that-comes-next";
 const WRONG = "sk-ant-wrong-0123456789";
 const APPLICATION = "1000000000000000001";
@@ -46,6 +47,7 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
     const secrets = Object.entries(KEYS).map(([key, value]) => [`steward:${key}`, { value, secret: true }]);
     subject = await createHostStack({
       ...Object.fromEntries(secrets),
+      "steward:secrets": { value: JSON.stringify({ MISTRAL_API_KEY: OWN_SECRET }), secret: true },
       "steward:endpoints": { value: JSON.stringify(endpoints) },
       "steward:discordApplicationId": { value: APPLICATION },
       "steward:discordPublicKey": { value: discord.publicKey },
@@ -73,7 +75,7 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
       const { outputs } = await subject.stack.up({ onOutput, diff: true });
       expect(outputs["readiness"]?.value).toContain("with the secrets that were deployed");
       const before = await running();
-      expect(Object.keys(before.secrets)).toHaveLength(6);
+      expect(Object.keys(before.secrets)).toHaveLength(7);
 
       await setSecret("adminToken", NEW_ADMIN_TOKEN);
       await subject.stack.up({ onOutput, diff: true });
@@ -107,7 +109,7 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
     async () => {
       const { stdout, stderr } = await docker(["logs", subject.names.container]);
       const kept = [...said, await stateText(subject), stdout, stderr].join("\n");
-      const secrets = [...Object.values(KEYS), ADMIN_TOKEN, NEW_ADMIN_TOKEN, WRONG];
+      const secrets = [...Object.values(KEYS), OWN_SECRET, ADMIN_TOKEN, NEW_ADMIN_TOKEN, WRONG];
       expect(secrets.filter((secret) => kept.includes(secret))).toEqual([]);
     },
     UPDATE_MS,

@@ -14,6 +14,8 @@ import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 const OPENAI_KEY = "sk-openai-the-first-key-0123456789";
 const OPENAI_RENEWED = "sk-openai-the-renewed-key-0123456789";
+/** A secret that no field of the stack's configuration is for. */
+const OWN_SECRET = "a-secret-of-the-operators-own-0123456789";
 const WRONG = "sk-openai-a-wrong-key-0123456789";
 const REFUSED_AFTER_MS = 8_000;
 
@@ -48,6 +50,7 @@ describe("the secrets of a serverless stack with all of them", () => {
     const endpoints = { ...world.platforms.endpoints, openai: `${openai.url}/v1` };
     await world.stack.setConfig("steward:endpoints", { value: JSON.stringify(endpoints) });
     await setSecret("openaiApiKey", OPENAI_KEY);
+    await setSecret("secrets", JSON.stringify({ MISTRAL_API_KEY: OWN_SECRET }));
   }, ENGINE_MS);
 
   afterAll(async () => {
@@ -98,6 +101,7 @@ describe("the secrets of a serverless stack with all of them", () => {
         "SLACK_SIGNING_SECRET",
         "TELEGRAM_BOT_TOKEN",
         "TELEGRAM_WEBHOOK_SECRET",
+        "MISTRAL_API_KEY",
       ]);
       expect(JSON.parse(await ask("/readyz"))).toMatchObject({ attestation });
     },
@@ -169,7 +173,7 @@ describe("the secrets of a serverless stack with all of them", () => {
       ]);
 
       const secrets = await allSecrets();
-      expect(secrets.size).toBe(13);
+      expect(secrets.size).toBe(14);
       // What is looked for would be found.
       expect(leaks(await pulumi("stack", "export", "--show-secrets"), OPENAI_RENEWED)).toBe(true);
       expect(leaks(Buffer.from(`key=${OPENAI_KEY};`).toString("base64"), OPENAI_KEY)).toBe(true);
@@ -205,6 +209,7 @@ describe("the secrets of a serverless stack with all of them", () => {
         passphrase,
         OPENAI_KEY,
         OPENAI_RENEWED,
+        OWN_SECRET,
         WRONG,
         [ATTESTATION_KEY_VARIABLE]: JSON.parse(key ?? "null"),
       }),
