@@ -17,6 +17,7 @@ import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
+import { missingVariables } from "./config-variables.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 const ANY = new Set(["0.0.0.0", "::"]);
@@ -97,7 +98,8 @@ function look(config: HostConfig, names: HostNames): Promise<void> {
   const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
-  return preflight({ names, environment, port, directory, memoryMiB, diskMiB, image });
+  const judgeConfig = (running: unknown) => missingVariables(running, config.runtime);
+  return preflight({ names, environment, port, directory, memoryMiB, diskMiB, image, judgeConfig });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

@@ -3,6 +3,7 @@ import { Registrations, type RegistrationsArgs } from "../infra/channels/registr
 import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../infra/bundle/compatibility.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
+import { ConfigCheck } from "../infra/secrets/config-check.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
@@ -21,6 +22,7 @@ import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
 import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
+import { askForMissingVariables } from "./config-variables.ts";
 import { estimateCost } from "./estimate.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -39,6 +41,8 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const pushed = pushImage(config, bundle, secrets);
   const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;
   const attestation = new AttestationKey("attestation-key");
+  const problem = askForMissingVariables(attestation.key, { url, runtime });
+  const configCheck = new ConfigCheck("config-check", { problem });
   const gate = createGate(config);
   const bucket = new StateBucket("state", {
     accountId,
@@ -61,10 +65,13 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
         [BUNDLE_VARIABLE]: bundle.worker.hash,
         ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
       },
-      secrets: { ...runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
+      secrets: {
+        ...runtime.secrets,
+        [ATTESTATION_KEY_VARIABLE]: attestation.key,
+      },
       bucketName: bucket.bucketName,
     },
-    { dependsOn: [secrets, plan, ...(pushed ? [pushed] : [])] },
+    { dependsOn: [secrets, configCheck, plan, ...(pushed ? [pushed] : [])] },
   );
   const application = new ContainerApplication(
     "sandbox",

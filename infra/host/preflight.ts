@@ -1,5 +1,6 @@
 import { dockerAvailable } from "../shell/docker.ts";
 import { StewardError, type Reason } from "../../runtime/contract/errors.ts";
+import { configProblems } from "./preflight/config.ts";
 import { dataProblems } from "./preflight/data.ts";
 import { lookAt, type HostPlan } from "./preflight/engine.ts";
 import { portProblems } from "./preflight/port.ts";
@@ -37,6 +38,7 @@ async function findProblems(plan: HostPlan): Promise<Reason[]> {
   const found = await Promise.all([
     portProblems(plan, host),
     dataProblems(plan, host),
+    configProblems(plan, host),
     roomProblems(plan, host),
   ]);
   return found.flat();

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { ERRORS, type ErrorCode } from "../../runtime/contract/errors.ts";
-import { ROUTES, type Route, type RouteAccess } from "../../runtime/contract/routes.ts";
-import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
+import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
+import { askAsStack } from "./ask-as-stack.ts";
 
 /** One question to the deployed service. */
 export interface Check {
@@ -170,7 +170,13 @@ function channelWorks(platform: string, key: string): Check {
   return {
     name: `channel ${platform}`,
     async run(fetch, url) {
-      const response = await askAsStack(fetch, url, key, ROUTES.stackChannels);
+      const response = await askAsStack({
+        fetch,
+        url,
+        key,
+        route: ROUTES.stackChannels,
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      });
       if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
       const { state, reason, channels } = channelsAnswer.parse(await response.json());
       if (channels === undefined) {
@@ -199,7 +205,13 @@ function alertsArrive(key: string): Check {
     async run(fetch, url) {
       // Asking again would send again to those that have taken it.
       if (refused !== undefined) return refused;
-      const response = await askAsStack(fetch, url, key, ROUTES.stackAlerts);
+      const response = await askAsStack({
+        fetch,
+        url,
+        key,
+        route: ROUTES.stackAlerts,
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      });
       if (response.ok) return undefined;
       const [code, detail, fix] = await membersOf(response, ["code", "detail", "fix"]);
       const told = `${String(detail)} (${String(code)}). ${String(fix)}`;
@@ -207,16 +219,6 @@ function alertsArrive(key: string): Check {
       return told;
     },
   };
-}
-
-async function askAsStack(
-  fetch: typeof globalThis.fetch,
-  url: string,
-  key: string,
-  { method, path }: Route,
-): Promise<Response> {
-  const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, { method, path }, Date.now()) };
-  return ask(fetch, `${url}${path}`, { method, headers });
 }
 
 function closed(path: string): Check {

@@ -84,5 +84,6 @@ export const ROUTES = {
   stackBackupsVerify: { method: "POST", path: "/stack/backups/verify", access: "stack" },
   stackAlerts: { method: "POST", path: "/stack/alerts", access: "stack" },
   stackChannels: { method: "GET", path: "/stack/channels", access: "stack" },
+  stackConfigVariables: { method: "GET", path: "/stack/config-variables", access: "stack" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

@@ -35,6 +35,7 @@ import {
   requireStack,
   stackBackups,
   stackChannels,
+  stackConfigVariables,
   tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
@@ -126,6 +127,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
   app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, clock));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
+  app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));
 
   app.notFound(() => sendProblem("not_found"));

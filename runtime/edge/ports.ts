@@ -139,6 +139,8 @@ export interface Backups {
   verify(id: string): Promise<RestoreReport>;
   /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
+  /** The config that a stopped container's next start takes, as JSON text, where that is known. Wakes nothing. */
+  cachedConfig(): Promise<string | undefined>;
   /** The config file of one, a secret with the mark that it has in the file that is there now, whose sum this is. */
   configOf(id: string): Promise<ConfigText>;
 }

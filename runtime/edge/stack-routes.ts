@@ -1,5 +1,7 @@
 import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
+import { references } from "../contract/config/references.ts";
+import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
@@ -55,6 +57,20 @@ export function stackChannels(sandbox: Sandbox): Handler {
   };
 }
 
+/**
+ * `GET /stack/config-variables`: the variables that the config names, each with its place, so that a preview refuses to
+ * take one away; wakes nothing. A config that is not there yet, or is not JSON, names none.
+ */
+export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
+  return async function handleStackConfigVariables(context) {
+    const running = await sandbox.peek({ method: "GET", path: CONTROL_ROUTES.config }, "supervisor");
+    const config = running?.ok
+      ? ((await running.json()) as ContainerConfig).config
+      : parsed(await within(LIMIT_MS, backups.cachedConfig()));
+    return context.json({ references: references(config) });
+  };
+}
+
 /** `POST /stack/alerts`: sends a message that says that alerts arrive; 502 with each destination that takes none. */
 export function tryStackAlerts(settings: AlertSettings | undefined, clock: Clock): Handler {
   return async function handleTryAlerts(context) {
@@ -80,4 +96,12 @@ export function verifyStackBackup(backups: Backups, log: Log): Handler {
     log.info("the stack checks a backup", { id: newest.id });
     return context.json({ backup: newest, report: await within(LIMIT_MS, backups.verify(newest.id)) });
   };
+}
+
+function parsed(text = "null"): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

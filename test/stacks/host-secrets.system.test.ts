@@ -105,6 +105,21 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
   );
 
   test(
+    "cannot be taken away while the config names them: the preview says where, and by which command they come back",
+    async () => {
+      await setSecret("anthropicApiKey", KEYS.anthropicApiKey);
+      await subject.stack.removeConfig("steward:slackBotToken");
+      await subject.stack.removeConfig("steward:slackSigningSecret");
+      const refusal = await subject.stack.preview({ onOutput }).then(() => "", String);
+
+      expect(refusal).toContain("config_variables_missing");
+      expect(refusal).toContain("channels.slack.botToken names SLACK_BOT_TOKEN");
+      expect(refusal).toContain("pulumi config set --secret steward:slackSigningSecret");
+    },
+    UPDATE_MS,
+  );
+
+  test(
     "are in no state, no output and no log",
     async () => {
       const { stdout, stderr } = await docker(["logs", subject.names.container]);

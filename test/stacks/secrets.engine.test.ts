@@ -185,6 +185,22 @@ describe("the secrets of a serverless stack with all of them", () => {
     UPDATE_MS,
   );
 
+  test(
+    "cannot be taken away while the config names them: the preview says where, and by which command they come back",
+    async () => {
+      const { slackBotToken } = world.settings.secrets;
+      await world.stack.removeConfig("steward:slackBotToken");
+      await world.stack.removeConfig("steward:slackSigningSecret");
+      const refusal = await world.stack.preview().then(() => "", String);
+      await setSecret("slackBotToken", slackBotToken);
+
+      expect(refusal).toContain("config_variables_missing");
+      expect(refusal).toContain("channels.slack.botToken names SLACK_BOT_TOKEN");
+      expect(refusal).toContain("pulumi config set --secret steward:slackSigningSecret");
+    },
+    UPDATE_MS,
+  );
+
   async function pulumi(...words: string[]): Promise<string> {
     const { pulumiCommand, workDir, envVars } = world.stack.workspace;
     if (pulumiCommand === undefined) throw new Error("the workspace has no engine");

@@ -237,6 +237,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       create: async () => BACKUP,
       verify: async () => REPORT,
       restore: async () => REPORT,
+      cachedConfig: async () => undefined,
       configOf: async () => ({ text: "{}\n", sha256: null }),
       ...fixture.backups,
     },

@@ -1,5 +1,6 @@
 import { DATA_DIRECTORY, STATE_SCHEMA, type HostNames } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
+import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../shell/docker.ts";
 import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
@@ -17,6 +18,8 @@ export interface HostPlan {
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */
   image?: string | undefined;
+  /** Judges the config that runs, as parsed JSON: why it would not start under what is about to be deployed. */
+  judgeConfig?: (config: unknown) => Reason | undefined;
 }
 
 /** What the engine says. */
@@ -28,7 +31,9 @@ export interface Host {
   memoryBytes: number;
   rootDirectory: string;
   /** The container that is there now, running or not; the one before, where an update went back to it. */
-  container: { running: boolean; labels: Record<string, string>; data: DataMount | undefined } | undefined;
+  container:
+    | { id: string; running: boolean; labels: Record<string, string>; data: DataMount | undefined }
+    | undefined;
   /** Where the named volume lies, if there is one. */
   volumeDirectory: string | undefined;
   /** Schema up to which the image to deploy reads data; `undefined` where nobody knows. */
@@ -50,6 +55,7 @@ interface Info {
 }
 
 interface Inspected {
+  Id: string;
   State: { Running: boolean };
   Config: { Labels: Record<string, string> | null };
   Mounts: DataMount[];
@@ -68,6 +74,7 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
     memoryBytes: info.MemTotal,
     rootDirectory: info.DockerRootDir,
     container: container && {
+      id: container.Id,
       running: container.State.Running,
       labels: container.Config.Labels ?? {},
       data: container.Mounts.find(({ Destination }) => Destination === DATA_DIRECTORY),

@@ -1,5 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
+import { isReference, missingReferences } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
 
@@ -34,17 +35,11 @@ function parseProblem(error: unknown): string {
   return `Not valid JSON: ${message.replace(/, (?:\.\.\.)?".*$/s, "")}`;
 }
 
-/** References to variables that are not set. What is switched off is not looked at. */
-function missingVariables(value: unknown, environment: Environment, path: string[] = []): ConfigProblem[] {
-  if (typeof value !== "object" || value === null) return [];
-  if ("enabled" in value && value.enabled === false) return [];
-  if (isReference(value)) {
-    if (environment[value.env]) return [];
-    return [
-      { path: path.join("."), message: `Environment variable ${value.env} is not set${known(environment)}` },
-    ];
-  }
-  return Object.entries(value).flatMap(([key, item]) => missingVariables(item, environment, [...path, key]));
+function missingVariables(value: unknown, environment: Environment): ConfigProblem[] {
+  return missingReferences(value, environment).map(({ path, name }) => ({
+    path,
+    message: `Environment variable ${name} is not set${known(environment)}`,
+  }));
 }
 
 /** The variables that a reference may name and that are set: a name that is mistyped is near one of them. */
@@ -57,14 +52,6 @@ function known(environment: Environment): string {
 /** The value of a secret; empty where its variable is not set, which a checked config rules out. */
 export function resolveSecret(secret: Secret, environment: Environment): string {
   return typeof secret === "string" ? secret : (environment[secret.env] ?? "");
-}
-
-/** Whether a value of a config is a reference to a variable. */
-export function isReference(value: unknown): value is { env: string } {
-  if (typeof value !== "object" || value === null) return false;
-  if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Anything else under `env` may be a secret that was put there, and no name that may be told.
-  return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
 /** Keys of the config whose values are secrets. Below `headers` and `env` of an MCP server all are. */

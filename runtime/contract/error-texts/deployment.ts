@@ -153,6 +153,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The engine could not push the image to the registry.",
     fix: "Check that the Docker engine reaches the registry, then deploy again.",
   },
+  config_variables_missing: {
+    status: 409,
+    title: "The deployment takes away what the config names",
+    cause: "The running config names environment variables that the stack would not set any more.",
+    fix: "Set each of them again, or take what names it out of the config first: on `/_admin/config/edit`, or by `steward config unset` in the container.",
+  },
   host_not_ready: {
     status: 500,
     title: "The host cannot take this deployment",

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { formatConfigProblems } from "../../contract/config/index.ts";
-import { isReference, resolveSecret, secretValues } from "../../contract/config/text.ts";
+import { isReference } from "../../contract/config/references.ts";
+import { resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createRedactor, redactValue } from "../../contract/redact.ts";
 import { wholeReading } from "../../process/config-check.ts";

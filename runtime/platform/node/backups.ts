@@ -110,6 +110,8 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
     list: async () => (await supervisor.backups()).list(),
     create: ({ force = false } = {}) => make(force),
     verify: async (id) => (await supervisor.backups()).verify(id),
+    // A host's container does not sleep.
+    cachedConfig: async () => undefined,
     configOf: async (id) => {
       const backups = await supervisor.backups();
       return backups.showConfig(await backups.open(id));

@@ -6,7 +6,7 @@ import {
 } from "../../../runtime/contract/backup.ts";
 import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
-import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
+import { askAsStack } from "../../../infra/readiness/ask-as-stack.ts";
 import { findResource, type DeployedState } from "../deployed/state.ts";
 
 const KEY = "AttestationKey::attestation-key";
@@ -60,18 +60,13 @@ export function stackBackups(state: DeployedState): StackBackups | undefined {
   };
 }
 
-async function signedAnswer(url: string, key: string, { method, path }: Route): Promise<unknown> {
-  const signature = await signAsStack(key, { method, path }, Date.now());
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { [STACK_SIGNATURE_HEADER]: signature },
-    signal: AbortSignal.timeout(ANSWER_MS),
-  });
+async function signedAnswer(url: string, key: string, route: Route): Promise<unknown> {
+  const response = await askAsStack({ url, key, route, timeoutMs: ANSWER_MS });
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) return body;
   const told = problem.safeParse(body);
   if (told.success && Object.hasOwn(ERRORS, told.data.code)) {
     throw new StewardError(told.data.code as ErrorCode, told.data.detail);
   }
-  throw new Error(`${url}${path} answered with ${response.status}`);
+  throw new Error(`${url}${route.path} answered with ${response.status}`);
 }

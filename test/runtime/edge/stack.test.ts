@@ -46,6 +46,22 @@ describe("what the stack signs", () => {
     });
   });
 
+  it("tells which variables the config names, running and asleep, and wakes no stopped container for it", async () => {
+    const token = { path: "channels.slack.botToken", name: "SLACK_BOT_TOKEN" };
+    const slack = { botToken: { env: "SLACK_BOT_TOKEN" } };
+    const config = { channels: { slack, discord: { enabled: false, token: { env: "OFF" } } } };
+    const running = edgeFixture({ answers: { "/config": () => Response.json({ config }) } });
+    expect(await (await ask(running, ROUTES.stackConfigVariables)).json()).toEqual({ references: [token] });
+    const backups = { cachedConfig: async () => JSON.stringify(config) };
+    const asleep = edgeFixture({ state: "stopped", backups });
+    expect(await (await ask(asleep, ROUTES.stackConfigVariables)).json()).toEqual({ references: [token] });
+    expect(asleep.wakes).toEqual([]);
+    for (const text of [undefined, "{", "null", "[]"]) {
+      const unreadable = edgeFixture({ state: "stopped", backups: { cachedConfig: async () => text } });
+      expect(await (await ask(unreadable, ROUTES.stackConfigVariables)).json()).toEqual({ references: [] });
+    }
+  });
+
   it("tries alerts only where some are configured", async () => {
     expect(await (await ask(edgeFixture(), ROUTES.stackAlerts)).json()).toEqual({ tried: false });
   });

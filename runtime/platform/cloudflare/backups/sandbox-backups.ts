@@ -116,6 +116,12 @@ export class SandboxBackups implements Backups {
     });
   }
 
+  /** See {@link Backups}. */
+  async cachedConfig(): Promise<string | undefined> {
+    const { config } = await this.#cached.read();
+    return config?.text;
+  }
+
   /** See {@link Backups}. Read in the container, which has the archive's format and the file's secrets. */
   async configOf(id: string): Promise<ConfigText> {
     const manifest = await this.#find(id);

@@ -1,0 +1,21 @@
+import type { Route } from "../../runtime/contract/routes.ts";
+import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
+
+/** What {@link askAsStack} works with. */
+export interface StackQuestion {
+  /** The deployed service's address, without a path. */
+  url: string;
+  /** What the stack signs with. */
+  key: string;
+  route: Route;
+  timeoutMs: number;
+  fetch?: typeof globalThis.fetch;
+}
+
+/** Asks the deployed service for one of the routes that only its stack may ask for. Rejects where no answer comes. */
+export async function askAsStack(question: StackQuestion): Promise<Response> {
+  const { url, key, route, timeoutMs, fetch = globalThis.fetch } = question;
+  const { method, path } = route;
+  const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, { method, path }, Date.now()) };
+  return fetch(`${url}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+}
