@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type * as z from "zod";
+import { parseAlerts, type AlertSettings } from "../runtime/contract/alerts.ts";
 import { StewardError } from "../runtime/contract/errors.ts";
 import { publicHost } from "./config/checks.ts";
 import { findProblems, stewardValues, targetOf } from "./config/find.ts";
@@ -16,6 +17,8 @@ export interface ServerlessConfig extends Omit<z.output<typeof serverlessSchema>
   api: { token?: pulumi.Output<string>; baseUrl?: string };
   /** Changes the manifest of the app `slackAppId`. */
   slackConfigToken?: pulumi.Output<string>;
+  /** The addresses of alerts by e-mail. */
+  alertEmail?: AlertSettings["email"];
   runtime: RuntimeVariables;
 }
 
@@ -44,11 +47,12 @@ export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
   const values = serverlessSchema.parse(given);
   // The checks have found one of hostname and subdomain.
   const host = publicHost(values) ?? "";
-  const { slackConfigToken: token } = values;
+  const { slackConfigToken: token, alerts = "" } = values;
   return {
     ...withoutSecrets(values),
     host,
     api: cloudflareApi(source),
+    alertEmail: parseAlerts(alerts)?.email,
     runtime: runtimeVariables(values),
     ...(token !== undefined && { slackConfigToken: pulumi.secret(token) }),
   };

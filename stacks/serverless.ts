@@ -70,6 +70,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
         [ATTESTATION_KEY_VARIABLE]: attestation.key,
       },
       bucketName: bucket.bucketName,
+      email: config.alertEmail,
     },
     { dependsOn: [secrets, configCheck, plan, ...(pushed ? [pushed] : [])] },
   );

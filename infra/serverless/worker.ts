@@ -20,6 +20,8 @@ export interface WorkerArgs {
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Variables that nobody may read; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
+  /** The one way of the Worker's e-mails. Default: it sends none. */
+  email?: { from: string; to: string } | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
 }
@@ -108,13 +110,23 @@ export class Worker extends pulumi.ComponentResource {
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
 /** The bindings by name, as Cloudflare returns them, so that a refresh finds them in this order. */
-function bindings({ variables, secrets, bucketName }: WorkerArgs): Binding[] {
+function bindings({ variables, secrets, bucketName, email }: WorkerArgs): Binding[] {
   const all: Binding[] = [
     ...Object.entries(variables).map(([name, text]) => ({ name, type: "plain_text", text })),
     ...Object.entries(secrets).map(([name, text]) => ({ name, type: "secret_text", text })),
     { name: BINDINGS.sandbox, type: "durable_object_namespace", className: SANDBOX_CLASS },
     { name: BINDINGS.state, type: "r2_bucket", bucketName },
     { name: BINDINGS.version, type: "version_metadata" },
+    ...(email === undefined
+      ? []
+      : [
+          {
+            name: BINDINGS.email,
+            type: "send_email",
+            allowedDestinationAddresses: [pulumi.secret(email.to)],
+            allowedSenderAddresses: [pulumi.secret(email.from)],
+          },
+        ]),
   ];
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -8,6 +8,7 @@ const MODELLED = new Set([
   "r2_bucket",
   "durable_object_namespace",
   "version_metadata",
+  "send_email",
 ]);
 
 /**

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { parseDuration } from "./duration.ts";
 
 const httpsUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https address" });
+const emailAddress = () => z.email({ error: "must be an e-mail address" });
 
 /** What `steward:alerts` and the variable ALERTS hold. Made when it is read, and not while a Worker starts. */
 export const alertsSchema = () =>
@@ -14,7 +15,12 @@ export const alertsSchema = () =>
       signingKey: z.optional(z.string().check(z.minLength(16, "must have at least 16 characters"))),
       /** A Slack incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
       slack: z.optional(httpsUrl()),
-      /** How long something fails before it is told. */
+      /**
+       * An e-mail, sent by Cloudflare: `from` is on a domain with Email Routing, `to` is a verified address.
+       * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
+       */
+      email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),
+      /** The time that something has to fail before it is told. */
       after: z._default(
         z
           .string()
@@ -29,8 +35,8 @@ export const alertsSchema = () =>
     })
     .check(
       z.refine(
-        ({ webhook, slack }) => webhook !== undefined || slack !== undefined,
-        "must have webhook or slack",
+        ({ webhook, slack, email }) => [webhook, slack, email].some((one) => one !== undefined),
+        "must have webhook, slack or email",
       ),
       z.refine(({ webhook, signingKey }) => (webhook === undefined) === (signingKey === undefined), {
         path: ["signingKey"],

@@ -40,7 +40,12 @@ export const RESTORE_MARKER = "restore.json";
 export const SANDBOX_CLASS = "Sandbox";
 
 /** The Worker's bindings that are not environment variables. */
-export const BINDINGS = { sandbox: "SANDBOX", state: "STATE", version: "VERSION" } as const;
+export const BINDINGS = {
+  sandbox: "SANDBOX",
+  state: "STATE",
+  version: "VERSION",
+  email: "ALERT_EMAIL",
+} as const;
 
 /** What the host deployment is known by on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };

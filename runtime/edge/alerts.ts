@@ -32,25 +32,61 @@ export interface Alert {
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
+  /** Where the platform sends e-mail. Rejects if it does not take the message. */
+  sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
+}
+
+/** An e-mail in plain text. */
+export interface Email {
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** A way to one destination. Resolves to what went wrong, or `undefined`; no address is in it. */
+type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
+
+const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
+  async webhook(sender, alerts) {
+    const { name, webhook = "", signingKey = "" } = sender.settings;
+    const seconds = Math.floor(sender.clock() / 1_000);
+    const body = JSON.stringify({ name, at: new Date(seconds * 1_000).toISOString(), alerts });
+    const signature = `t=${seconds},v1=${await hmacHex(signingKey, `${seconds}.${body}`)}`;
+    return post(sender, webhook, body, { [ALERT_SIGNATURE_HEADER]: signature });
+  },
+  slack(sender, alerts) {
+    const { name, slack = "" } = sender.settings;
+    return post(sender, slack, JSON.stringify({ text: slackText(name, alerts) }));
+  },
+  async email({ settings: { name, email }, sendEmail }, alerts) {
+    if (email === undefined || sendEmail === undefined) return "this deployment sends none";
+    const subject = `${name}: ${alerts.map(subjectLine).join(", ")}`;
+    try {
+      await withinTime(sendEmail({ ...email, subject, text: emailText(alerts) }));
+      return undefined;
+    } catch {
+      // The error may name an address.
+      return "Cloudflare did not take it: `from` needs a domain with Email Routing, and `to` a verified address";
+    }
+  },
+};
+const DESTINATIONS = Object.keys(WAYS) as (keyof typeof WAYS)[];
+
+function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
+  return DESTINATIONS.filter((destination) => settings[destination] !== undefined);
 }
 
 /** Sends alerts to every destination. Returns what went wrong, by destination; no address is in it. */
 export async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
-  const { name, webhook, signingKey = "", slack } = sender.settings;
-  const seconds = Math.floor(sender.clock() / 1_000);
-  const body = JSON.stringify({ name, at: new Date(seconds * 1_000).toISOString(), alerts });
-  const results = await Promise.all([
-    webhook === undefined ? undefined : post(sender, webhook, body, await signed(signingKey, seconds, body)),
-    slack === undefined ? undefined : post(sender, slack, JSON.stringify({ text: slackText(name, alerts) })),
-  ]);
-  return results.flatMap((problem, at) =>
-    problem === undefined ? [] : [`${at === 0 ? "webhook" : "slack"}: ${problem}`],
+  const results = await Promise.all(
+    destinationsOf(sender.settings).map(async (destination) => {
+      const problem = await WAYS[destination](sender, alerts);
+      return problem === undefined ? [] : [`${destination}: ${problem}`];
+    }),
   );
-}
-
-async function signed(key: string, seconds: number, body: string): Promise<Record<string, string>> {
-  return { [ALERT_SIGNATURE_HEADER]: `t=${seconds},v1=${await hmacHex(key, `${seconds}.${body}`)}` };
+  return results.flat();
 }
 
 /** Sends a message that says that alerts arrive. */
@@ -81,6 +117,28 @@ async function post(
     // The error may name the address, which is a secret.
     return "did not answer";
   }
+}
+
+function withinTime<T>(work: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_resolve, reject) => {
+    AbortSignal.timeout(TIMEOUT_MS).addEventListener("abort", () => reject(new Error("too late")));
+  });
+  return Promise.race([work, late]);
+}
+
+function subjectLine({ state, subject }: Alert): string {
+  return state === "test"
+    ? "a test of alerts"
+    : `${subject} ${state === "failing" ? "fails" : "has recovered"}`;
+}
+
+function emailText(alerts: readonly Alert[]): string {
+  const blocks = alerts.map(({ state, subject, title, fix, since }) => {
+    if (state === "test") return `${title}.`;
+    if (state === "recovered") return `${subject} has recovered.`;
+    return `${subject} fails since ${since}: ${title}.${fix === undefined ? "" : `\n${fix}`}`;
+  });
+  return `${blocks.join("\n\n")}\n`;
 }
 
 function slackText(name: string, alerts: readonly Alert[]): string {
@@ -166,7 +224,7 @@ export class Alerts {
     if (alerts.length > 0) {
       const problems = await sendAlerts(this.#options, alerts);
       for (const problem of problems) log.error("an alert was not taken", { problem });
-      if (problems.length < this.#destinations) {
+      if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
         // Nobody has heard of it: it is told at the next look.
@@ -175,11 +233,6 @@ export class Alerts {
     }
     const text = JSON.stringify(found);
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
-  }
-
-  get #destinations(): number {
-    const { webhook, slack } = this.#options.settings;
-    return [webhook, slack].filter((url) => url !== undefined).length;
   }
 
   /** What fails now. What a gateway that is down or asleep does not tell stays as it was. */

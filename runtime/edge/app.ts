@@ -27,6 +27,7 @@ import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics-routes.ts";
+import type { AlertSender } from "./alerts.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -59,13 +60,16 @@ export interface EdgeOptions {
   identify: Identify;
   /** Signing in by form, where no identity gateway does it. */
   signIn?: SignIn;
+  /** Sends an e-mail, where the platform offers it. */
+  sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
   log: Log;
 }
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, attestation, ledger, sandbox, backups, identify, signIn, clock, log } = options;
+  const { settings, bundle, attestation, ledger, sandbox, backups, identify, signIn, sendEmail, clock, log } =
+    options;
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -125,7 +129,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
-  app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, clock));
+  app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, { sendEmail, clock }));
   app.get(ROUTES.stackChannels.path, stackChannels(sandbox));
   app.get(ROUTES.stackConfigVariables.path, stackConfigVariables(sandbox, backups));
   app.post(ROUTES.stackBackupsVerify.path, verifyStackBackup(backups, log));

@@ -7,7 +7,7 @@ import type { Log } from "../contract/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf } from "./limits.ts";
 import { within } from "./operate.ts";
-import { tryAlerts } from "./alerts.ts";
+import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
@@ -72,9 +72,12 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
 }
 
 /** `POST /stack/alerts`: sends a message that says that alerts arrive; 502 with each destination that takes none. */
-export function tryStackAlerts(settings: AlertSettings | undefined, clock: Clock): Handler {
+export function tryStackAlerts(
+  settings: AlertSettings | undefined,
+  sender: Pick<AlertSender, "sendEmail" | "clock">,
+): Handler {
   return async function handleTryAlerts(context) {
-    const problems = settings === undefined ? [] : await tryAlerts({ settings, fetch, clock });
+    const problems = settings === undefined ? [] : await tryAlerts({ ...sender, settings, fetch });
     if (problems.length > 0) throw new StewardError("alerts_failed", problems.join("; "));
     return context.json({ tried: settings !== undefined });
   };

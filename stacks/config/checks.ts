@@ -1,3 +1,4 @@
+import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import { budget } from "./budget.ts";
 import type { ConfigProblem } from "./problems.ts";
 import type { Values } from "./values.ts";
@@ -34,6 +35,7 @@ export const hostChecks: readonly Check[] = [
   (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
   loopbackTeamDomain,
   twoSignIns,
+  emailOnHost,
   ownTwice,
   placeholders,
 ];
@@ -125,6 +127,18 @@ function address({ hostname, subdomain }: Values): ConfigProblem[] {
           fix: "pulumi config rm steward:subdomain, or steward:hostname",
         },
       ];
+}
+
+/** Cloudflare sends the e-mails. */
+function emailOnHost({ alerts }: Values): ConfigProblem[] {
+  if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
+  return [
+    {
+      key: "steward:alerts",
+      problem: "email: a host has nothing that sends e-mail",
+      fix: "give slack or webhook in its place, in steward:alerts",
+    },
+  ];
 }
 
 /** The token would sign nobody in: the identity gateway does, also for Bearers. */

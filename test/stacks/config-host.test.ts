@@ -48,6 +48,13 @@ describe("a host stack's configuration", () => {
     ]);
   });
 
+  test("sends no e-mail", () => {
+    const alerts = { "steward:alerts": '{"email":{"from":"steward@acme.dev","to":"ops@acme.dev"}}' };
+    expect(problems({ ...HOST, ...alerts }, [...SECRETS, "steward:alerts"])).toEqual([
+      "steward:alerts: email: a host has nothing that sends e-mail",
+    ]);
+  });
+
   test("polls Telegram with the bot's token alone", () => {
     expect(problems({ ...HOST, "steward:telegramBotToken": "1:a" })).toEqual([]);
   });

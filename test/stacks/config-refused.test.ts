@@ -146,7 +146,7 @@ test.each<[string, Record<string, string | undefined>, string]>([
   [
     "alerts that go nowhere",
     { "steward:alerts": '{"after":"5m"}' },
-    'steward:alerts: must have webhook or slack; must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}',
+    'steward:alerts: must have webhook, slack or email; must be an object such as {"slack": "https://hooks.slack.com/services/…", "after": "5m"}',
   ],
   [
     "a webhook whose messages nobody could tell from forged ones",

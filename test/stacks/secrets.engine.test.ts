@@ -16,6 +16,7 @@ const OPENAI_KEY = "sk-openai-the-first-key-0123456789";
 const OPENAI_RENEWED = "sk-openai-the-renewed-key-0123456789";
 /** A secret that no field of the stack's configuration is for. */
 const OWN_SECRET = "a-secret-of-the-operators-own-0123456789";
+const ALERTS = JSON.stringify({ email: { from: "steward@acme.dev", to: "ops@acme.dev" } });
 const WRONG = "sk-openai-a-wrong-key-0123456789";
 const REFUSED_AFTER_MS = 8_000;
 
@@ -50,6 +51,7 @@ describe("the secrets of a serverless stack with all of them", () => {
     const endpoints = { ...world.platforms.endpoints, openai: `${openai.url}/v1` };
     await world.stack.setConfig("steward:endpoints", { value: JSON.stringify(endpoints) });
     await setSecret("openaiApiKey", OPENAI_KEY);
+    await setSecret("alerts", ALERTS);
     await setSecret("secrets", JSON.stringify({ MISTRAL_API_KEY: OWN_SECRET }));
   }, ENGINE_MS);
 
@@ -92,8 +94,11 @@ describe("the secrets of a serverless stack with all of them", () => {
       const { readiness } = await up();
 
       expect(readiness).toContain("ok   GET /readyz with the secrets that were deployed");
+      // An e-mail was sent by the Worker's own binding.
+      expect(readiness).toContain("ok   alerts");
       const { attestation, secrets } = await running();
       expect(Object.keys(secrets)).toEqual([
+        "ALERTS",
         "ANTHROPIC_API_KEY",
         "DISCORD_BOT_TOKEN",
         "OPENAI_API_KEY",
@@ -173,7 +178,7 @@ describe("the secrets of a serverless stack with all of them", () => {
       ]);
 
       const secrets = await allSecrets();
-      expect(secrets.size).toBe(14);
+      expect(secrets.size).toBe(15);
       // What is looked for would be found.
       expect(leaks(await pulumi("stack", "export", "--show-secrets"), OPENAI_RENEWED)).toBe(true);
       expect(leaks(Buffer.from(`key=${OPENAI_KEY};`).toString("base64"), OPENAI_KEY)).toBe(true);
@@ -226,6 +231,7 @@ describe("the secrets of a serverless stack with all of them", () => {
         OPENAI_KEY,
         OPENAI_RENEWED,
         OWN_SECRET,
+        ALERTS,
         WRONG,
         [ATTESTATION_KEY_VARIABLE]: JSON.parse(key ?? "null"),
       }),

@@ -116,6 +116,23 @@ describe("the shape of the serverless stack", () => {
     expect(JSON.stringify(resources)).not.toContain("mistral-key");
   });
 
+  test("alerts by e-mail bind the Worker to one sender and one receiver, and to none otherwise", async () => {
+    const email = { from: "steward@acme.dev", to: "ops@acme.dev" };
+    const emailBinding = async (changes: Record<string, ConfigMap[string]>) => {
+      const current = (await shape("dev", changes)).find(({ name }) => name === "worker-current");
+      return (current?.inputs["bindings"] as { type: string }[]).filter(({ type }) => type === "send_email");
+    };
+
+    expect(await emailBinding({})).toEqual([]);
+    const bound = await emailBinding({
+      "steward:alerts": { value: JSON.stringify({ email }), secret: true },
+    });
+    expect(bound).toMatchObject([
+      { name: "ALERT_EMAIL", allowedSenderAddresses: [expect.anything()], allowedDestinationAddresses: [{}] },
+    ]);
+    expect(JSON.stringify(bound)).not.toContain("acme.dev");
+  });
+
   test("without operators there is no identity gateway, and the Worker gets no audience", async () => {
     const resources = await shape("dev", { "steward:operators": undefined, "steward:teamDomain": undefined });
 

@@ -99,9 +99,20 @@ function bindingOf(script: DeployedScript, binding: BindingRecord): NonNullable<
       };
     case "version_metadata":
       return { type: "json", value: { id: script.versionId, tag: "", timestamp: script.versionCreatedOn } };
+    // Miniflare keeps each message in a file and delivers none; that a domain has Email Routing is not modelled.
+    case "send_email":
+      return {
+        type: "send-email",
+        allowedDestinationAddresses: addresses(binding["allowed_destination_addresses"]),
+        allowedSenderAddresses: addresses(binding["allowed_sender_addresses"]),
+      };
     default:
       throw new Error(`binding ${binding.name} is of the type ${binding.type}, which the upload refuses`);
   }
+}
+
+function addresses(list: unknown): string[] | undefined {
+  return Array.isArray(list) ? list.map(String) : undefined;
 }
 
 function contentOf(type: ModuleType, content: Uint8Array): string | Uint8Array<ArrayBuffer> {

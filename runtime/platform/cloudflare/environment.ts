@@ -1,6 +1,7 @@
-import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
+import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
 import { readEdgeSettings, type EdgeSettings, type Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
+import type { AlertSender } from "../../edge/alerts.ts";
 import type { Ledger, Sandbox } from "../../edge/ports.ts";
 import type { BackupsDoor } from "./backups/remote.ts";
 
@@ -15,6 +16,8 @@ export interface WorkerEnvironment {
   STATE: R2Bucket;
   /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
   VERSION?: { id: string };
+  /** Only where alerts go out by e-mail. */
+  ALERT_EMAIL?: SendEmail;
 }
 
 /** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */
@@ -26,4 +29,9 @@ export function readWorker(env: WorkerEnvironment): { variables: Environment; se
   const result = readEdgeSettings(variables);
   if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
   return { variables, settings: result.settings };
+}
+
+/** Returns the way to send an e-mail, where the Worker is bound to one. */
+export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSender["sendEmail"] {
+  return binding && ((email) => binding.send(email));
 }

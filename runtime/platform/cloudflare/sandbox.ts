@@ -35,7 +35,7 @@ import { Deliveries } from "./deliveries.ts";
 import { DueSchedule } from "./due-schedule.ts";
 import { DutyCycle } from "./duty-cycle.ts";
 import { durableSql } from "./durable-sql.ts";
-import { readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
+import { emailOf, readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 import { LastUse } from "./last-use.ts";
 import { Notes } from "./notes.ts";
@@ -133,6 +133,7 @@ export class Sandbox
       new Alerts({
         settings: settings.alerts,
         fetch: (input, init) => fetch(input, init),
+        sendEmail: emailOf(env),
         sandbox: {
           status: () => this.#life.status(),
           peek: (request, port) => this.#life.peek(request, port),

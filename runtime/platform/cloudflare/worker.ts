@@ -8,7 +8,7 @@ import { live } from "../../edge/home-route.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { remoteBackups } from "./backups/remote.ts";
 import { opensChat, proxyChat } from "./chat-proxy.ts";
-import { readWorker, type WorkerEnvironment } from "./environment.ts";
+import { emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 
 export { Sandbox } from "./sandbox.ts";
@@ -42,6 +42,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       peek: (request, port) => object().peek(request, port),
     },
     backups: remoteBackups(object),
+    sendEmail: emailOf(env),
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,
     log: consoleLog(variables),

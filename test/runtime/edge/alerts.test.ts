@@ -5,7 +5,14 @@ import type { GatewayStatus, SandboxStatus } from "../../../runtime/contract/con
 import { reason } from "../../../runtime/contract/errors.ts";
 import { readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { hmacHex } from "../../../runtime/contract/stack-signature.ts";
-import { ALERT_SIGNATURE_HEADER, Alerts, tryAlerts, type Alert } from "../../../runtime/edge/alerts.ts";
+import {
+  ALERT_SIGNATURE_HEADER,
+  Alerts,
+  sendAlerts,
+  tryAlerts,
+  type Alert,
+  type Email,
+} from "../../../runtime/edge/alerts.ts";
 import type { BackupsStatus } from "../../../runtime/edge/ports.ts";
 
 const MINUTE = 60_000;
@@ -148,7 +155,8 @@ it("a webhook's message is signed over its time and its body, and Slack's has no
   const { world, pass, sent } = deployment({ ...SETTINGS, name: "<prod> & co" });
   world.state = "crash-looping";
   await pass(6);
-  const [hook, slack] = sent;
+  const hook = sent.find(({ url }) => url === WEBHOOK);
+  const slack = sent.find(({ url }) => url === SLACK);
   const [, seconds = "", mac = ""] =
     /^t=(\d+),v1=([0-9a-f]{64})$/.exec(hook?.headers[ALERT_SIGNATURE_HEADER] ?? "") ?? [];
   expect(mac).toBe(await hmacHex(KEY, `${seconds}.${hook?.body}`));
@@ -159,15 +167,50 @@ it("is tried by a message that says so, and names who did not take it", async ()
   const { world, fetch, sent } = deployment();
   const sender = { settings: SETTINGS, fetch, clock: () => world.now };
   expect(await tryAlerts(sender)).toEqual([]);
-  expect(JSON.parse(sent[0]?.body ?? "").alerts).toMatchObject([{ state: "test" }]);
+  expect(JSON.parse(sent.find(({ url }) => url === WEBHOOK)?.body ?? "").alerts).toMatchObject([
+    { state: "test" },
+  ]);
   world.status = 404;
   expect(await tryAlerts(sender)).toEqual(["webhook: answered with 404", "slack: answered with 404"]);
+});
+
+it("goes out by e-mail where the platform sends one, and tells no address of one that was not taken", async () => {
+  const { world, fetch } = deployment();
+  const email = { from: "steward@acme.dev", to: "ops@acme.dev" };
+  const emails: Email[] = [];
+  const sender = { settings: { name: "prod", email, after: "5m" }, fetch, clock: () => world.now };
+  const sendEmail = async (one: Email): Promise<void> => void emails.push(one);
+  expect(await tryAlerts({ ...sender, sendEmail })).toEqual([]);
+  const since = "2026-11-20T10:00:00.000Z";
+  await sendAlerts({ ...sender, sendEmail }, [
+    { state: "failing", subject: "gateway", title: "The gateway is not ready", fix: "Read its logs.", since },
+    { state: "recovered", subject: "backups", title: "", since },
+  ]);
+  expect(emails).toMatchObject([
+    { ...email, subject: "prod: a test of alerts" },
+    {
+      subject: "prod: gateway fails, backups has recovered",
+      text: `gateway fails since ${since}: The gateway is not ready.\nRead its logs.\n\nbackups has recovered.\n`,
+    },
+  ]);
+
+  const refused = () => Promise.reject(new Error("destination ops@acme.dev is not verified"));
+  for (const [sent, problem] of [
+    [refused, "email: Cloudflare did not take it"],
+    [undefined, "email: this deployment sends none"],
+  ] as const) {
+    const problems = (await tryAlerts({ ...sender, sendEmail: sent })).join("\n");
+    expect(problems).toContain(problem);
+    expect(problems).not.toContain("acme.dev");
+  }
 });
 
 describe("ALERTS", () => {
   it.each<[string, boolean]>([
     [JSON.stringify({ slack: SLACK }), true],
     [JSON.stringify({ webhook: WEBHOOK, signingKey: KEY, after: "30s" }), true],
+    [JSON.stringify({ email: { from: "steward@acme.dev", to: "ops@acme.dev" } }), true],
+    [JSON.stringify({ email: { from: "steward", to: "ops@acme.dev" } }), false],
     [JSON.stringify({}), false],
     [JSON.stringify({ webhook: WEBHOOK }), false],
     [JSON.stringify({ slack: "ftp://x.example" }), false],
