@@ -120,7 +120,9 @@ describe("the shape of the serverless stack", () => {
     const email = { from: "steward@acme.dev", to: "ops@acme.dev" };
     const emailBinding = async (changes: Record<string, ConfigMap[string]>) => {
       const current = (await shape("dev", changes)).find(({ name }) => name === "worker-current");
-      return (current?.inputs["bindings"] as { type: string }[]).filter(({ type }) => type === "send_email");
+      return ((current?.inputs["bindings"] ?? []) as { type: string }[]).filter(
+        ({ type }) => type === "send_email",
+      );
     };
 
     expect(await emailBinding({})).toEqual([]);
