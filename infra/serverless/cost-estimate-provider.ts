@@ -29,7 +29,9 @@ export const costEstimateProvider: dynamic.ResourceProvider<EstimateInputs, Esti
     const measured = duty?.measured ?? before;
     const now = { ...settings, ...(measured && { measured }) };
     const line = costLine(now, deployed && { ...deployed, measured });
-    const why = news.sleepAfter === "never" ? undefined : duty?.unmeasured;
+    const sleeps = news.sleepAfter !== "never";
+    const why =
+      sleeps && measured?.sleepAfterMs === null ? "the deployed container never sleeps" : duty?.unmeasured;
     process.stdout.write(`${line}${why === undefined ? "" : `. Not measured: ${why}`}\n`);
     const kept = before !== undefined && hardlyMoves(now, before) ? { ...now, measured: before } : now;
     return { inputs: { ...kept, line: costLine(kept) } };

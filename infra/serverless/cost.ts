@@ -16,8 +16,8 @@ export interface CostInputs {
 
 /** How long a deployed container was awake. */
 export interface MeasuredDuty extends Duty {
-  /** The wait before its sleep meanwhile. */
-  sleepAfterMs: number;
+  /** The wait before its sleep meanwhile; `null` for `never`. */
+  sleepAfterMs: number | null;
 }
 
 /** What is assumed of the use where nobody says more: so many conversations a day, each so long. */
@@ -33,14 +33,22 @@ const NOTICED = 0.1;
  * Hours a day that the container runs: a conversation, then the while until it sleeps. What was measured with
  * another while is reckoned over, as if every run ended that much later or sooner.
  */
-export function awakeHoursOf({ sleepAfter, awakeHours, measured }: CostInputs): number {
-  const sleepHours = (parseDuration(sleepAfter) ?? 0) / HOUR_MS;
+export function awakeHoursOf(inputs: CostInputs): number {
+  const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;
+  const measured = usableMeasure(inputs);
+  if (measured?.sleepAfterMs === null) return measured.awakeHours;
   if (sleepHours === Number.POSITIVE_INFINITY) return 24;
   if (measured !== undefined) {
     const longer = sleepHours - measured.sleepAfterMs / HOUR_MS;
     return Math.min(24, Math.max(0, measured.awakeHours + measured.startsADay * longer));
   }
-  return awakeHours ?? Math.min(24, USE.conversations * (USE.hoursEach + sleepHours));
+  return inputs.awakeHours ?? Math.min(24, USE.conversations * (USE.hoursEach + sleepHours));
+}
+
+/** What was measured, unless only one of the two containers ever sleeps: then it tells nothing of the other. */
+function usableMeasure({ sleepAfter, measured }: CostInputs): MeasuredDuty | undefined {
+  const isNever = parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
+  return isNever === (measured?.sleepAfterMs === null) ? measured : undefined;
 }
 
 /**
@@ -88,12 +96,12 @@ function describe(inputs: CostInputs): string {
 }
 
 /** What the hours come of. */
-function basis({ sleepAfter, measured }: CostInputs): string {
-  const sleepAfterMs = parseDuration(sleepAfter);
-  if (sleepAfterMs === Number.POSITIVE_INFINITY) return "";
-  if (measured === undefined) return " as expected";
+function basis(inputs: CostInputs): string {
+  const sleepAfterMs = parseDuration(inputs.sleepAfter);
+  const measured = usableMeasure(inputs);
+  if (measured === undefined) return sleepAfterMs === Number.POSITIVE_INFINITY ? "" : " as expected";
   const over = measuredOver(measured.measuredHours);
-  if (measured.sleepAfterMs === sleepAfterMs) return ` as ${over}`;
+  if ((measured.sleepAfterMs ?? Number.POSITIVE_INFINITY) === sleepAfterMs) return ` as ${over}`;
   return `, reckoned from ${hours(measured.awakeHours)} h ${over}`;
 }
 

@@ -37,7 +37,6 @@ function measuredIn(text: string, now: number): DutyReading {
   const read = dutyRecord.safeParse(parsed(text));
   if (!read.success) return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
   const { sleepAfterMs } = read.data;
-  if (sleepAfterMs === null) return { unmeasured: "the deployed container never sleeps" };
   const { measuredHours, awakeHours, startsADay } = dutyOf(read.data, now);
   if (measuredHours < SHORTEST_DUTY_HOURS) {
     const hours = Math.floor(measuredHours);

@@ -117,6 +117,15 @@ describe("how long the deployed container is awake", () => {
     expect(line).toContain("(lite, sleepAfter never, awake 24 h a day), +$0.34 a month to what is deployed");
   });
 
+  test("is measured for a container that never sleeps too, and tells nothing then of one that does", async () => {
+    await store(recordOf(23.5, { changes: { sleepAfterMs: null } }));
+    const deployed = await estimated(NOTHING, { sleepAfter: "never" });
+    expect(deployed.line).toContain("(lite, sleepAfter never, awake 23.5 h a day as measured over 12 days)");
+    const { line } = await estimated(deployed.inputs);
+    expect(line).toContain("awake 2 h a day as expected)");
+    expect(line).toContain("Not measured: the deployed container never sleeps");
+  });
+
   test("stays as it was last measured if nothing can be read, with the reason", async () => {
     await store(recordOf(3.4));
     const deployed = await estimated(NOTHING);
@@ -153,11 +162,6 @@ describe("how long the deployed container is awake", () => {
         "after less than a day",
         recordOf(3, { changes: { since: new Date(Date.now() - 5.5 * HOUR).toISOString() } }),
         "it takes 24 hours, and there are 5",
-      ],
-      [
-        "by a container that never sleeps",
-        recordOf(24, { changes: { sleepAfterMs: null } }),
-        "the deployed container never sleeps",
       ],
     ])("%s", async (_where, content, reason) => {
       await store(content);
