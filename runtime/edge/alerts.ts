@@ -155,6 +155,8 @@ function slackText(name: string, alerts: readonly Alert[]): string {
 /** What is looked at, and where it is kept what was told. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
+  /** Whether the gateway is to run always: then a stopped one is an outage. */
+  neverSleeps: boolean;
   backups: Pick<Backups, "status">;
   /** When the oldest event came that is still to be answered; milliseconds since the epoch. */
   oldestEvent(): number | undefined;
@@ -237,7 +239,7 @@ export class Alerts {
 
   /** What fails now. What a gateway that is down or asleep does not tell stays as it was. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
-    const { sandbox, backups, oldestEvent } = this.#options;
+    const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason }, details, copies] = await Promise.all([
       sandbox.status(),
       gatewayDetails(sandbox),
@@ -248,7 +250,8 @@ export class Alerts {
       const known = before[subject];
       found[subject] = known === undefined ? { code, since } : { ...known, code };
     };
-    if (state !== "ready" && state !== "stopped") fails("gateway", reason?.code ?? "gateway_not_ready");
+    if (state !== "ready" && (neverSleeps || state !== "stopped"))
+      fails("gateway", reason?.code ?? "gateway_not_ready");
     if (copies.problem !== undefined) fails("backups", copies.problem.code);
     const oldest = oldestEvent();
     if (oldest !== undefined && now - oldest >= this.#afterMs) fails("events", "events_waiting", oldest);

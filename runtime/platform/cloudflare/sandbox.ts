@@ -134,6 +134,7 @@ export class Sandbox
         settings: settings.alerts,
         fetch: (input, init) => fetch(input, init),
         sendEmail: emailOf(env),
+        neverSleeps: !Number.isFinite(this.#sleepAfterMs),
         sandbox: {
           status: () => this.#life.status(),
           peek: (request, port) => this.#life.peek(request, port),

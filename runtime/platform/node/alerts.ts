@@ -16,6 +16,7 @@ export function hostAlerts({ home, ledger, ...options }: HostAlertsOptions): { s
   const file = path.join(home, "alerts.json");
   const alerts = new Alerts({
     ...options,
+    neverSleeps: true,
     fetch: (input, init) => fetch(input, init),
     clock: Date.now,
     oldestEvent: () => ledger.oldestOpen(),

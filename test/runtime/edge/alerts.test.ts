@@ -28,7 +28,7 @@ const SETTINGS: AlertSettings = {
 };
 
 /** Alerts over a deployment that a test sets, and what was sent. */
-function deployment(settings: AlertSettings = SETTINGS) {
+function deployment(settings: AlertSettings = SETTINGS, { neverSleeps = false } = {}) {
   const world = {
     now: 1_795_000_000_000,
     state: "ready" as SandboxStatus["state"],
@@ -49,6 +49,7 @@ function deployment(settings: AlertSettings = SETTINGS) {
     new Alerts({
       settings,
       fetch,
+      neverSleeps,
       clock: () => world.now,
       sandbox: {
         status: async () => ({ state: world.state, since: "", restarts: 0 }),
@@ -73,6 +74,20 @@ function deployment(settings: AlertSettings = SETTINGS) {
 }
 
 describe("an outage", () => {
+  it("is a stopped container where it is to run always, and none where it sleeps", async () => {
+    const asleep = deployment();
+    asleep.world.state = "stopped";
+    await asleep.pass(10);
+    expect(asleep.told()).toEqual([]);
+
+    const always = deployment(SETTINGS, { neverSleeps: true });
+    always.world.state = "stopped";
+    await always.pass(10);
+    expect(always.told()).toMatchObject([
+      { state: "failing", subject: "gateway", code: "gateway_not_ready" },
+    ]);
+  });
+
   it("is told once when it has lasted, again after six hours, and when it is over", async () => {
     const { world, pass, told } = deployment();
     await pass(3);
