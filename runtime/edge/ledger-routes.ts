@@ -31,7 +31,7 @@ export function debugLedger(ledger: Ledger): Handler {
 /** `POST /_admin/api/ledger/replay` `{key}`: an entry that failed or was ignored is delivered as if it had just come. */
 export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> {
   return async function handleReplay(context) {
-    const { value } = await readJsonBody(context.req.raw);
+    const value = await readJsonBody(context.req.raw);
     const body = replayBody.safeParse(value);
     if (!body.success) throw new StewardError("body_invalid", 'The body is not {"key": "<platform>:<id>"}.');
     const { key } = body.data;

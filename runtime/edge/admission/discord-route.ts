@@ -2,7 +2,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { isDiscordCommand, isPrivateAnswer } from "../../contract/discord-commands.ts";
 import type { Clock } from "../ports.ts";
 import { sendProblem } from "../problems.ts";
-import { readJsonBody } from "./body.ts";
+import { parseJsonObject, readJsonText } from "./body.ts";
 import {
   AUTOCOMPLETE,
   commandInteraction,
@@ -42,7 +42,7 @@ export function discordInteractions({
 }: DiscordInteractionsOptions): Pick<WebhookOptions, "read" | "recorded"> {
   return {
     async read(request) {
-      const { text, value } = await readJsonBody(request);
+      const text = await readJsonText(request);
       if (publicKey === undefined) {
         throw new StewardError("channel_not_configured", "DISCORD_PUBLIC_KEY is not set.");
       }
@@ -54,6 +54,7 @@ export function discordInteractions({
       if (!(await verifyDiscord(publicKey, signed, clock()))) {
         return { kind: "answer", response: sendProblem("signature_invalid", undefined, { status: 401 }) };
       }
+      const value = parseJsonObject(text);
       const kind = interaction.safeParse(value);
       if (!kind.success) throw new StewardError("body_invalid", "The body is not an interaction.");
       if (kind.data.type === PING) return { kind: "answer", response: Response.json({ type: PONG }) };

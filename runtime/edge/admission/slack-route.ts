@@ -1,8 +1,11 @@
 import { StewardError } from "../../contract/errors.ts";
 import type { Clock } from "../ports.ts";
-import { readJsonBody } from "./body.ts";
+import { parseJsonObject, readJsonText } from "./body.ts";
 import { slackDelivery, urlVerification, verifySlack } from "./slack.ts";
 import type { WebhookOptions } from "./webhook.ts";
+
+/** Characters of an unsigned body that are parsed: a challenge has fewer. */
+const LONGEST_UNSIGNED = 8_192;
 
 /** What {@link slackEvents} works with. */
 export interface SlackEventsOptions {
@@ -16,8 +19,10 @@ export interface SlackEventsOptions {
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
-    const { text, value } = await readJsonBody(request);
-    const verification = urlVerification.safeParse(value);
+    const text = await readJsonText(request);
+    // A short body that is not JSON is told so, signed or not: whoever types it by hand learns what is wrong.
+    const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
+    const verification = urlVerification.safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
@@ -30,7 +35,7 @@ export function slackEvents({ signingSecret, clock }: SlackEventsOptions): Webho
       signature: request.headers.get("x-slack-signature"),
     };
     if (!(await verifySlack(signingSecret, signed, clock()))) throw new StewardError("signature_invalid");
-    const delivery = slackDelivery(value, clock());
+    const delivery = slackDelivery(short ?? parseJsonObject(text), clock());
     // Verified, but of a kind that has no event id and wants no answer, such as app_rate_limited.
     if (delivery === undefined) return { kind: "answer", response: new Response(null, { status: 200 }) };
     return { kind: "event", delivery };

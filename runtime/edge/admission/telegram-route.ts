@@ -1,7 +1,7 @@
 import { StewardError } from "../../contract/errors.ts";
 import { sameToken } from "../../contract/token.ts";
 import type { Clock } from "../ports.ts";
-import { readJsonBody } from "./body.ts";
+import { parseJsonObject, readJsonText } from "./body.ts";
 import { telegramDelivery } from "./telegram.ts";
 import type { WebhookOptions } from "./webhook.ts";
 
@@ -20,14 +20,14 @@ export interface TelegramUpdatesOptions {
  */
 export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): WebhookOptions["read"] {
   return async function readTelegramRequest(request) {
-    const { value } = await readJsonBody(request);
+    const text = await readJsonText(request);
     if (secret === undefined) {
       throw new StewardError("channel_not_configured", "TELEGRAM_WEBHOOK_SECRET is not set.");
     }
     if (!(await sameSecret(request.headers.get(SECRET_HEADER), secret))) {
       throw new StewardError("signature_invalid", "The secret token is not the one that was set.");
     }
-    const delivery = telegramDelivery(value, clock());
+    const delivery = telegramDelivery(parseJsonObject(text), clock());
     if (delivery === undefined) throw new StewardError("body_invalid", "The body is not an update.");
     return { kind: "event", delivery };
   };
