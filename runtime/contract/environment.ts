@@ -26,6 +26,9 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 
+/** The length that ADMIN_TOKEN has at least. */
+export const SHORTEST_ADMIN_TOKEN = 16;
+
 /** Made by whoever reads settings, once, and not while a Worker starts: that has 20 ms of CPU. */
 const edgeSchema = () =>
   z.object({
@@ -47,7 +50,13 @@ const edgeSchema = () =>
       (text) => CONFIG_RECOVERIES.find((one) => one === (text ?? "manual")),
       'neither "manual" nor "auto"',
     ),
-    // What is wrong with it is not told by its value, which is a secret.
+    // A right token is never made to wait, so its length is all that keeps it from being guessed.
+    ADMIN_TOKEN: optional.check(
+      z.refine((text) => text === undefined || text.length >= SHORTEST_ADMIN_TOKEN, {
+        message: `the value has fewer than ${SHORTEST_ADMIN_TOKEN} characters`,
+      }),
+    ),
+    // The value is a secret, so a problem leaves it out.
     ALERTS: z.pipe(
       optional,
       z.transform((text, { issues }) => {

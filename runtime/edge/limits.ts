@@ -13,8 +13,8 @@ export const PER_MINUTE = {
    * are not counted and always pass, also from an address that forged ones come from.
    */
   refusedWebhooks: 600,
-  /** Wrong Bearers of one client, where ADMIN_TOKEN is the identity. Beyond, a right one waits too. */
-  wrongBearers: 30,
+  /** Wrong tokens of one client, by form or as Bearers, where ADMIN_TOKEN is the identity. A right one always passes. */
+  wrongTokens: 30,
 } as const;
 
 /** Refuses a caller's requests beyond its limit with 429. */

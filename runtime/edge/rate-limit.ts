@@ -43,11 +43,6 @@ export class RateLimit {
     return wait;
   }
 
-  /** The same without counting. */
-  waitSeconds(caller: string): number {
-    return this.#waitSeconds(this.#refilled(caller));
-  }
-
   #refilled(caller: string): Bucket {
     const now = this.#clock();
     const bucket = this.#buckets.get(caller);

@@ -1,5 +1,9 @@
 import * as z from "zod";
-import { CONFIG_RECOVERIES, type VariableName } from "../../runtime/contract/environment.ts";
+import {
+  CONFIG_RECOVERIES,
+  SHORTEST_ADMIN_TOKEN,
+  type VariableName,
+} from "../../runtime/contract/environment.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
   alerts,
@@ -137,7 +141,10 @@ export const hostSchema = z.strictObject({
   audience: matching(/^[0-9a-f]{64}$/, "the Access application's 64 hexadecimal digits").optional(),
   /** Signs in to the admin pages where no identity gateway does. Default: none, they stay closed. */
   adminToken: secret()
-    .refine((text) => text.length >= 16, "must have at least 16 characters")
+    .refine(
+      (text) => text.length >= SHORTEST_ADMIN_TOKEN,
+      `must have at least ${SHORTEST_ADMIN_TOKEN} characters`,
+    )
     .optional(),
   /** The Docker engine. Default: DOCKER_HOST, else this machine's. */
   docker: matching(/^(unix:\/\/\/|ssh:\/\/)\S+$/, "a unix:// or ssh:// address").optional(),

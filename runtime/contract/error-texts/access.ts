@@ -17,9 +17,8 @@ export const ACCESS_ERRORS = {
   sign_in_limited: {
     status: 429,
     title: "Too many wrong tries",
-    cause:
-      "Wrong tokens were given: each makes the next try wait longer, and ten are the most in 15 minutes.",
-    fix: "Wait. ADMIN_TOKEN as a Bearer works meanwhile.",
+    cause: "Too many wrong tokens came from this address within a minute.",
+    fix: "Give the right token, which is always taken; ADMIN_TOKEN is in the stack: `pulumi config get steward:adminToken`.",
   },
   access_not_configured: {
     status: 500,

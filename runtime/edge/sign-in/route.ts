@@ -1,7 +1,6 @@
 import type { Context, Handler } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Log } from "../../contract/log.ts";
-import { sameToken } from "../../contract/token.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { wantsHtml } from "../access.ts";
@@ -11,15 +10,17 @@ import { continuePage } from "../pages/continue.ts";
 import { contentSecurityPolicy } from "../pages/layout.ts";
 import { signInPage } from "../pages/sign-in.ts";
 import { sendProblem } from "../problems.ts";
-import type { SignInAttempts } from "./attempts.ts";
 import { nextPath } from "./next.ts";
 import { SESSION_COOKIE, SESSION_SECONDS, type Sessions } from "./session.ts";
 
 /** What signing in works with. */
 export interface SignIn {
-  adminToken: string;
+  /** Compares a token with ADMIN_TOKEN, and counts a wrong one for its client: 0 seconds is below the limit. */
+  check(
+    token: string | undefined,
+    client: string,
+  ): { right: true } | { right: false; retryAfterSeconds: number };
   sessions: Sessions;
-  attempts: SignInAttempts;
 }
 
 /** `GET /_admin/sign-in?next=`: the form. */
@@ -31,23 +32,22 @@ export function showSignIn(): Handler {
 }
 
 /** `POST /_admin/sign-in`: a session for whoever knows the token, then on to `next`. */
-export function signIn({ adminToken, sessions, attempts }: SignIn, log: Log): Handler {
+export function signIn({ check, sessions }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
     const form = new URLSearchParams(await readText(context.req.raw));
     const next = nextPath(form.get("next"));
-    const waitMs = attempts.waitMs();
-    if (waitMs > 0) return refuse(context, next, "sign_in_limited", Math.ceil(waitMs / 1_000));
-    // Nothing is awaited from the question to the count, so that tries at the same time are all counted.
+    const client = clientOf(context);
     const token = form.get("token") ?? "";
-    if (!sameToken(token, adminToken)) {
-      if (token !== "") {
-        attempts.failed();
-        log.warn("a wrong admin token was given", { client: clientOf(context) });
-      }
+    // A field that was left empty is no try.
+    if (token === "") return refuse(context, next, "sign_in_refused");
+    const checked = check(token, client);
+    if (!checked.right) {
+      const { retryAfterSeconds } = checked;
+      if (retryAfterSeconds > 0) return refuse(context, next, "sign_in_limited", retryAfterSeconds);
+      log.warn("a wrong admin token was given", { client });
       return refuse(context, next, "sign_in_refused");
     }
-    attempts.succeeded();
-    log.info("somebody signed in with the admin token", { client: clientOf(context) });
+    log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
     // A link to the sign-in page must not make whoever signs in run what a debug route does by its query.
