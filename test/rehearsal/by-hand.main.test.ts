@@ -41,7 +41,7 @@ test("a message that somebody writes to the bot is answered", async () => {
 
 test("`pulumi preview`, typed by hand, finds nothing to change and warns of nothing", async () => {
   const { code, said } = await byHand("pulumi preview -s rehearsal --non-interactive");
-  expect(said).toMatch(/Resources:\n +30 unchanged\n/);
+  expect(said).toMatch(/Resources:\n +\d+ unchanged\n/);
   expect(said).not.toContain("warning");
   expect(code).toBe(0);
 });

@@ -106,6 +106,10 @@ export const slack = z
 export const discord = z
   .strictObject({
     ...access,
+    groupPolicy: described(
+      z._default(groupPolicy, "allowlist"),
+      "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
+    ),
     token: secret,
     guilds: described(groups, "Server ids, or `*` for all others."),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),

@@ -56,9 +56,10 @@ export interface InboundMessage {
 export type Inbound =
   /**
    * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event
-   * as being answered, which is to be dismissed. `unlisted` is the group that an operator would have to list.
+   * as being answered, which is dismissed, or ended with `text`. `unlisted` is the group that an operator would have to
+   * list.
    */
-  | { kind: "ignored"; note: string; target?: ReplyTarget; unlisted?: string | undefined }
+  | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and is told how that can change. The model does not see it. */

@@ -83,7 +83,9 @@ export class Events {
     switch (inbound.kind) {
       case "ignored":
         log.debug("event ignored", { id, platform, note: inbound.note });
-        if (inbound.target !== undefined) await dismiss(channel, inbound.target);
+        if (inbound.target !== undefined && inbound.text !== undefined)
+          await this.#say(delivery, channel, inbound.target, inbound.text);
+        else if (inbound.target !== undefined) await dismiss(channel, inbound.target);
         return {
           outcome: "ignored",
           note: inbound.note,

@@ -68,6 +68,8 @@ export function clientOf(target: Target): Client {
   };
 }
 
+/** Asks for a page, as a browser does. */
+export const HTML = { headers: { accept: "text/html" } };
 export const JSON_TYPE = { "content-type": "application/json" };
 /** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object-interaction-callback-type */
 const DEFERRED = 5;

@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
 import { mention } from "../../../rehearsal/standins/slack.ts";
 import { answersState } from "../../support/ready.ts";
-import { fields, json, type Client } from "./client.ts";
-import { CHALLENGE, discordCommand, PING, update } from "./requests.ts";
+import { fieldOf } from "../../support/form.ts";
+import { fields, HTML, json, type Client } from "./client.ts";
+import { CHALLENGE, discordCommand, GUILD, PING, update } from "./requests.ts";
 
 /** Generous: it ends what hangs. */
 const REPLY_MS = 60_000;
@@ -29,8 +30,9 @@ export function onceUp(client: () => Client): void {
     expect((await reply("are you there?")).text).toContain("The stand-in model read");
     await platforms.telegram.waitFor(({ text }) => CODE.test(text), REPLY_MS);
     await expect.poll(() => platforms.discord.pending(), SOON).toEqual([]);
+    // Nobody has listed the server yet, and whoever asked there learns how it gets in.
     expect(platforms.discord.messages).toMatchObject([
-      { place: "token-down", original: true, content: expect.stringContaining("and for Discord?") },
+      { place: "token-down", original: true, content: expect.stringContaining(`The server's id: ${GUILD}`) },
     ]);
   });
 
@@ -69,7 +71,9 @@ export function onceUp(client: () => Client): void {
       [await ask("/discord/interactions", json(PING)), 401, "signature_invalid"],
       [await ask("/slack/events", { method: "POST", body: "text" }), 415, "media_type_unsupported"],
       [await ask("/slack/events", { ...json({}), body: "{" }), 400, "body_invalid"],
-      [await ask("/telegram-webhook", json([])), 400, "body_invalid"],
+      // Nothing is read of a body before its sender is known.
+      [await ask("/telegram-webhook", json([])), 403, "signature_invalid"],
+      [await postTelegram([]), 400, "body_invalid"],
       [await ask("/telegram-webhook", json({ text: "x".repeat(2 ** 20) })), 413, "body_too_large"],
       [await ask("/nowhere"), 404, "not_found"],
       [await ask("/slack/events"), 404, "not_found"],
@@ -110,8 +114,20 @@ export function onceUp(client: () => Client): void {
     expect(await run(`pairing approve telegram ${code}`)).not.toMatchObject({ exitCode: 0 });
   });
 
-  it("defers a command of Discord's at once, and fills the answer", async () => {
-    const { postDiscord, target } = client();
+  it("defers a command of Discord's at once, and fills the answer where the operator has listed the server", async () => {
+    const { operate, postDiscord, target } = client();
+    const review = await operate(`/_admin/config/allow-group?platform=discord&group=${GUILD}`, HTML);
+    const form = { text: fieldOf(review.text, "text"), expected: fieldOf(review.text, "expected") };
+    const saved = await operate("/_admin/config/save", {
+      method: "POST",
+      body: new URLSearchParams(form),
+      headers: { origin: new URL(target.url).origin },
+      redirect: "manual",
+    });
+    expect([saved.status, saved.headers.get("location")]).toEqual([
+      303,
+      expect.stringContaining("done=saved"),
+    ]);
     const { discord } = target.platforms;
     const { discordApplicationId } = target.settings.secrets;
     const response = await postDiscord(discordCommand("what is up?", "token-up", discordApplicationId));

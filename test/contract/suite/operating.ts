@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { mention } from "../../../rehearsal/standins/slack.ts";
 import type { LedgerPage } from "../../../runtime/edge/ports.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
-import { fields, json, type Client } from "./client.ts";
+import { fields, HTML, json, type Client } from "./client.ts";
+import { GUILD } from "./requests.ts";
 
-const HTML = { headers: { accept: "text/html" } };
 const GATEWAY = expect.arrayContaining([expect.objectContaining({ name: "gateway", state: "running" })]);
 const SOON = { timeout: 60_000 };
 
@@ -93,9 +93,14 @@ export function operating(client: () => Client): void {
   it("lists events without their content, and delivers none again that was answered", async () => {
     const { operate, target } = client();
     const list = async () => JSON.parse((await operate("/debug/ledger?limit=200")).text) as LedgerPage;
-    const open = async () => (await list()).entries.filter(({ state }) => state !== "answered");
+    const settled = new Set(["answered", "ignored"]);
+    const open = async () => (await list()).entries.filter(({ state }) => !settled.has(state));
     await expect.poll(open, SOON).toEqual([]);
     const { entries } = await list();
+    const answered = entries.filter(({ state }) => state === "answered");
+    expect(entries.filter(({ state }) => state === "ignored")).toMatchObject([
+      { platform: "discord", group: GUILD },
+    ]);
     expect(new Set(entries.map(({ key }) => key.split(":")[0]))).toEqual(
       new Set(["slack", "telegram", "discord"]),
     );
@@ -105,9 +110,9 @@ export function operating(client: () => Client): void {
       const init = { method: "POST", body, headers: { ...headers, origin: new URL(target.url).origin } };
       return (await operate("/_admin/api/ledger/replay", init)).status;
     };
-    expect([await replay(entries[0]?.key ?? ""), await replay("slack:nothing")]).toEqual([409, 404]);
+    expect([await replay(answered[0]?.key ?? ""), await replay("slack:nothing")]).toEqual([409, 404]);
     const figures = await operate("/metrics");
-    expect(figures.text).toContain(`steward_ledger_entries{state="answered"} ${entries.length}\n`);
+    expect(figures.text).toContain(`steward_ledger_entries{state="answered"} ${answered.length}\n`);
     expect(figures.text).toMatch(/^steward_answers_total [1-9]/m);
     expect((await operate("/_admin/api/metrics")).status).toBe(200);
   });

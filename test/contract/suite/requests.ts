@@ -20,6 +20,9 @@ export function update(text: string): Fields {
   return { update_id: updates, message: { message_id: updates, date, from: PERSON, chat, text } };
 }
 
+/** The server of {@link discordCommand}. */
+export const GUILD = "290926798626357999";
+
 /** A command of Discord's with a token of its own, under which its answer is filled in. */
 export function discordCommand(text: string, token: string, applicationId: string): Fields {
   updates += 1;

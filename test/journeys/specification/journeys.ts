@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { mention } from "../../../rehearsal/standins/slack.ts";
 import { mention as groupMention } from "../../../rehearsal/standins/telegram.ts";
 import { CHALLENGE, update } from "../../contract/suite/requests.ts";
+import { fieldOf, unescaped } from "../../support/form.ts";
 import { modelError, startModel } from "../../runtime/support/platforms.ts";
 import type { Ground, StartGround } from "./ground.ts";
 import type { Row } from "./rows.ts";
@@ -347,27 +348,17 @@ const unlistedGroup: Journey = async (start) => {
     .poll(() => page("/_admin/ledger?state=ignored"), SOON)
     .toContain("the group is not on the list");
   const ledger = await page("/_admin/ledger?state=ignored");
-  const field = (text: string, name: string) =>
-    unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "");
   const [, link = ""] = /href="([^"]*allow-group[^"]*)"/.exec(ledger) ?? [];
   const review = await page(unescaped(link));
   expect(review).toContain("What changes");
   const saved = await press("/_admin/config/save", {
-    text: field(review, "text"),
-    expected: field(review, "expected"),
+    text: fieldOf(review, "text"),
+    expected: fieldOf(review, "expected"),
   });
   expect(saved.headers.get("location")).toContain("done=saved");
-  await press("/_admin/ledger/replay", { key: field(ledger, "key") });
+  await press("/_admin/ledger/replay", { key: fieldOf(ledger, "key") });
   await telegram.waitFor(({ text }) => text.includes("does anybody hear me?"), SOON.timeout);
 };
-
-function unescaped(html: string): string {
-  return html
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#39;", "'")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&amp;", "&");
-}
 
 /** A config names a variable that is not there: refused alike by every surface, until the stack has it. */
 const ownSecret: Journey = async (start) => {

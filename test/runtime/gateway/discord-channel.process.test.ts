@@ -18,7 +18,9 @@ async function discordChannel(keys: object = {}, apiUrl?: string) {
   const options = { hostname: "127.0.0.1", port: 0, botToken: DISCORD_BOT_TOKEN, applicationId: APPLICATION };
   const discord = await startDiscord(options);
   onTestFinished(() => discord.close());
-  const checked = checkConfig({ channels: { discord: { token: DISCORD_BOT_TOKEN, ...keys } } });
+  const checked = checkConfig({
+    channels: { discord: { token: DISCORD_BOT_TOKEN, guilds: { [GUILD]: {} }, ...keys } },
+  });
   if (!checked.ok || checked.config.channels.discord === undefined) throw new Error("not a config");
   const config = checked.config.channels.discord;
   const log = () => {};
@@ -103,9 +105,11 @@ test.each([
   ["direct, open", directCommand("hi"), OPEN, "message"],
   ["direct, disabled", directCommand("hi"), { dmPolicy: "disabled" }, "ignored"],
   ["a server", command("hi"), {}, "message"],
+  ["a server that nobody has listed", command("hi"), { guilds: {} }, "ignored"],
+  ["any server, where all are let in", command("hi"), { guilds: {}, groupPolicy: "open" }, "message"],
   ["a server, disabled", command("hi"), { groupPolicy: "disabled" }, "ignored"],
   ["a server on the list", command("hi"), { groupPolicy: "allowlist", guilds: { [GUILD]: {} } }, "message"],
-  ["a server not on the list", command("hi"), { groupPolicy: "allowlist" }, "ignored"],
+  ["a server not on the list", command("hi"), { guilds: { "1": {} } }, "ignored"],
   ["a server, somebody else", command("hi"), { groupAllowFrom: ["1"] }, "ignored"],
   ["a bot", directCommand("hi", { user: { id: "7", bot: true } }), OPEN, "ignored"],
   ["nobody", directCommand("hi", { user: null }), OPEN, "ignored"],

@@ -187,8 +187,7 @@ test("a stranger in a direct message pairs, and is told of its approval in the c
 test("who gets no answer does not see one being made either", async () => {
   const { url, environment, discord, model, deferred } = await discordSurroundings({
     ...QUIET,
-    groupPolicy: "allowlist",
-    guilds: { "1": {} },
+    groupPolicy: "disabled",
     dmPolicy: "disabled",
   });
   await startGateway(environment);
@@ -199,6 +198,18 @@ test("who gets no answer does not see one being made either", async () => {
 
   expect(discord.pending()).toEqual([]);
   expect(discord.messages).toEqual([]);
+  expect(model.calls).toHaveLength(0);
+});
+
+test("a server that nobody has listed is told so, and the model sees nothing of it", async () => {
+  const { url, environment, discord, model, deferred } = await discordSurroundings({ ...QUIET, guilds: {} });
+  await startGateway(environment);
+  expect(await deliver(url, deferred(command, "read USER.md to me"))).toMatchObject({
+    answer: { outcome: "ignored", group: GUILD },
+  });
+  expect(discord.messages).toMatchObject([
+    { original: true, content: expect.stringContaining(`adds "${GUILD}" to channels.discord.guilds`) },
+  ]);
   expect(model.calls).toHaveLength(0);
 });
 

@@ -16,7 +16,7 @@ export async function discordSurroundings(keys: object = {}) {
   const discord = await startDiscord(options);
   onTestFinished(() => discord.close());
   await mkdir(around.home, { recursive: true });
-  const channel = { token: { env: "DISCORD_BOT_TOKEN" }, ...keys };
+  const channel = { token: { env: "DISCORD_BOT_TOKEN" }, guilds: { [GUILD]: {} }, ...keys };
   await writeFile(join(around.home, "steward.json"), JSON.stringify({ channels: { discord: channel } }));
   // Slack's credentials would switch it on beside.
   const { SLACK_BOT_TOKEN: _, ...others } = around.environment;

@@ -73,7 +73,12 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
     }
   } else {
     const { becomes, reason, unlisted } = access.group(guild, user.id, true);
-    if (becomes !== "message") return ignored(reason, unlisted);
+    if (becomes !== "message") {
+      return {
+        ...ignored(reason, unlisted),
+        ...(unlisted !== undefined && { text: unknownGuildText(guild) }),
+      };
+    }
   }
   const text = textOf(command);
   const attachments = attachmentsOf(command);
@@ -81,6 +86,15 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
   const name = member?.nick ?? user.global_name ?? user.username;
   const sender = { id: user.id, ...(name !== undefined && { name }) };
   return { kind: "message", direct, sender, text, attachments, target };
+}
+
+/** Says why a server's command is not read: its sender waits for an answer, and Discord shows that it is being made. */
+function unknownGuildText(guild: string): string {
+  return [
+    "This server is not on my list, so I have not read your command.",
+    `The server's id: ${guild}`,
+    `To let it in, the operator adds "${guild}" to channels.discord.guilds: the admin page of events has a button for it beside this command.`,
+  ].join("\n");
 }
 
 /** When an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
