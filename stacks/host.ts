@@ -18,6 +18,7 @@ import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
 import { missingVariables } from "./config-variables.ts";
+import { warnOfPublicDiscordApp } from "./discord-app.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 const ANY = new Set(["0.0.0.0", "::"]);
@@ -29,6 +30,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const options = { providers: { docker: engine } };
 
   await look(config, names);
+  warnOfPublicDiscordApp(config);
   const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
   const attestation = new AttestationKey("attestation-key");
   const image = new Image("image", { source: await imageSource(config, bundle) }, options);

@@ -23,6 +23,7 @@ import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
 import { askForMissingVariables } from "./config-variables.ts";
+import { warnOfPublicDiscordApp } from "./discord-app.ts";
 import { estimateCost } from "./estimate.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -36,6 +37,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const bucketName = `${pulumi.getStack()}-${AGENT}`;
   const estimate = estimateCost(config, bucketName);
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
+  warnOfPublicDiscordApp(config);
   const url = config.origin ?? `https://${config.host}`;
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const pushed = pushImage(config, bundle, secrets);

@@ -25,13 +25,17 @@ export async function askDiscord(
   path: string,
   body?: unknown,
 ): Promise<DiscordAnswer> {
-  const headers = { authorization: `Bot ${botToken}`, "user-agent": USER_AGENT };
-  const answer = await askPlatform(method, `${discordRoot()}${path}`, headers, body);
+  const answer = await askPlatform(method, `${discordRoot()}${path}`, discordHeaders(botToken), body);
   const { status } = answer;
   if (status === 401) return { refused: true };
   if (status === 0 || status >= 500) throw knownError(UNREACHABLE, "Discord did not answer");
   if (status < 300) return { refused: false, result: answer.body };
   throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
+}
+
+/** Returns what a request to Discord needs as a bot. */
+export function discordHeaders(botToken: string): Record<string, string> {
+  return { authorization: `Bot ${botToken}`, "user-agent": USER_AGENT };
 }
 
 /** The answer; a token that Discord does not know is an error. */

@@ -45,6 +45,7 @@ export function createRegistry(
     id: applicationId,
     name: "steward",
     verify_key: key.publicKey,
+    bot_public: false,
     interactions_endpoint_url: kept.value.endpoint,
   });
 

@@ -85,17 +85,47 @@ function isReference(entries: [string, unknown][], redact: Redactor): boolean {
   return entries.length === 1 && key === "env" && isName;
 }
 
+/** Keys below which every text is taken for a secret: what an MCP server gets, by whatever name. */
+const OPAQUE_KEYS = new Set(["headers", "env"]);
+/** An argument such as `--api-key` or `--api-key=…`. */
+const SECRET_FLAG = /^--?[\w-]{0,64}(?:token|secret|password|key|credential|auth)[\w-]{0,64}(=|$)/i;
+const URL_FORM = /^(?:https?|wss?):\/\//i;
+const USER_OF_URL = /^([a-z]+:\/\/)[^/?#@]*@/i;
+const QUERY_VALUE = /([?&][^=?&#]*=)[^?&#]+/g;
+
 /**
- * A copy of a JSON value in which every secret is masked: whatever is under a key that names a secret,
- * and any string that looks like one. `{"env": "NAME"}` stays, since it tells only a name.
+ * A copy of a JSON value in which every secret is masked: whatever is under a key that names a secret, what an MCP
+ * server gets as headers, variables and secret arguments, the values in an address's query, and any string that looks
+ * like a secret. `{"env": "NAME"}` stays, since it tells only a name.
  */
 export function redactValue(value: unknown, redact: Redactor, key = ""): unknown {
-  if (typeof value === "string") return SECRET_KEY.test(key) ? MASK : redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, key));
+  if (typeof value === "string") return isSecretKey(key) ? MASK : redactText(value, redact);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactValue(item, redact, key));
+    return key === "args" ? items.map((item, at) => redactArgument(item, value[at - 1])) : items;
+  }
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value);
   if (isReference(entries, redact)) return value;
   return Object.fromEntries(
-    entries.map(([name, item]) => [name, redactValue(item, redact, SECRET_KEY.test(key) ? key : name)]),
+    entries.map(([name, item]) => [name, redactValue(item, redact, isSecretKey(key) ? key : name)]),
   );
+}
+
+function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key) || OPAQUE_KEYS.has(key);
+}
+
+function redactText(text: string, redact: Redactor): string {
+  const redacted = redact(text);
+  if (!URL_FORM.test(redacted)) return redacted;
+  return redacted.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
+}
+
+/** An argument is a secret behind a flag that names one. */
+function redactArgument(argument: unknown, before: unknown): unknown {
+  if (typeof argument !== "string") return argument;
+  const [flag, separator] = SECRET_FLAG.exec(argument) ?? [];
+  if (flag !== undefined) return separator === "=" ? `${flag}${MASK}` : argument;
+  return typeof before === "string" && SECRET_FLAG.exec(before)?.[1] === "" ? MASK : argument;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
-import { createRedactor, redactJsonText } from "../../runtime/contract/redact.ts";
+import { createRedactor, redactJsonText, redactValue } from "../../runtime/contract/redact.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
 import { Workspace } from "../../runtime/gateway/agent/workspace.ts";
 
@@ -29,6 +29,11 @@ const PIECES = [
   '"token"',
   '"token" : "\\\\',
   '"secretsecret',
+  "https://a@",
+  "?a",
+  "?a=b",
+  "--token",
+  "-token-",
   " ",
   "\n",
 ] as const;
@@ -40,6 +45,7 @@ describe("what strangers write takes linear time", () => {
     const started = performance.now();
     redact(text);
     redactJsonText(text);
+    redactValue({ url: `https://${text}`, args: [text, text] }, redact);
     expect(performance.now() - started).toBeLessThan(BOUND_MS);
   });
 

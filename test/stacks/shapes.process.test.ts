@@ -1,5 +1,8 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as pulumi from "@pulumi/pulumi";
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { listen } from "../../rehearsal/standins/serve.ts";
 import { startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
 import { exampleConfig } from "../support/example-stack.ts";
 import { golden } from "../support/golden.ts";
@@ -134,6 +137,26 @@ describe("the shape of the serverless stack", () => {
     ]);
     expect(JSON.stringify(bound)).not.toContain("acme.dev");
   });
+
+  test.each([true, false])(
+    "an app of Discord's with bot_public %s is warned of if anyone may add it",
+    async (isPublic) => {
+      const discord = await listen(
+        new Hono().get("/applications/@me", (context) => context.json({ bot_public: isPublic })),
+        { hostname: "127.0.0.1", port: 0 },
+      );
+      const warn = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
+      onTestFinished(async () => {
+        warn.mockRestore();
+        await discord.close();
+      });
+      const endpoints = { value: JSON.stringify({ discord: discord.url }) };
+      await shape("dev", { ...MORE_CHANNELS, "steward:endpoints": endpoints });
+
+      const warned = warn.mock.calls.map(([text]) => text).filter((text) => text.includes("bot_public"));
+      expect(warned).toHaveLength(isPublic ? 1 : 0);
+    },
+  );
 
   test("without operators there is no identity gateway, and the Worker gets no audience", async () => {
     const resources = await shape("dev", { "steward:operators": undefined, "steward:teamDomain": undefined });

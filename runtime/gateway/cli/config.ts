@@ -23,7 +23,8 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .action((wanted: string, { json }: JsonOption) => {
       const { result } = readConfigFile(path, environment);
       if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
-      const found = lookUp(result.config, configPath(wanted));
+      const place = configPath(wanted);
+      const found = lookUp(result.config, place);
       if (found === undefined) {
         throw new StewardError("config_path_not_found", `Config path not found: ${wanted}`);
       }
@@ -31,7 +32,7 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
       const shown = createRedactor(environment, secretValues(result.config, environment));
       const isPiece = typeof found === "object" && !isReference(found);
       const single = isReference(found) ? resolveSecret(found, environment) : found;
-      const value = isPiece ? redactValue(found, shown) : single;
+      const value = isPiece ? redactValue(found, shown, place.at(-1)) : single;
       output.answer(json, value, typeof value === "object" ? JSON.stringify(value, null, 2) : String(value));
     });
 

@@ -154,6 +154,38 @@ describe("redaction", () => {
     });
   });
 
+  it("masks what an MCP server gets, and the values in an address's query", () => {
+    const server = {
+      command: "npx",
+      args: ["-y", "some-server", "--api-key", "hunter2", "--token=hunter2", "--port", "8080", "--verbose"],
+      env: { PLAIN: "hunter2", NAMED: { env: "MISTRAL_API_KEY" } },
+      headers: { "x-whatever": "hunter2" },
+      url: "https://user:hunter2@mcp.acme.dev/sse?key=hunter2&other=hunter2#part",
+    };
+    expect(redactValue({ tools: { mcp: { one: server } } }, redact)).toEqual({
+      tools: {
+        mcp: {
+          one: {
+            command: "npx",
+            args: [
+              "-y",
+              "some-server",
+              "--api-key",
+              "[redacted]",
+              "--token=[redacted]",
+              "--port",
+              "8080",
+              "--verbose",
+            ],
+            env: { PLAIN: "[redacted]", NAMED: { env: "MISTRAL_API_KEY" } },
+            headers: { "x-whatever": "[redacted]" },
+            url: "https://[redacted]@mcp.acme.dev/sse?key=[redacted]&other=[redacted]#part",
+          },
+        },
+      },
+    });
+  });
+
   it("masks values under secret keys and leaves references alone", () => {
     const config = {
       botToken: "plain",
