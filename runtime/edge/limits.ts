@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { networkOf } from "../contract/client.ts";
 import { sendProblem } from "./problems.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
@@ -31,17 +32,5 @@ export function limitRequests(limit: RateLimit, callerOf: (context: Context) => 
 export function clientOf(context: Context): string {
   // Without bindings, as in a test, Hono hands on no environment at all.
   const address: unknown = context.env?.clientAddress;
-  return typeof address === "string" && address !== "" ? clientKey(address) : "unknown";
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 one: one client has all addresses that begin so. */
-function clientKey(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
-  const [head = [], tail = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
-  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill("0");
-  return [...head, ...zeros, ...tail]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
-    .join(":");
+  return typeof address === "string" && address !== "" ? networkOf(address) : "unknown";
 }

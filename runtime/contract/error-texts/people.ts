@@ -41,8 +41,8 @@ export const PEOPLE_ERRORS = {
   devices_full: {
     status: 429,
     title: "Too many devices wait for approval",
-    cause: "As many devices as allowed wait for approval: 10 in all, 3 from one address.",
-    fix: "Approve or reject them (`steward devices list`), or wait 5 minutes.",
+    cause: "Others that wait for approval took this one's place: 10 wait in all, 3 of one network.",
+    fix: "Try again, and let the operator approve it (`steward devices list`).",
   },
   chat_origin_refused: {
     status: 403,

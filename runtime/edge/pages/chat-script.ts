@@ -120,7 +120,7 @@ async function connect(anew = false) {
     if (code === 4503) { asleep = true; ready(true); return tell("Asleep until you write", "wait"); }
     if (code === 4403) { tell("Revoked", "bad"); return trouble("This browser's access was revoked.", "Pair it anew", () => connect(true)); }
     if (code === 4408) { tell("Not paired", "bad"); return trouble("The request was not approved in time, or was rejected.", "Ask again", connect); }
-    if (code === 4429) { tell("Not paired", "bad"); return trouble("Too many browsers wait for approval. Try again in 5 minutes.", "Try again", connect); }
+    if (code === 4429) { tell("Not paired", "bad"); return trouble("Other browsers asked too, and took this one's place.", "Try again", connect); }
     if (code === 4400 || code === 4401) { tell("Refused", "bad"); return trouble("The chat refused this page. Load it again.", "Load again", () => location.reload()); }
     tell("Not connected, trying again", "bad");
     const wait = Math.min(30_000, 500 * 2 ** attempts++) * (0.75 + Math.random() / 2);

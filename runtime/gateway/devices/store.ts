@@ -1,5 +1,6 @@
 import { randomBytes } from "../../process/random.ts";
 import { join } from "node:path";
+import { networkOf } from "../../contract/client.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
@@ -15,7 +16,7 @@ import {
 const LIFE_MS = 5 * 60_000;
 /** Strangers cannot fill the store, and the operator's list stays readable. */
 const MOST_PENDING = 10;
-const MOST_PENDING_OF_ADDRESS = 3;
+const MOST_PENDING_OF_NETWORK = 3;
 /** When a device was last used is written at most this often. */
 const USED_EVERY_MS = 60_000;
 /** What a device of the web chat may do. */
@@ -64,9 +65,10 @@ export class DeviceStore {
   }
 
   /**
-   * Notes that a device asks to be let in; one that asks again keeps its request.
+   * Notes that a device asks to be let in; one that asks again keeps its request. Where as many as allowed wait, the
+   * oldest of the network that has the most gives way: a stranger locks out nobody but its own network.
    *
-   * @returns its request; `undefined` where as many as allowed wait, or the device is known already.
+   * @returns its request; `undefined` where the device is known already.
    */
   request(device: NewDevice): DeviceRequest | undefined {
     return this.#change(() => {
@@ -74,10 +76,8 @@ export class DeviceStore {
       const pending = this.pending();
       const known = pending.find(({ deviceId }) => deviceId === device.deviceId);
       if (known !== undefined) return known;
-      const ofAddress = pending.filter(({ remoteIp }) => remoteIp === device.remoteIp);
-      if (pending.length >= MOST_PENDING || ofAddress.length >= MOST_PENDING_OF_ADDRESS) return undefined;
       const request = { requestId: crypto.randomUUID(), ...device, ...ACCESS, ts: this.#options.clock() };
-      this.#writePending([...pending, request]);
+      this.#writePending([...withRoomFor(networkOf(device.remoteIp), pending), request]);
       return request;
     });
   }
@@ -163,4 +163,14 @@ export class DeviceStore {
     ensureDirectory(this.#directory);
     return withLock(join(this.#directory, "devices.lock"), work);
   }
+}
+
+/** Leaves out what has to give way to one more request from a network. */
+function withRoomFor(network: string, pending: readonly DeviceRequest[]): readonly DeviceRequest[] {
+  const of = (one: string): DeviceRequest[] => pending.filter(({ remoteIp }) => networkOf(remoteIp) === one);
+  const crowd = of(network).length >= MOST_PENDING_OF_NETWORK ? of(network) : undefined;
+  if (crowd === undefined && pending.length < MOST_PENDING) return pending;
+  const [oldest] =
+    crowd ?? pending.toSorted((a, b) => of(networkOf(b.remoteIp)).length - of(networkOf(a.remoteIp)).length);
+  return pending.filter((one) => one !== oldest);
 }

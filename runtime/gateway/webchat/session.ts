@@ -27,6 +27,8 @@ export interface SessionOptions {
   /** Of the page, as its browser tells. */
   origin: string;
   remoteIp: string;
+  /** Whether one more page of an approved device may be connected. */
+  hasRoom(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -54,6 +56,11 @@ export class ChatSession {
   /** The page has not said who it is. */
   get isNew(): boolean {
     return this.#state.phase === "new";
+  }
+
+  /** The page is an approved device's. */
+  get isPaired(): boolean {
+    return this.#state.phase === "paired";
   }
 
   /** One message of the page. */
@@ -104,9 +111,10 @@ export class ChatSession {
   }
 
   #enter(hello: Hello, device: PairedDevice | undefined, requestId?: string): void {
-    const { wire, devices, chat } = this.#options;
+    const { wire, devices, chat, hasRoom } = this.#options;
     if (device === undefined) return this.#ask(hello, requestId);
     if (!isUsable(device)) return this.close(CHAT_CLOSE.revoked, "revoked");
+    if (!hasRoom()) return this.close(CHAT_CLOSE.full, ERRORS.chat_too_many.cause);
     devices.used(device.deviceId);
     const { deviceId, displayName } = device;
     const sender = { id: deviceId, ...(displayName !== "" && { name: displayName }) };
@@ -124,7 +132,8 @@ export class ChatSession {
     const { deviceId, publicKey, displayName } = hello;
     const device = { deviceId, publicKey, displayName, platform: "web", remoteIp };
     const request = devices.request(device);
-    if (request === undefined) return this.close(CHAT_CLOSE.full, ERRORS.devices_full.cause);
+    // It was approved at this very moment: the page connects again.
+    if (request === undefined) return this.close(CHAT_CLOSE.late, "the request was settled");
     const { requestId } = request;
     this.#state = { phase: "pairing", hello, requestId };
     wire.send({

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, isOwnPage } from "../../contract/chat.ts";
+import { networkOf } from "../../contract/client.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { problem } from "../../contract/problem.ts";
@@ -15,8 +16,11 @@ import { ChatSession } from "./session.ts";
 const HELLO_MS = 10_000;
 const LOOK_MS = 1_000;
 const PING_MS = 30_000;
-const MOST_SOCKETS = 100;
-const MOST_SOCKETS_OF_ADDRESS = 16;
+/** Of approved devices; others take no place of theirs. */
+const MOST_PAIRED = 100;
+/** Of whoever else connects. One more takes the place of the oldest of them. */
+const MOST_STRANGERS = 50;
+const MOST_STRANGERS_OF_NETWORK = 8;
 /** A page that reads so slowly is cut; it connects anew and gets what it missed. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
@@ -34,7 +38,8 @@ export interface ChatSocketsOptions {
 interface Socket {
   session: ChatSession;
   socket: WebSocket;
-  remoteIp: string;
+  /** See {@link networkOf}. */
+  network: string;
   openedAt: number;
   /** Nothing has come since the last ping. */
   silent: boolean;
@@ -57,7 +62,7 @@ export class ChatSockets {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { host, remoteIp } = this.#caller(request);
     const { origin } = request.headers;
-    const refused = this.#refusal(request.url ?? "", host, origin, remoteIp);
+    const refused = this.#refusal(request.url ?? "", host, origin);
     if (refused !== undefined) return refuseConnection(socket, problem(refused));
     if (this.#server === undefined) {
       const { WebSocketServer } = await import("./ws.ts");
@@ -81,18 +86,22 @@ export class ChatSockets {
     }
   }
 
-  #refusal(
-    url: string,
-    host: string | undefined,
-    origin: string | undefined,
-    remoteIp: string,
-  ): ErrorCode | undefined {
+  #refusal(url: string, host: string | undefined, origin: string | undefined): ErrorCode | undefined {
     if (url !== ROUTES.chatSocket.path) return "not_found";
     if (this.#closing) return "gateway_unavailable";
-    if (!isOwnPage(origin, host)) return "chat_origin_refused";
-    const ofAddress = [...this.#sockets].filter((one) => one.remoteIp === remoteIp).length;
-    const full = this.#sockets.size >= MOST_SOCKETS || ofAddress >= MOST_SOCKETS_OF_ADDRESS;
-    return full ? "chat_too_many" : undefined;
+    return isOwnPage(origin, host) ? undefined : "chat_origin_refused";
+  }
+
+  /** Ends the oldest stranger where there are as many as allowed, of this network or in all. */
+  #makeRoom(network: string): void {
+    const strangers = [...this.#sockets].filter(({ session }) => !session.isPaired);
+    const ofNetwork = strangers.filter((one) => one.network === network);
+    const [oldest] = ofNetwork.length >= MOST_STRANGERS_OF_NETWORK ? ofNetwork : strangers;
+    if (ofNetwork.length < MOST_STRANGERS_OF_NETWORK && strangers.length < MOST_STRANGERS) return;
+    if (oldest === undefined) return;
+    this.#sockets.delete(oldest);
+    oldest.session.close(CHAT_CLOSE.full, "others took its place");
+    setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
   /** Where a page is and comes from: told by the edge, else what the connection itself shows. */
@@ -107,6 +116,8 @@ export class ChatSockets {
 
   #open(socket: WebSocket, origin: string, remoteIp: string): void {
     const { devices, chat, clock, log } = this.#options;
+    const network = networkOf(remoteIp);
+    this.#makeRoom(network);
     const session = new ChatSession({
       wire: {
         send: (message) => {
@@ -120,9 +131,10 @@ export class ChatSockets {
       chat,
       origin,
       remoteIp,
+      hasRoom: () => [...this.#sockets].filter(({ session: { isPaired } }) => isPaired).length < MOST_PAIRED,
       clock,
     });
-    const one: Socket = { session, socket, remoteIp, openedAt: clock(), silent: false };
+    const one: Socket = { session, socket, network, openedAt: clock(), silent: false };
     this.#sockets.add(one);
     socket.on("message", (data, binary) => {
       one.silent = false;

@@ -62,12 +62,16 @@ test("a request lives 5 minutes, is kept when asked for again, and is settled on
   expect(store.paired()).toEqual([]);
 });
 
-test("strangers cannot fill the store: 3 an address, 10 in all", async () => {
+test("strangers cannot fill the store: 3 a network, 10 in all, and the oldest of the most gives way", async () => {
   const { store } = deviceStore(await temporaryDirectory());
-  const asked = [1, 2, 3, 4].map((n) => store.request(stranger(n, "192.0.2.1")) !== undefined);
-  expect(asked).toEqual([true, true, true, false]);
-  for (let n = 5; n < 20; n += 1) store.request(stranger(n));
-  expect(store.pending()).toHaveLength(10);
+  const waiting = () => store.pending().map(({ remoteIp }) => remoteIp);
+  const operator = store.request(stranger(0, "198.51.100.7"));
+  for (let n = 1; n < 30; n += 1) store.request(stranger(n, `2001:db8:1:2::${n}`));
+  expect(waiting()).toEqual(["198.51.100.7", ...[27, 28, 29].map((n) => `2001:db8:1:2::${n}`)]);
+
+  for (let n = 30; n < 60; n += 1) store.request(stranger(n, `2001:db8:2:${n % 4}::1`));
+  expect(waiting()).toHaveLength(10);
+  expect(store.approve(operator?.requestId ?? "")).toBeDefined();
 });
 
 test.each([

@@ -202,10 +202,26 @@ test("only the service's own page gets a socket; only the edge may say where it 
   expect(deviceStore(home).store.pending()).toMatchObject([{ remoteIp: "192.0.2.7" }]);
 });
 
-test("a fourth stranger of one address waits", async () => {
-  const { url } = await started();
-  for (let n = 0; n < 3; n += 1) await (await openPage(url, newDevice())).got("pairing");
-  expect(await (await openPage(url, newDevice())).closed()).toBe(4429);
+test("a stranger with many sockets and keys keeps nobody out", async () => {
+  const { url, home } = await started();
+  const from = (address: string) => ({
+    origin: "https://chat.example",
+    "x-forwarded-host": "chat.example",
+    "x-forwarded-for": address,
+    authorization: `Bearer ${CONTROL_TOKEN}`,
+  });
+  const first = openSocket(url, from("2001:db8:1:2::1"));
+  await first.got("challenge");
+  for (let n = 2; n <= 120; n += 1) {
+    await openSocket(url, from(`2001:db8:1:2::${n.toString(16)}`)).got("challenge");
+  }
+  expect(await first.closed()).toBe(4429);
+
+  const device = newDevice();
+  pair(home, device);
+  await (await openPage(url, device)).got("welcome");
+  await (await openPage(url, newDevice())).got("pairing");
+  for (let n = 0; n < 4; n += 1) await (await openPage(url, newDevice())).got("pairing");
 });
 
 test("one that sends faster than anybody types is slowed down", async () => {
