@@ -12,7 +12,9 @@ export async function readFields<N extends string>(
 ): Promise<Record<N, string>> {
   const entries = [...new URLSearchParams(await readText(request))];
   const fields = Object.fromEntries(entries);
-  const isWhole = Object.entries<RegExp>(forms).every(([name, form]) => form.test(fields[name] ?? ""));
+  const isWhole = Object.entries<RegExp>(forms).every(
+    ([name, form]) => Object.hasOwn(fields, name) && form.test(fields[name] ?? ""),
+  );
   if (!isWhole || entries.length !== Object.keys(forms).length) throw new StewardError("form_invalid");
   return fields as Record<N, string>;
 }

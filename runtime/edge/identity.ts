@@ -63,13 +63,17 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
     }
     try {
       // RFC 8725 section 3.1: the algorithm is ours to name, never the token's.
-      const { payload } = await jwtVerify(token, keySet, {
+      const { payload, protectedHeader } = await jwtVerify(token, keySet, {
         issuer,
         audience,
         algorithms: ["RS256"],
         requiredClaims: ["exp", "iat"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        // Far longer than a session may last; with it the time of issue is checked, which must not lie ahead.
+        maxTokenAge: "366 days",
       });
+      // Without one, any key of the gateway's would do.
+      if (protectedHeader.kid === undefined) throw new errors.JWSInvalid("no kid");
       const name = payload["email"] ?? payload["common_name"] ?? payload.sub;
       if (typeof name !== "string" || name === "") {
         return { allowed: false, error: new StewardError("identity_required", "The token names nobody.") };

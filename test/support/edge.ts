@@ -19,16 +19,25 @@ export const EDGE_BUNDLE = "0123456789abcdef";
 /** The tests' present. */
 export const NOW = 1_795_000_000_000;
 
+/** What differs in a token beside its claims. */
+interface SignOptions {
+  /** As jose takes it, such as `1h` for in an hour. */
+  issuedAt?: string | undefined;
+  /** The header names the key. */
+  named?: boolean;
+}
+
 /** A key of the identity gateway, able to sign tokens. */
 export async function createSigner(kid = "key-1") {
+  const header = (named: boolean) => ({ alg: "RS256", ...(named && { kid }) });
   const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid, alg: "RS256", use: "sig" };
-  const sign = (claims: JWTPayload = {}, expiresIn = "1h") =>
+  const sign = (claims: JWTPayload = {}, expiresIn = "1h", { issuedAt, named = true }: SignOptions = {}) =>
     new SignJWT({ email: "operator@example.com", ...claims })
-      .setProtectedHeader({ alg: "RS256", kid })
+      .setProtectedHeader(header(named))
       .setIssuer(claims.iss ?? `https://${TEAM_DOMAIN}`)
       .setAudience(claims.aud ?? AUDIENCE)
-      .setIssuedAt()
+      .setIssuedAt(issuedAt)
       .setExpirationTime(expiresIn)
       .sign(privateKey);
   return { jwk, sign };

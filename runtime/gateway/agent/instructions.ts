@@ -36,7 +36,7 @@ export function instructions(
   const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
   const place = direct
     ? `You are in a direct chat on ${platform}.`
-    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it. Do not write such a name yourself.`;
+    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself.`;
   const parts = [
     config.agent.instructions,
     ...workspaceFiles(workspace, config.agent.workspaceMaxChars),

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Sender } from "../channels/channel.ts";
-import { speakerName } from "./statements.ts";
+import { attributed, speakerName } from "./statements.ts";
 
 /** Characters of one message that are kept: it is an aside, not a question. */
 const LONGEST_TEXT = 2_000;
@@ -49,6 +49,6 @@ export class ContextNotes {
   take(conversation: string): string | null {
     const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;
-    return [HEAD, ...rows.map(({ name, text }) => `[${String(name)}]: ${String(text)}`)].join("\n");
+    return [HEAD, ...rows.map(({ name, text }) => attributed(name, text))].join("\n");
   }
 }

@@ -56,6 +56,9 @@ export function sessionStatements(database: DatabaseSync) {
   };
 }
 
+/** Each ends a line for some reader (https://www.unicode.org/reports/tr14/, class BK). */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
 /** What people call a speaker, on one line and without what would look like another speaker's name. */
 export function speakerName({ id, name }: Sender): string {
   const plain = (name ?? "")
@@ -65,8 +68,13 @@ export function speakerName({ id, name }: Sender): string {
   return plain === "" ? id : plain.slice(0, LONGEST_NAME).toWellFormed();
 }
 
+/** One message as a block: its first line begins with its speaker, the others are indented, so that none names another. */
+export function attributed(name: unknown, text: unknown): string {
+  return `[${String(name)}]: ${String(text).replace(LINE_END, "\n    ")}`;
+}
+
 /** A message's text as the model reads it: in a group with its speaker, and what was said before it. */
 export function modelText({ name, context, text }: Record<string, SQLOutputValue>): string {
-  const said = typeof name === "string" ? `[${name}]: ${String(text)}` : String(text);
+  const said = typeof name === "string" ? attributed(name, text) : String(text);
   return typeof context === "string" ? `${context}\n${said}` : said;
 }

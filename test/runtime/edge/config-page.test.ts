@@ -127,8 +127,10 @@ describe("saving", () => {
       { expected: SHA },
       { text: TEXT, expected: `${SHA}&unchecked=true` },
       { text: TEXT, expected: SHA, unchecked: "true" },
+      { expected: "none", x: "1" },
     ];
-    for (const fields of wrong) expect((await post("save", fields)).status).toBe(400);
+    for (const path of ["save", "review", "edit"])
+      for (const fields of wrong) expect([path, (await post(path, fields)).status]).toEqual([path, 400]);
     expect(requests).toEqual([]);
   });
 

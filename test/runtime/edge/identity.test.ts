@@ -49,6 +49,8 @@ describe.each(ROUTES)("%s", (route) => {
       "another issuer": await sign({ iss: "https://evil.example" }),
       "another key": await forge(),
       expired: await sign({}, "-10m"),
+      "issued in the future": await sign({}, "2h", { issuedAt: "1h" }),
+      "a key that is not named": await sign({}, "1h", { named: false }),
       "no algorithm": `${btoa('{"alg":"none"}')}.${btoa(`{"aud":"${AUDIENCE}","iss":"https://${TEAM_DOMAIN}"}`)}.`,
       // Algorithm confusion: the public key used as a shared secret.
       symmetric: await new SignJWT({ email: "x@example.com" })

@@ -55,6 +55,11 @@ test("a message that is out is edited by its ts", async () => {
 
   expect(channel.streams).toBe(true);
   expect(slack.calls.map(({ path }) => path)).toEqual(["/api/chat.postMessage", "/api/chat.update"]);
+  // No address that a model wrote is fetched without a click.
+  expect(Object.fromEntries(new URLSearchParams(slack.calls[0]?.body))).toMatchObject({
+    unfurl_links: "false",
+    unfurl_media: "false",
+  });
   expect(Object.fromEntries(new URLSearchParams(slack.calls[1]?.body))).toEqual({
     channel: "C1",
     ts: "1503435956.000247",

@@ -8,6 +8,8 @@ import { DiscordError, type createDiscordApi, type DiscordRequest } from "./api.
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
 const EPHEMERAL = 64;
+/** No preview: it is fetched without a click, and its address may carry what was said here. */
+const SUPPRESS_EMBEDS = 4;
 const ORIGINAL = "/messages/@original";
 /** Discord may know a new interaction's token only a few seconds after it got the deferred answer. */
 const FRESH_MS = 60_000;
@@ -39,7 +41,7 @@ export class DiscordSender {
 
   /** Sends the reply's message number `part` and gives its id. */
   async send({ chat, ticket }: ReplyTarget, text: string, part: number): Promise<string | undefined> {
-    const flags = ticket?.private === true ? { flags: EPHEMERAL } : {};
+    const flags = ticket?.private === true ? { flags: EPHEMERAL | SUPPRESS_EMBEDS } : {};
     const sent =
       part === 0
         ? await this.#byTicket(ticket, { method: "PATCH", path: ORIGINAL, body: content(text) })
@@ -104,7 +106,9 @@ function ended({ status, code }: DiscordError, { path }: Pick<DiscordRequest, "p
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
 }
 
-/** Nobody is notified by what a model writes: https://docs.discord.com/developers/resources/message#allowed-mentions-object */
+/**
+ * Nobody is notified by what a model writes: https://docs.discord.com/developers/resources/message#allowed-mentions-object
+ */
 function content(text: string): object {
-  return { content: text, allowed_mentions: { parse: [] } };
+  return { content: text, allowed_mentions: { parse: [] }, flags: SUPPRESS_EMBEDS };
 }

@@ -64,6 +64,9 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       const message = {
         channel,
         text: writeMrkdwn(text),
+        // A preview is fetched without a click, and its address may carry what was said here.
+        unfurl_links: false,
+        unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
       };
       const { ts } = await call(({ postMessage }) => postMessage(message));
