@@ -41,7 +41,10 @@ export interface DiscordStandIn extends Listening {
   messages: readonly DiscordMessage[];
   /** What is registered: commands, and the endpoint. */
   registry: DiscordRegistry;
-  /** The answers to come, in order; after the last of them the usual ones again. */
+  /**
+   * The answers to come, in order; after the last of them the usual ones again. Whether the token is taken is asked at
+   * any time, and answered as usual.
+   */
   next(...faults: DiscordFault[]): void;
   /** An interaction was deferred: from now on its token is taken, until `expire`. */
   defer(token: string, flags?: number): void;
@@ -97,7 +100,7 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       authorization: context.req.header("authorization"),
       userAgent: context.req.header("user-agent"),
     });
-    const fault = faults.shift();
+    const fault = path === "/api/v10/users/@me" ? undefined : faults.shift();
     if (fault !== undefined) return Response.json(fault.body ?? {}, fault);
     const byTicket = path.startsWith("/api/v10/webhooks/");
     if (!byTicket && context.req.header("authorization") !== `Bot ${options.botToken}`) {

@@ -64,8 +64,7 @@ describe("what strangers write takes linear time", () => {
     instructions({
       config: checked.config,
       workspace: new Workspace(home),
-      platform: "slack",
-      direct: true,
+      place: { platform: "slack", target: { chat: "D1" }, direct: true },
       notes: [],
       now: 0,
     });

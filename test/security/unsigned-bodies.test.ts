@@ -21,7 +21,8 @@ describe("a body that the platform did not send", () => {
     const response = await app.request(path, { method: "POST", body: heavy, headers: JSON_TYPE });
 
     expect([401, 403]).toContain(response.status);
-    expect(parse).not.toHaveBeenCalled();
+    // Others that run meanwhile parse what is theirs.
+    expect(parse.mock.calls.filter(([text]) => text === heavy)).toEqual([]);
   });
 
   test("is parsed up to 8 KiB where a challenge may be unsigned, and no further", async () => {

@@ -101,9 +101,14 @@ export class Agent {
   async #run(question: Question, signal: AbortSignal, onText: AnswerOptions["onText"]): Promise<string> {
     const { toolbox, workspace, ...options } = this.#options;
     const { config, clock } = options;
-    const { platform, direct } = question;
     const tools = await toolbox.open(signal);
-    const prompt = instructions({ config, workspace, platform, direct, notes: tools.notes, now: clock() });
+    const prompt = instructions({
+      config,
+      workspace,
+      place: question,
+      notes: tools.notes,
+      now: clock(),
+    });
     return new Run({ ...options, ...prompt, question, tools, signal, onText }).answer();
   }
 }

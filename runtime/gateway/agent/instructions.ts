@@ -2,6 +2,8 @@ import { readdirSync } from "node:fs";
 import type { Config } from "../../contract/config/index.ts";
 import { localTime } from "../local-time.ts";
 import type { ModelRequest } from "../models/model.ts";
+import type { Place } from "./question.ts";
+import { reachOf } from "./reach.ts";
 import type { Workspace } from "./workspace.ts";
 
 const FILES = ["AGENTS.md", "SOUL.md", "USER.md"];
@@ -16,8 +18,8 @@ const LONGEST_HEAD = 4_000;
 export interface InstructionsOptions {
   config: Config;
   workspace: Workspace;
-  platform: string;
-  direct: boolean;
+  /** The chat that asks. */
+  place: Place;
   /** Lines on what is not available now. */
   notes: readonly string[];
   /** Milliseconds since the epoch. */
@@ -31,15 +33,18 @@ export interface InstructionsOptions {
 export function instructions(
   options: InstructionsOptions,
 ): Required<Pick<ModelRequest, "instructions" | "circumstances">> {
-  const { config, workspace, platform, direct, notes, now } = options;
+  const { config, workspace, place: chat, notes, now } = options;
+  const { platform, direct } = chat;
+  const { memory, folder } = reachOf(workspace, chat);
   const zone = config.sessions.reset.timezone ?? "UTC";
   const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
   const place = direct
     ? `You are in a direct chat on ${platform}.`
-    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself.`;
+    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself. You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
   const parts = [
     config.agent.instructions,
     ...workspaceFiles(workspace, config.agent.workspaceMaxChars),
+    ...(folder === undefined ? [] : groupMemory(workspace, memory, config.agent.workspaceMaxChars)),
     skills(workspace),
     ...notes,
   ];
@@ -68,6 +73,12 @@ function workspaceFiles(workspace: Workspace, most: number): string[] {
     section(MEMORY, kept.length < memory.length ? `(The beginning of ${MEMORY} is cut.)\n${kept}` : kept),
   );
   return parts;
+}
+
+/** The end of a group's own memory, in a quarter of the characters. */
+function groupMemory(workspace: Workspace, name: string, most: number): string[] {
+  const text = readQuietly(workspace, name);
+  return text === "" ? [] : [section(name, text.slice(-Math.floor(most / 4)).toWellFormed())];
 }
 
 function section(name: string, text: string): string {

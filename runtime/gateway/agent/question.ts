@@ -1,6 +1,15 @@
 import type { ReplyTarget, Sender } from "../channels/channel.ts";
 import type { Image } from "../models/model.ts";
 
+/** The chat that is asked in. */
+export interface Place {
+  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
+  platform: string;
+  target: { chat: string };
+  /** A direct chat of a person whom the operator let in; not a group, and nothing that a schedule says. */
+  direct: boolean;
+}
+
 /** One message of a person. */
 export interface QuestionMessage {
   /** The platform's event id. */
@@ -12,12 +21,9 @@ export interface QuestionMessage {
 }
 
 /** What wants an answer: a message, or several that came while the answer before was made. */
-export interface Question {
+export interface Question extends Place {
   conversation: string;
-  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
-  platform: string;
   target: ReplyTarget;
-  direct: boolean;
   /** At least one, in order. */
   messages: readonly [QuestionMessage, ...QuestionMessage[]];
 }

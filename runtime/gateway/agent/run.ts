@@ -85,14 +85,14 @@ export class Run {
   /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
   async #finish(step: Step): Promise<void> {
     const { question, sessions, tools, signal } = this.#options;
-    const { conversation, platform, target } = question;
+    const { conversation, platform, target, direct } = question;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, signal })
+        .run(call, { conversation, platform, target, direct, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });

@@ -6,6 +6,12 @@ import type { ScheduleSource, ScheduleStore, StoredSchedule } from "./store.ts";
 import { dueAfter } from "./times.ts";
 
 const MOST_FROM_CHATS = 100;
+/** So that one chat does not take the places of all others. */
+const MOST_FROM_CHAT = 10;
+/** Each run may be a model's answer. The operator's own, in the config or by the command line, may be a minute. */
+const SHORTEST_FROM_CHAT_MS = 15 * 60_000;
+/** Runs of a cron expression that are looked at for the shortest pause. */
+const LOOKED_AT = 200;
 
 /** What a chat may do with schedules: it makes, sees and removes those that speak in it. */
 export interface SchedulesPort {
@@ -33,6 +39,16 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
   return {
     list,
     async add(spec) {
+      const ofChat = list(spec.to).filter(({ source }) => source === "chat").length;
+      if (ofChat >= MOST_FROM_CHAT) {
+        throw new StewardError(
+          "schedule_invalid",
+          `there are ${MOST_FROM_CHAT} schedules of this chat already: remove one first`,
+        );
+      }
+      if (await isTooOften(spec, clock())) {
+        throw new StewardError("schedule_invalid", "a schedule from a chat is due every 15 minutes at most");
+      }
       if (store.madeInChat >= MOST_FROM_CHATS) {
         throw new StewardError(
           "schedule_invalid",
@@ -47,6 +63,19 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
       removeSchedule(store, id);
     },
   };
+}
+
+/** Tells whether two runs follow one another sooner than a chat's may. */
+async function isTooOften(spec: Schedule, now: number): Promise<boolean> {
+  await checkNew(spec, now);
+  if (spec.at !== undefined) return false;
+  let due = await dueAfter(spec, now, now);
+  for (let count = 0; count < LOOKED_AT && due !== undefined; count += 1) {
+    const next = await dueAfter(spec, now, due);
+    if (next !== undefined && next - due < SHORTEST_FROM_CHAT_MS) return true;
+    due = next;
+  }
+  return false;
 }
 
 /** Adds a schedule that a person or the agent makes. See {@link SchedulesPort}. */

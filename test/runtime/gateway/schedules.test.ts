@@ -100,14 +100,14 @@ describe("heartbeat", () => {
 
 describe("schedules of a chat", () => {
   const chat = { platform: "slack", chat: "C1" } as const;
-  const spec = { every: "1m", text: "tick", to: chat, enabled: true };
+  const spec = { every: "15m", text: "tick", to: chat, enabled: true };
 
   it("are seen and removed in that chat alone, and one of the config only in the config", async () => {
     const { store, pass } = stage.run({ own: { every: "1h", text: "x", to } });
     await pass(0);
     const port = schedulesPort(store, () => stage.now);
     const { id, nextAt } = await port.add(spec);
-    expect(nextAt).toBe(minute(1));
+    expect(nextAt).toBe(minute(15));
     expect(port.list(chat).map((one) => one.id)).toEqual([id, "config:own"]);
     const other = { platform: "slack", chat: "C2" } as const;
     expect(port.list(other)).toEqual([]);
@@ -124,9 +124,15 @@ describe("schedules of a chat", () => {
       await expect(port.add({ ...rest, ...when })).rejects.toMatchObject({ code: "schedule_invalid" });
     };
     await refused({ at: minute(0) });
-    await refused({ every: "59s" });
+    await refused({ every: "14m" });
     await refused({ cron: "* * * *" });
-    for (let count = 0; count < 100; count += 1) await port.add(spec);
-    await refused({ every: "1m" });
+    await refused({ cron: "0,5 9 * * *", timezone: "UTC" });
+    for (let count = 0; count < 10; count += 1) await port.add(spec);
+    await refused({ every: "1h" });
+    // The other chats have theirs, a hundred in all.
+    for (let count = 10; count < 100; count += 1) {
+      await port.add({ ...spec, to: { platform: "slack", chat: `C${Math.floor(count / 10)}0` } });
+    }
+    await refused({ every: "1h", to: { platform: "slack", chat: "C99" } });
   });
 });

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod/mini";
 import { described, textUpTo } from "../../../contract/config/values.ts";
+import { reachOf } from "../reach.ts";
 import type { Workspace } from "../workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
@@ -20,8 +21,8 @@ export function readFileTool(workspace: Workspace): Tool {
       path: name,
       offset: described(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),
     }),
-    run: ({ path: file, offset }) => {
-      const text = workspace.read(file);
+    run: ({ path: file, offset }, context) => {
+      const text = reachOf(workspace, context).read(file);
       if (text === undefined) throw new ToolError(`There is no file ${file}.`);
       const end = offset + PAGE_CHARACTERS;
       const page = text.slice(offset, end).toWellFormed();
@@ -36,8 +37,8 @@ export function writeFileTool(workspace: Workspace): Tool {
     name: "write_file",
     description: "Writes a text file of the workspace, in place of what it held. Folders are made.",
     input: z.strictObject({ path: name, text: z.string().check(z.maxLength(LONGEST_FILE)) }),
-    run: ({ path: file, text }) => {
-      workspace.write(file, text);
+    run: ({ path: file, text }, context) => {
+      reachOf(workspace, context).write(file, text);
       return `Written: ${file}, ${text.length} characters.`;
     },
   });
@@ -54,8 +55,8 @@ export function listFilesTool(workspace: Workspace): Tool {
         "Folder; empty for the whole workspace",
       ),
     }),
-    run: ({ path: folder }) => {
-      const place = workspace.locate(folder);
+    run: ({ path: folder }, context) => {
+      const place = reachOf(workspace, context).locate(folder);
       if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
         throw new ToolError(`There is no folder ${folder}.`);
       }

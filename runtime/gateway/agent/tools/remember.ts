@@ -1,23 +1,26 @@
 import * as z from "zod/mini";
+import { reachOf } from "../reach.ts";
 import type { Workspace } from "../workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
-const FILE = "MEMORY.md";
 const LONGEST_FILE = 1_000_000;
 
 /** Adds a dated line to the memory that stands before every conversation. */
 export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",
-    description: "Keeps a fact for all later conversations, as a dated line of MEMORY.md.",
+    description:
+      "Keeps a fact for all later conversations, as a dated line of MEMORY.md; in a group, for that group's.",
     input: z.strictObject({ text: z.string().check(z.trim(), z.minLength(1), z.maxLength(2_000)) }),
-    run: ({ text }) => {
-      const before = workspace.read(FILE) ?? "";
+    run: ({ text }, context) => {
+      const reach = reachOf(workspace, context);
+      const { memory } = reach;
+      const before = reach.read(memory) ?? "";
       const gap = before === "" || before.endsWith("\n") ? "" : "\n";
       const line = `- ${new Date(clock()).toISOString().slice(0, 10)}: ${text.replace(/\s+/g, " ")}\n`;
       const whole = before + gap + line;
-      if (whole.length > LONGEST_FILE) throw new ToolError(`${FILE} is full: shorten it with write_file.`);
-      workspace.write(FILE, whole);
+      if (whole.length > LONGEST_FILE) throw new ToolError(`${memory} is full: shorten it with write_file.`);
+      reach.write(memory, whole);
       return "Remembered.";
     },
   });

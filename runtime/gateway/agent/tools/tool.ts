@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
 import "../../../contract/english.ts";
+import type { Place } from "../question.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
 /** What a tool may know of the conversation that it is used in. */
-export interface ToolContext {
+export interface ToolContext extends Place {
   conversation: string;
-  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
-  platform: string;
   target: ReplyTarget;
   signal: AbortSignal;
 }

@@ -89,6 +89,7 @@ const context: ToolContext = {
   conversation: "slack:C1",
   platform: "slack",
   target: { chat: "C1" },
+  direct: true,
   signal: new AbortController().signal,
 };
 
