@@ -1,11 +1,11 @@
 import type { Route } from "../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
-/** What {@link askAsStack} works with. */
+/** The question of {@link askAsStack}. */
 export interface StackQuestion {
   /** The deployed service's address, without a path. */
   url: string;
-  /** What the stack signs with. */
+  /** The key that stack and service share. */
   key: string;
   route: Route;
   timeoutMs: number;

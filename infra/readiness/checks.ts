@@ -41,7 +41,7 @@ export interface CheckOptions {
   channels: readonly string[];
   /** A message has to go through to where alerts are sent. */
   alerts: boolean;
-  /** What the stack signs with. */
+  /** The key that stack and service share. */
   key: string;
 }
 

@@ -45,7 +45,7 @@ export function awakeHoursOf(inputs: CostInputs): number {
   return inputs.awakeHours ?? Math.min(24, USE.conversations * (USE.hoursEach + sleepHours));
 }
 
-/** What was measured, unless only one of the two containers ever sleeps: then it tells nothing of the other. */
+/** Returns the measurement, unless only one of the two containers ever sleeps: then it tells nothing of the other. */
 function usableMeasure({ sleepAfter, measured }: CostInputs): MeasuredDuty | undefined {
   const isNever = parseDuration(sleepAfter) === Number.POSITIVE_INFINITY;
   return isNever === (measured?.sleepAfterMs === null) ? measured : undefined;

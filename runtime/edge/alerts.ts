@@ -5,6 +5,7 @@ import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { hmacHex } from "../contract/stack-signature.ts";
 import { gatewayDetails } from "./debug-routes.ts";
+import { within } from "./operate.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 
 /** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
@@ -32,7 +33,7 @@ export interface Alert {
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
-  /** Where the platform sends e-mail. Rejects if it does not take the message. */
+  /** Sends an e-mail, if the platform does. Rejects if it does not take the message. */
   sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
 }
@@ -64,7 +65,7 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     if (email === undefined || sendEmail === undefined) return "this deployment sends none";
     const subject = `${name}: ${alerts.map(subjectLine).join(", ")}`;
     try {
-      await withinTime(sendEmail({ ...email, subject, text: emailText(alerts) }));
+      await within(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
       return undefined;
     } catch {
       // The error may name an address.
@@ -119,13 +120,6 @@ async function post(
   }
 }
 
-function withinTime<T>(work: Promise<T>): Promise<T> {
-  const late = new Promise<never>((_resolve, reject) => {
-    AbortSignal.timeout(TIMEOUT_MS).addEventListener("abort", () => reject(new Error("too late")));
-  });
-  return Promise.race([work, late]);
-}
-
 function subjectLine({ state, subject }: Alert): string {
   return state === "test"
     ? "a test of alerts"
@@ -155,7 +149,7 @@ function slackText(name: string, alerts: readonly Alert[]): string {
 /** What is looked at, and where it is kept what was told. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
-  /** Whether the gateway is to run always: then a stopped one is an outage. */
+  /** True if the gateway is to run always: then a stopped one is an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
   /** When the oldest event came that is still to be answered; milliseconds since the epoch. */

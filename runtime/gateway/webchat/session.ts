@@ -27,7 +27,7 @@ export interface SessionOptions {
   /** Of the page, as its browser tells. */
   origin: string;
   remoteIp: string;
-  /** Whether one more page of an approved device may be connected. */
+  /** Tells whether one more page of an approved device may be connected. */
   hasRoom(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
