@@ -8,10 +8,6 @@ import { dueAfter } from "./times.ts";
 const MOST_FROM_CHATS = 100;
 /** So that one chat does not take the places of all others. */
 const MOST_FROM_CHAT = 10;
-/** Each run may be a model's answer. The operator's own, in the config or by the command line, may be a minute. */
-const SHORTEST_FROM_CHAT_MS = 15 * 60_000;
-/** Runs of a cron expression that are looked at for the shortest pause. */
-const LOOKED_AT = 200;
 
 /** What a chat may do with schedules: it makes, sees and removes those that speak in it. */
 export interface SchedulesPort {
@@ -46,9 +42,6 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
           `there are ${MOST_FROM_CHAT} schedules of this chat already: remove one first`,
         );
       }
-      if (await isTooOften(spec, clock())) {
-        throw new StewardError("schedule_invalid", "a schedule from a chat is due every 15 minutes at most");
-      }
       if (store.madeInChat >= MOST_FROM_CHATS) {
         throw new StewardError(
           "schedule_invalid",
@@ -65,19 +58,6 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
   };
 }
 
-/** Tells whether two runs follow one another sooner than a chat's may. */
-async function isTooOften(spec: Schedule, now: number): Promise<boolean> {
-  await checkNew(spec, now);
-  if (spec.at !== undefined) return false;
-  let due = await dueAfter(spec, now, now);
-  for (let count = 0; count < LOOKED_AT && due !== undefined; count += 1) {
-    const next = await dueAfter(spec, now, due);
-    if (next !== undefined && next - due < SHORTEST_FROM_CHAT_MS) return true;
-    due = next;
-  }
-  return false;
-}
-
 /** Adds a schedule that a person or the agent makes. See {@link SchedulesPort}. */
 export async function addSchedule(
   store: ScheduleStore,
@@ -85,7 +65,7 @@ export async function addSchedule(
   spec: Schedule,
   now: number,
 ): Promise<{ id: string; nextAt: number }> {
-  await checkNew(spec, now);
+  await checkNew(spec, now, source);
   const nextAt = await dueAfter(spec, now, now);
   if (nextAt === undefined) throw new StewardError("schedule_invalid", "it is never due");
   const id = `${source}:${randomBytes(4).toString("hex")}`;

@@ -93,7 +93,7 @@ function unknownGuildText(guild: string): string {
   return [
     "This server is not on my list, so I have not read your command.",
     `The server's id: ${guild}`,
-    `To let it in, the operator adds "${guild}" to channels.discord.guilds: the admin page of events has a button for it beside this command.`,
+    `To let it in, the operator adds "${guild}" to channels.discord.guilds: /_admin/ledger has a link for it beside this command.`,
   ].join("\n");
 }
 
