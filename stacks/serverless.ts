@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
+import { baseMonth } from "../infra/bundle/base.ts";
 import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../infra/bundle/compatibility.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
@@ -137,7 +138,14 @@ function pushImage(
   secrets: SecretChecks,
 ): PushedImage | undefined {
   if (image !== undefined || (registry === undefined && origin !== undefined)) return undefined;
-  const args = { accountId, registry: registry ?? CLOUDFLARE_REGISTRY, instanceType, hash, api };
+  const args = {
+    accountId,
+    registry: registry ?? CLOUDFLARE_REGISTRY,
+    instanceType,
+    hash,
+    baseMonth: baseMonth(),
+    api,
+  };
   return new PushedImage("image", args, { dependsOn: secrets });
 }
 

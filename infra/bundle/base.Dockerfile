@@ -3,9 +3,11 @@
 ARG DEBIAN
 FROM ${DEBIAN}
 
-# The public image lacks the two; the assembled one has them, and no package manager.
+# The public image lacks the two, and may be older than the last security update; the assembled one has them, and no
+# package manager.
 RUN command -v tini >/dev/null || ( \
       apt-get update -q \
+      && apt-get upgrade -q -y \
       && apt-get install -q -y --no-install-recommends ca-certificates tini \
       && rm -rf /var/lib/apt/lists/* )
 

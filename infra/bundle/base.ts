@@ -6,10 +6,11 @@ import { cacheRoot, contentKey, exclusively } from "../shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
 import { BuildFailure } from "../shell/failure.ts";
 
+const REPOSITORY = "steward-base";
 const PUBLIC_DEBIAN = "debian:bookworm-slim";
 
 export interface BaseImage {
-  /** Name and tag; the tag follows from everything that goes in. */
+  /** Name and tag; the tag follows from everything that goes in, and from the month: see {@link baseImageRecipe}. */
   image: string;
   /** `present`: the engine had it. `pulled`: built on the public Debian image. */
   source: "present" | "pulled";
@@ -29,6 +30,8 @@ export interface BaseImageRecipe {
   arch: string;
   /** The image's id, or `undefined` if the engine does not have it. */
   id(): Promise<string | undefined>;
+  /** The newest of the same content from an earlier month that the engine has. */
+  earlier(): Promise<string | undefined>;
   /** Builds it on an image of Debian that the engine has. */
   build(debian: string): Promise<void>;
   /** Runs `work` while no other process makes the same image. */
@@ -48,6 +51,11 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
   return recipe.exclusively(async () => {
     if ((await recipe.id()) !== undefined) return { image, source: "present" };
     if (!(await tryPull(PUBLIC_DEBIAN, { log, env }))) {
+      const earlier = await recipe.earlier();
+      if (earlier !== undefined) {
+        log(`${earlier} is used again: it has no security updates of Debian since then`);
+        return { image: earlier, source: "present" };
+      }
       throw new BuildFailure(
         "base_image_unreachable",
         `the Docker engine neither has ${PUBLIC_DEBIAN} nor can pull it`,
@@ -60,21 +68,40 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns what the base image on this engine is made of.
+ * Returns what the base image on this engine is made of. It is made anew each month, so that Debian's security updates
+ * arrive with the next update of a stack.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */
-export async function baseImageRecipe(env: NodeJS.ProcessEnv): Promise<BaseImageRecipe> {
+export async function baseImageRecipe(
+  env: NodeJS.ProcessEnv,
+  now: Date = new Date(),
+): Promise<BaseImageRecipe> {
   const { path, version, arch } = await pinnedNode(env);
   const key = await contentKey([version, arch], import.meta.dirname, /^base\.Dockerfile$/);
-  const image = `steward-base:${key}`;
+  const image = `${REPOSITORY}:${key}-${baseMonth(now)}`;
   return {
     image,
     arch,
     id: () => imageId(image, env),
+    earlier: async () => {
+      const { stdout } = await docker(["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"], {
+        env,
+      });
+      return stdout
+        .split("\n")
+        .filter((name) => name.startsWith(`${REPOSITORY}:${key}-`) && name < image)
+        .toSorted()
+        .at(-1);
+    },
     build: (debian) => build(image, debian, path, env),
     exclusively: (work) => exclusively(join(cacheRoot(env), "base", `${key}.lock`), work),
   };
+}
+
+/** Returns the month of a base image's tag, such as `2026-11`, in UTC. */
+export function baseMonth(now: Date = new Date()): string {
+  return now.toISOString().slice(0, "2026-11".length);
 }
 
 async function build(image: string, debian: string, node: string, env: NodeJS.ProcessEnv): Promise<void> {

@@ -3,10 +3,13 @@ import { AGENT } from "../../runtime/contract/names.ts";
 import { buildArguments } from "./arguments.ts";
 import { ensureBaseImage } from "./base.ts";
 import type { Bundle } from "./bundle.ts";
-import { docker, imageId } from "../shell/docker.ts";
+import { docker, imageId, imageLabel } from "../shell/docker.ts";
 
 /** Dockerfile of the application image. Its arguments are those of `buildArguments`. */
 export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
+
+/** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
+const BASE_LABEL = "org.opencontainers.image.base.name";
 
 export interface AppImageOptions {
   /** A folder that `writeContext` has written. */
@@ -18,13 +21,13 @@ export interface AppImageOptions {
 }
 
 /**
- * Builds the application image, unless the Docker engine has one of that name.
+ * Builds the application image, unless the Docker engine has one of that name on the same base.
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
 export async function buildAppImage(options: AppImageOptions): Promise<{ image: string; id: string }> {
-  const { tag: image, log } = options;
-  const present = await imageId(image);
-  if (present !== undefined) return { image, id: present };
+  const { tag: image, baseImage, log } = options;
+  const [present, standsOn] = await Promise.all([imageId(image), imageLabel(image, BASE_LABEL)]);
+  if (present !== undefined && standsOn === baseImage) return { image, id: present };
 
   log(`building ${image}`);
   const built = await docker(buildCommand(options));

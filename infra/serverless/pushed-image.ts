@@ -11,6 +11,8 @@ export interface PushedImageArgs {
   instanceType: InstanceType;
   /** Hash of what the image is built from: another one is another image. */
   hash: string;
+  /** The month of the base below it, which is made anew in each. */
+  baseMonth: string;
   /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
   api: { token?: pulumi.Output<string>; baseUrl?: string };
 }
@@ -31,7 +33,7 @@ export class PushedImage extends pulumi.ComponentResource {
         interpreter: [process.execPath],
         create: PUSH,
         environment: pushEnvironment(args),
-        triggers: [args.hash],
+        triggers: [args.hash, args.baseMonth],
       },
       { parent: this },
     );

@@ -74,6 +74,16 @@ export async function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<s
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
+/** A label of an image that the engine has; empty where either is missing. */
+export async function imageLabel(image: string, label: string): Promise<string> {
+  const format = `{{index .Config.Labels "${label}"}}`;
+  const found = await run("docker", ["image", "inspect", "--format", format, image], {
+    env: dockerEnv(),
+    timeoutMs: ANSWER_MS,
+  });
+  return found.code === 0 ? found.stdout.trim() : "";
+}
+
 /** Tries to pull a public image within a minute, and tells whether it is there now. */
 export async function tryPull(
   image: string,

@@ -165,11 +165,11 @@ test("rate limits, server errors and answers that are cut are waited out", async
   const { telegram, start, row } = await telegramHost();
   telegram.fail(
     "getUpdates",
-    { status: 429, description: "Too Many Requests: retry after 1", parameters: { retry_after: 1 } },
+    { status: 429, description: "Too Many Requests: retry after 4", parameters: { retry_after: 4 } },
     { status: 502, description: "Bad Gateway" },
   );
   await start();
-  await eventually(() => String(row()?.["error_detail"]).includes("retry after 1"));
+  await eventually(() => String(row()?.["error_detail"]).includes("retry after 4"));
   telegram.say("after all");
   await telegram.waitFor(({ text }) => text.includes("after all"), LONG_MS);
   expect(row()).toMatchObject({ error_code: null });

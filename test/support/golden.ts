@@ -1,3 +1,4 @@
+import { baseMonth } from "../../infra/bundle/base.ts";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import type { RegisteredResource } from "./registered.ts";
 
@@ -22,6 +23,7 @@ export async function golden(
   return `${text
     .replaceAll(process.execPath, "<node>")
     .replaceAll(process.cwd(), "<checkout>")
-    .replaceAll(/steward-base:[0-9a-f]+/g, "steward-base:<hash>")
+    .replaceAll(`"${baseMonth()}"`, '"<month>"')
+    .replaceAll(/steward-base:[0-9a-f]+-\d{4}-\d\d/g, "steward-base:<hash>")
     .replaceAll(/"contentBase64": "[^"]*"/g, '"contentBase64": "<code>"')}\n`;
 }

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ensureBaseImage } from "../../../infra/bundle/base.ts";
+import { baseImageRecipe, ensureBaseImage } from "../../../infra/bundle/base.ts";
 import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { dockerAvailable } from "../../../infra/shell/docker.ts";
 import { ensureSidecarImage } from "../../../rehearsal/sidecar/index.ts";
@@ -71,7 +71,7 @@ describe("the images of the container rehearsal", () => {
     const sidecar = await ensureSidecarImage({ log, env });
 
     expect(base.source).toBe("pulled");
-    expect(base.image).toMatch(/^steward-base:[0-9a-f]{16}$/);
+    expect(base.image).toMatch(/^steward-base:[0-9a-f]{16}-\d{4}-\d\d$/);
     expect(sidecar.source).toBe("pulled");
     expect(sidecar.image).toMatch(/^cloudflare\/proxy-everything:.+@sha256:/);
     expect(await asked()).not.toContain("import");
@@ -110,6 +110,28 @@ describe("the images of the container rehearsal", () => {
       fix: expect.stringContaining("`docker pull debian:bookworm-slim`"),
     });
     expect(await readdir(bin)).not.toContain("assembled");
+  });
+
+  test("the base is made anew each month, and stays as it was where no registry answers", async () => {
+    await script("docker", DOCKER);
+    const nameIn = async (day: string) => (await baseImageRecipe(env, new Date(day))).image;
+    const [november, sameMonth, december] = await Promise.all(
+      ["2026-11-01", "2026-11-30", "2026-12-01"].map(nameIn),
+    );
+    expect([sameMonth, december]).toEqual([november, november?.replace("2026-11", "2026-12")]);
+
+    const [key] = (await nameIn("2001-01-01")).split("-2001-01");
+    const images = [
+      `${key}-2001-01`,
+      `${key}-2001-02`,
+      "steward-base:0123456789abcdef-2001-03",
+      `${key}-9999-01`,
+    ];
+    await script("docker", DOCKER.replace("esac", `  images) printf '${images.join("\\n")}\\n' ;;\nesac`));
+    const told: string[] = [];
+    const base = await ensureBaseImage({ env, log: (line) => void told.push(line) });
+    expect(base).toEqual({ image: `${key}-2001-02`, source: "present" });
+    expect(told.at(-1)).toContain("no security updates");
   });
 
   test("a failed assembly tells mmdebstrap's last words", async () => {
