@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { cacheRoot, contentKey, exclusively } from "../shell/cache.ts";
 import { docker, imageId, requireDocker, tryPull } from "../shell/docker.ts";
+import { run } from "../shell/process.ts";
 import { BuildFailure } from "../shell/failure.ts";
 
 const REPOSITORY = "steward-base";
@@ -85,7 +86,8 @@ export async function baseImageRecipe(
     arch,
     id: () => imageId(image, env),
     earlier: async () => {
-      const { stdout } = await docker(["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"], {
+      // An engine that does not say has none: why the new one cannot be made is the error to tell.
+      const { stdout } = await run("docker", ["images", REPOSITORY, "--format", "{{.Repository}}:{{.Tag}}"], {
         env,
       });
       return stdout
