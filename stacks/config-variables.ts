@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
 import { askAsStack } from "../infra/readiness/ask-as-stack.ts";
-import { missingReferences, type Reference } from "../runtime/contract/config/references.ts";
+import type { Reference } from "../runtime/contract/config/references.ts";
 import { gatewayEnvironment } from "../runtime/contract/environment.ts";
-import type { Reason } from "../runtime/contract/errors.ts";
+import { ERRORS, type Reason } from "../runtime/contract/errors.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
 import type { RuntimeVariables } from "./config/runtime.ts";
 import { SECRET_VARIABLES } from "./config/schema.ts";
@@ -12,11 +12,23 @@ const ANSWER_MS = 10_000;
 const answer = z.object({ references: z.array(z.object({ path: z.string(), name: z.string() })) });
 
 /**
- * Returns why the config that runs, given as parsed JSON, would not start under what a stack is about to deploy: it
- * names variables that are not set then. `undefined` where it names none of those.
+ * Returns why a running config with these references would not start under what a stack is about to deploy: a variable
+ * that it names is not set then. `undefined` if all are.
  */
-export function missingVariables(config: unknown, runtime: RuntimeVariables): Reason | undefined {
-  return reasonFor(missingReferences(config, deployedEnvironment(runtime)));
+export function missingVariables(
+  references: readonly Reference[],
+  runtime: RuntimeVariables,
+): Reason | undefined {
+  const environment = deployedEnvironment(runtime);
+  const missing = references.filter(({ name }) => !environment[name]);
+  if (missing.length === 0) return undefined;
+  const told = missing.map(({ path, name }) => `${path} names ${name}`).join(", ");
+  const commands = [...new Set(missing.map(({ name }) => name))].map((name) => `\`${settingCommand(name)}\``);
+  return {
+    code: "config_variables_missing",
+    detail: `The config that runs names what this deployment does not set: ${told} (config_variables_missing).`,
+    fix: `${ERRORS.config_variables_missing.fix} To set them: ${commands.join(", ")}.`,
+  };
 }
 
 /**
@@ -46,8 +58,7 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
     void pulumi.log.warn(`${url} did not tell which variables its config names: ${reason}`);
     return "";
   }
-  const environment = deployedEnvironment(runtime);
-  const problem = reasonFor(references.filter(({ name }) => !environment[name]));
+  const problem = missingVariables(references, runtime);
   return problem === undefined ? "" : `${problem.detail}\n  fix: ${problem.fix}`;
 }
 
@@ -55,17 +66,6 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
 function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });
-}
-
-function reasonFor(missing: readonly Reference[]): Reason | undefined {
-  if (missing.length === 0) return undefined;
-  const told = missing.map(({ path, name }) => `${path} names ${name}`).join(", ");
-  const commands = [...new Set(missing.map(({ name }) => name))].map((name) => `\`${settingCommand(name)}\``);
-  return {
-    code: "config_variables_missing",
-    detail: `The config that runs names what this deployment does not set: ${told} (config_variables_missing).`,
-    fix: `Set each of them again (${commands.join(", ")}), or take what names it out of the config first: on /_admin/config/edit, or by \`steward config unset\` in the container.`,
-  };
 }
 
 function settingCommand(name: string): string {

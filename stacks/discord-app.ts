@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { discordHeaders } from "../infra/channels/discord-api.ts";
+import { discordRoot } from "../infra/channels/endpoints.ts";
 import { askPlatform, fieldsOf } from "../infra/channels/platform-call.ts";
 import type { StackConfig } from "./config.ts";
-
-const DISCORD = "https://discord.com/api/v10";
 
 /**
  * Warns, in a preview too, of a Discord app that anyone may add to a server of their own. Says nothing where Discord
@@ -13,7 +12,7 @@ const DISCORD = "https://discord.com/api/v10";
 export function warnOfPublicDiscordApp({ runtime, endpoints }: StackConfig): void {
   const { DISCORD_BOT_TOKEN: token } = runtime.secrets;
   if (token === undefined) return;
-  const root = (endpoints.discord ?? DISCORD).replace(/\/+$/, "");
+  const root = discordRoot(endpoints.discord);
   token.apply(async (botToken) => {
     const answer = await askPlatform("GET", `${root}/applications/@me`, discordHeaders(botToken));
     if (fieldsOf(answer.body)["bot_public"] !== true) return;

@@ -14,6 +14,7 @@ import { SecretChecks } from "../infra/secrets/secret-checks.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
+import { referencesInText } from "../runtime/contract/config/references.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
@@ -100,7 +101,7 @@ function look(config: HostConfig, names: HostNames): Promise<void> {
   const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
-  const judgeConfig = (running: unknown) => missingVariables(running, config.runtime);
+  const judgeConfig = (text: string) => missingVariables(referencesInText(text), config.runtime);
   return preflight({ names, environment, port, directory, memoryMiB, diskMiB, image, judgeConfig });
 }
 

@@ -69,8 +69,8 @@ export async function ensureBaseImage(options: BaseImageOptions): Promise<BaseIm
 }
 
 /**
- * Returns what the base image on this engine is made of. It is made anew each month, so that Debian's security updates
- * arrive with the next update of a stack.
+ * Returns the recipe of the base image for this engine. A new image is built each month, and brings Debian's security
+ * updates to the next update of a stack.
  *
  * @throws BuildFailure `docker_unavailable`, `base_node_missing`
  */

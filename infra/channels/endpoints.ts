@@ -29,8 +29,8 @@ export function telegramRoot(): string {
 }
 
 /** Discord's HTTP API with its version, without a slash at the end. */
-export function discordRoot(): string {
-  return (endpoints.discord ?? "https://discord.com/api/v10").replace(/\/+$/, "");
+export function discordRoot(endpoint = endpoints.discord): string {
+  return (endpoint ?? "https://discord.com/api/v10").replace(/\/+$/, "");
 }
 
 /** Anthropic's API without its version, without a slash at the end. */

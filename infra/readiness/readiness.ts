@@ -15,9 +15,9 @@ export interface ReadinessArgs {
   attestation?: pulumi.Input<string>;
   /** The channels that have to work. */
   channels: readonly Platform[];
-  /** Whether a message has to go through to where alerts are sent. */
+  /** Sends a test alert, which every destination has to take. */
   alerts: boolean;
-  /** What the stack signs with when it asks for channels and alerts. */
+  /** Signs the questions about channels and alerts. */
   key: pulumi.Input<string>;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;

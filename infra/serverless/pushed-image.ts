@@ -11,7 +11,7 @@ export interface PushedImageArgs {
   instanceType: InstanceType;
   /** Hash of what the image is built from: another one is another image. */
   hash: string;
-  /** The month of the base below it, which is made anew in each. */
+  /** Month of the base image, such as `2026-11`; in another one the image is built and pushed again. */
   baseMonth: string;
   /** Cloudflare's API. The token is a Pulumi secret; what is left out is read from CLOUDFLARE_*. */
   api: { token?: pulumi.Output<string>; baseUrl?: string };

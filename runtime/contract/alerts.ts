@@ -4,11 +4,11 @@ import { parseDuration } from "./duration.ts";
 const httpsUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https address" });
 const emailAddress = () => z.email({ error: "must be an e-mail address" });
 
-/** What `steward:alerts` and the variable ALERTS hold. Made when it is read, and not while a Worker starts. */
+/** Schema of `steward:alerts` and of the variable ALERTS. A function, so that the start of a Worker does not build it. */
 export const alertsSchema = () =>
   z
     .strictObject({
-      /** What this deployment is called in its messages. */
+      /** Name of this deployment in its messages. */
       name: z._default(z.string().check(z.minLength(1), z.maxLength(64)), "steward"),
       /** Takes JSON by POST, signed with `signingKey`. */
       webhook: z.optional(httpsUrl()),
@@ -20,7 +20,7 @@ export const alertsSchema = () =>
        * https://developers.cloudflare.com/email-routing/email-workers/send-email-workers/
        */
       email: z.optional(z.strictObject({ from: emailAddress(), to: emailAddress() })),
-      /** The time that something has to fail before it is told. */
+      /** Duration of the shortest failure that is reported. */
       after: z._default(
         z
           .string()
@@ -44,10 +44,10 @@ export const alertsSchema = () =>
       }),
     );
 
-/** Where the operator is told of an outage. */
+/** Destinations of alerts. */
 export type AlertSettings = z.output<ReturnType<typeof alertsSchema>>;
 
-/** Reads the variable ALERTS; `undefined` where it is not of that form. */
+/** Parses the variable ALERTS; `undefined` if it is malformed. */
 export function parseAlerts(text: string): AlertSettings | undefined {
   try {
     return alertsSchema().safeParse(JSON.parse(text)).data;

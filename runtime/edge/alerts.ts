@@ -11,9 +11,9 @@ import type { Backups, Clock, Sandbox } from "./ports.ts";
 /** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 export const ALERT_SIGNATURE_HEADER = "x-steward-signature";
 
-/** How often everything is looked at; also the shortest time between two messages. */
+/** Interval between two looks, and so the shortest time between two messages. */
 export const LOOK_EVERY_MS = 60_000;
-/** What still fails is told again. */
+/** Interval at which a lasting failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
-import { references } from "../contract/config/references.ts";
+import { references, referencesInText } from "../contract/config/references.ts";
 import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
@@ -64,10 +64,10 @@ export function stackChannels(sandbox: Sandbox): Handler {
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {
     const running = await sandbox.peek({ method: "GET", path: CONTROL_ROUTES.config }, "supervisor");
-    const config = running?.ok
-      ? ((await running.json()) as ContainerConfig).config
-      : parsed(await within(LIMIT_MS, backups.cachedConfig()));
-    return context.json({ references: references(config) });
+    const found = running?.ok
+      ? references(((await running.json()) as ContainerConfig).config)
+      : referencesInText((await within(LIMIT_MS, backups.cachedConfig())) ?? "");
+    return context.json({ references: found });
   };
 }
 
@@ -99,12 +99,4 @@ export function verifyStackBackup(backups: Backups, log: Log): Handler {
     log.info("the stack checks a backup", { id: newest.id });
     return context.json({ backup: newest, report: await within(LIMIT_MS, backups.verify(newest.id)) });
   };
-}
-
-function parsed(text = "null"): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -17,14 +17,6 @@ export async function configProblems(plan: HostPlan, { container }: Host): Promi
     { env },
   );
   // Not there yet, or not to be read: the start tells what is wrong with it.
-  const problem = code === 0 ? judgeConfig(parsed(stdout)) : undefined;
+  const problem = code === 0 ? judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

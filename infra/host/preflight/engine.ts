@@ -18,8 +18,8 @@ export interface HostPlan {
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */
   image?: string | undefined;
-  /** Judges the config that runs, as parsed JSON: why it would not start under what is about to be deployed. */
-  judgeConfig?: (config: unknown) => Reason | undefined;
+  /** Judges the running config's text: why it would not start under what is about to be deployed. */
+  judgeConfig?: (text: string) => Reason | undefined;
 }
 
 /** What the engine says. */

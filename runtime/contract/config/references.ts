@@ -1,5 +1,3 @@
-import type { Environment } from "../variables.ts";
-
 /** A reference to an environment variable in a config. */
 export interface Reference {
   /** Its place, such as `channels.slack.botToken`. */
@@ -24,7 +22,11 @@ export function references(value: unknown, path: string[] = []): Reference[] {
   return Object.entries(value).flatMap(([key, item]) => references(item, [...path, key]));
 }
 
-/** Collects the references to variables that an environment does not set; see {@link references}. */
-export function missingReferences(value: unknown, environment: Environment): Reference[] {
-  return references(value).filter(({ name }) => !environment[name]);
+/** Collects the references of a config's text. A text that is not JSON has none. */
+export function referencesInText(text: string): Reference[] {
+  try {
+    return references(JSON.parse(text));
+  } catch {
+    return [];
+  }
 }

@@ -1,6 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
-import { isReference, missingReferences } from "./references.ts";
+import { isReference, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
 
@@ -36,7 +36,8 @@ function parseProblem(error: unknown): string {
 }
 
 function missingVariables(value: unknown, environment: Environment): ConfigProblem[] {
-  return missingReferences(value, environment).map(({ path, name }) => ({
+  const missing = references(value).filter(({ name }) => !environment[name]);
+  return missing.map(({ path, name }) => ({
     path,
     message: `Environment variable ${name} is not set${known(environment)}`,
   }));

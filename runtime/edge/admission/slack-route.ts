@@ -20,7 +20,7 @@ export interface SlackEventsOptions {
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const text = await readJsonText(request);
-    // A short body that is not JSON is told so, signed or not: whoever types it by hand learns what is wrong.
+    // A short body that is not JSON gets 400 even if it is unsigned, which helps whoever tries the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification.safeParse(short);
     if (verification.success) {

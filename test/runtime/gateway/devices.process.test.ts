@@ -71,7 +71,7 @@ test("strangers cannot fill the store: 3 a network, 10 in all, and the oldest of
 
   for (let n = 30; n < 60; n += 1) store.request(stranger(n, `2001:db8:2:${n % 4}::1`));
   expect(waiting()).toHaveLength(10);
-  expect(store.approve(operator?.requestId ?? "")).toBeDefined();
+  expect(store.approve(operator?.requestId ?? "")?.remoteIp).toBe("198.51.100.7");
 });
 
 test.each([
