@@ -19,8 +19,13 @@ RUN echo 'steward:x:10001:10001:steward:/root/.steward:/usr/sbin/nologin' >>/etc
     && chmod 711 /root \
     && chmod 700 /root/.steward
 
+# Only root may read these two programs: processes of theirs are closed to all others of the same user, so that the
+# program of an MCP server finds no keys in their environment or memory (https://man7.org/linux/man-pages/man5/proc.5.html,
+# "dumpable"). Node comes with these permissions: to change them here would double its layer.
+RUN chmod 711 /usr/bin/tini
 COPY node /usr/local/bin/node
 
-ENV NODE_ENV=production HOME=/root/.steward
+# A signal would otherwise open Node's debugger, which reads everything.
+ENV NODE_ENV=production HOME=/root/.steward NODE_OPTIONS=--disable-sigusr1
 WORKDIR /app
 USER steward

@@ -1,4 +1,4 @@
-import { link, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,6 +8,8 @@ import { run } from "../shell/process.ts";
 import { BuildFailure } from "../shell/failure.ts";
 
 const REPOSITORY = "steward-base";
+/** Others than root may run the program but not read it; see base.Dockerfile. */
+const EXECUTE_ONLY = 0o711;
 const PUBLIC_DEBIAN = "debian:bookworm-slim";
 
 export interface BaseImage {
@@ -109,7 +111,8 @@ export function baseMonth(now: Date = new Date()): string {
 async function build(image: string, debian: string, node: string, env: NodeJS.ProcessEnv): Promise<void> {
   const context = await mkdtemp(join(tmpdir(), "steward-base-"));
   try {
-    await link(node, join(context, "node")).catch(() => copyFile(node, join(context, "node")));
+    await copyFile(node, join(context, "node"));
+    await chmod(join(context, "node"), EXECUTE_ONLY);
     const dockerfile = join(import.meta.dirname, "base.Dockerfile");
     await docker(
       ["build", "--build-arg", `DEBIAN=${debian}`, "--tag", image, "--file", dockerfile, context],

@@ -34,7 +34,8 @@ export interface Bundle {
 }
 
 /** What the image has on its PATH: people and the chat's own words call the command line by this name. */
-const COMMAND = '#!/usr/bin/env node\nimport "../gateway/cli/main.js";\n';
+// Not by way of `env`, whose environment other programs of the container could read: see base.Dockerfile.
+const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
 /** What everything follows from: the hashes that the folders are named by, and the Worker's modules. */
 const builtSchema = z.strictObject({

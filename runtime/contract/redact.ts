@@ -1,10 +1,4 @@
-import {
-  CONTROL_TOKEN_VARIABLE,
-  ownNames,
-  VARIABLES,
-  type Environment,
-  type VariableName,
-} from "./variables.ts";
+import { secretNames, type Environment } from "./variables.ts";
 
 /** What stands in a secret's place. */
 export const MASK = "[redacted]";
@@ -62,9 +56,7 @@ export type Redactor = (text: string) => string;
  * `others` are secret values from elsewhere, such as a token that stands in the config file itself.
  */
 export function createRedactor(environment: Environment, others: readonly string[] = []): Redactor {
-  const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
-  const own = ownNames(environment, { secretOnly: true });
-  const values = [...[...names, ...own, CONTROL_TOKEN_VARIABLE].map((name) => environment[name]), ...others]
+  const values = [...secretNames(environment).map((name) => environment[name]), ...others]
     .filter((value): value is string => value !== undefined && value.length >= SHORTEST_SECRET)
     .sort((a, b) => b.length - a.length);
   return (text) => {

@@ -65,6 +65,12 @@ export function ownNames(environment: Environment, { secretOnly = false } = {}):
   return [...new Set(names)].filter((name) => name !== "" && ownNameProblem(name) === undefined).sort();
 }
 
+/** Returns the names of all variables that hold a secret: steward's, the operator's own, the control token. */
+export function secretNames(environment: Environment): string[] {
+  const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
+  return [...names, ...ownNames(environment, { secretOnly: true }), CONTROL_TOKEN_VARIABLE];
+}
+
 /**
  * Returns the part of an environment that goes into the container: the gateway's variables and the operator's own.
  * Empty values are left out.

@@ -1,4 +1,5 @@
 import { createRedactor } from "../contract/redact.ts";
+import { ownEnvironment } from "../process/environment.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { fatalReport } from "../process/fatal.ts";
 import { saveMemory } from "../process/modest.ts";
@@ -6,20 +7,21 @@ import { startGateway } from "./start.ts";
 
 // Everything below the data directory is this user's alone, the database's files included.
 process.umask(0o077);
+const environment = ownEnvironment();
 try {
   const gateway = await startGateway({
-    environment: process.env,
+    environment,
     clock: Date.now,
     write: (line) => void process.stdout.write(`${line}\n`),
   });
   saveMemory();
   process.on("SIGHUP", () => void gateway.reload());
-  onStopRequest(process.env, async (cause) => {
+  onStopRequest(environment, async (cause) => {
     // Whoever takes over begins the same answers anew: what goes on here would be said twice.
     await gateway.close(cause === "abandoned" ? { graceMs: 0 } : {});
     if (cause === "asked") process.exit(0);
   });
 } catch (error) {
-  process.stderr.write(fatalReport(error, createRedactor(process.env)));
+  process.stderr.write(fatalReport(error, createRedactor(environment)));
   process.exitCode = 1;
 }

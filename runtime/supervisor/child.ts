@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
+import { Writable } from "node:stream";
 import type { Environment } from "../contract/environment.ts";
-import { goesFirst } from "./memory.ts";
+import { handOver, SECRETS_FD } from "../process/environment.ts";
 
 /** What the process wrote before its end may still be on its way for this long. */
 const LAST_WORDS_MS = 1_000;
@@ -45,11 +46,12 @@ export function startChild(options: ChildOptions): Child {
   }
 }
 
-function spawnChild({ command, environment }: ChildOptions): Child {
-  const [file, ...args] = command;
-  const child = spawn(file, args, { env: environment, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+function spawnChild(options: ChildOptions): Child {
+  const [file, ...args] = options.command;
+  const { environment, secrets } = handOver(options.environment);
+  const stdio = ["pipe", "pipe", "pipe", "pipe"] as const;
+  const child = spawn(file, args, { env: environment, detached: true, stdio: [...stdio] });
   const { pid } = child;
-  if (pid !== undefined) goesFirst(pid);
   const kill = (signal: NodeJS.Signals): void => {
     if (pid === undefined) return;
     try {
@@ -68,6 +70,8 @@ function spawnChild({ command, environment }: ChildOptions): Child {
   };
   // The pipe breaks when the child ends first, which is no error here.
   streams.stdin?.on("error", () => {});
+  const handover = child.stdio?.[SECRETS_FD];
+  if (handover instanceof Writable) handover.on("error", () => {}).end(secrets);
   const exited = new Promise<ChildExit>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, spawnError: error.message }));
     child.once("exit", () => {

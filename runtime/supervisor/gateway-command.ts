@@ -1,6 +1,7 @@
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 import { programFile } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
+import { goesFirst } from "./memory.ts";
 
 /**
  * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use. V8 from
@@ -22,7 +23,7 @@ export const MODEST_MALLOC = {
 
 /** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
-  return [process.execPath, ...MODEST_V8, programFile("gateway/main")];
+  return goesFirst([process.execPath, ...MODEST_V8, programFile("gateway/main")]);
 }
 
 /** The command line's program. */

@@ -1,5 +1,6 @@
 import { gatewayEnvironment } from "../../contract/variables.ts";
 import { createRedactor } from "../../contract/redact.ts";
+import { ownEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./output.ts";
 import { runCommandLine } from "./program.ts";
@@ -7,13 +8,14 @@ import { runCommandLine } from "./program.ts";
 // What a command writes is read by the gateway, and by nobody else.
 process.umask(0o077);
 const args = process.argv.slice(2);
-const redact = createRedactor(process.env);
+const received = ownEnvironment();
+const redact = createRedactor(received);
 const output = processOutput({ stdout: process.stdout, stderr: process.stderr, redact });
 try {
-  const settings = readProcessSettings(process.env);
+  const settings = readProcessSettings(received);
   const setExitCode = (code: number): void => void (process.exitCode = code);
   // A config is valid by what the gateway gets, and not by what else this shell has.
-  const environment = gatewayEnvironment(process.env);
+  const environment = gatewayEnvironment(received);
   await runCommandLine({ environment, settings, redact, output, clock: Date.now, setExitCode }, args);
 } catch (error) {
   output.fail(args.includes("--json"), error);

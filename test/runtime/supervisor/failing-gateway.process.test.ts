@@ -1,8 +1,10 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { eventually, SECRETS } from "../support/processes.ts";
 import { supervised } from "../support/supervisor.ts";
+
+const ENVIRONMENT = JSON.stringify(resolve("runtime/process/environment.ts"));
 
 test("a crash is followed by a new start", async () => {
   const { supervisor, home } = await supervised(`
@@ -55,8 +57,10 @@ test("how the last starts went is kept beyond the process, whatever the file hol
 test("a gateway that keeps crashing is reported, and comes up once its cause has passed", async () => {
   const { supervisor, home, log } = await supervised(`
     import { existsSync } from "node:fs";
+    import { ownEnvironment } from ${ENVIRONMENT};
+    const { SLACK_SIGNING_SECRET } = ownEnvironment();
     if (!existsSync(process.env.STEWARD_HOME + "/mended")) {
-      setTimeout(() => { throw new Error("broken " + process.env.SLACK_SIGNING_SECRET); }, 20);
+      setTimeout(() => { throw new Error("broken " + SLACK_SIGNING_SECRET); }, 20);
     } else ready();
   `);
   supervisor.start();
