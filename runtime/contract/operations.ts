@@ -30,8 +30,9 @@ const FORMS = [
 export const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with --json.`;
 
 /** What an allowed line comes to: a file of the data directory to read, or arguments of the command line. */
-export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[] };
+export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[]; changes: boolean };
 
+const CHANGING: ReadonlySet<string> = new Set(["approve", "reject", "revoke", "create", "--fix"]);
 const JSON_FLAG = "--json";
 const LONGEST_LINE = 1_024;
 
@@ -71,7 +72,8 @@ export function readOperation(words: readonly string[]): Operation {
   if (words[0] === "cat") return readCat(words);
   const rest = words.filter((word) => word !== JSON_FLAG);
   if (!FORMS.some((form) => matches(form.split(" "), rest))) throw refused();
-  return { kind: "command", args: rest.length < words.length ? [...rest, JSON_FLAG] : rest };
+  const changes = CHANGING.has(rest[1] ?? "");
+  return { kind: "command", args: rest.length < words.length ? [...rest, JSON_FLAG] : rest, changes };
 }
 
 function readCat([, file, ...others]: readonly string[]): Operation {

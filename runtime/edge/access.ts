@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
 import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
@@ -99,11 +99,27 @@ export function refuseCrossSite(): MiddlewareHandler {
   return async function crossSiteMiddleware(context, next) {
     const site = context.req.header("sec-fetch-site");
     if (site === undefined || OWN_SITES.has(site)) return next();
-    const { method, raw } = context.req;
-    const isVisit = method === "GET" && context.req.header("sec-fetch-dest") === "document" && wantsHtml(raw);
-    if (!isVisit) return sendProblem("cross_site");
-    const { pathname, search } = new URL(raw.url);
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(continuePage(`${pathname}${search}`));
+    const { method } = context.req;
+    const isVisit = method === "GET" && context.req.header("sec-fetch-dest") === "document";
+    return isVisit ? askToContinue(context) : sendProblem("cross_site");
   };
+}
+
+/**
+ * Tells whether a change by GET may be another site's doing: a browser's request with a session and, as on plain http,
+ * without Sec-Fetch-Site, that no page of this origin led to. {@link askToContinue} is the answer to it.
+ */
+export function mayBeForged(request: Request): boolean {
+  if (request.headers.has("sec-fetch-site") || !request.headers.has("cookie")) return false;
+  const referer = URL.parse(request.headers.get("referer") ?? "");
+  return referer?.origin !== new URL(request.url).origin;
+}
+
+/** Answers a visit with a page of this origin that leads on to the same address; what is no visit is refused. */
+export async function askToContinue(context: Context): Promise<Response> {
+  const { raw } = context.req;
+  if (!wantsHtml(raw)) return sendProblem("cross_site");
+  const { pathname, search } = new URL(raw.url);
+  context.header("content-security-policy", await contentSecurityPolicy());
+  return context.html(continuePage(`${pathname}${search}`));
 }

@@ -1,7 +1,7 @@
 import type { Handler } from "hono";
 import type { Log } from "../contract/log.ts";
 import { readOperation, splitWords } from "../contract/operations.ts";
-import type { AccessVariables } from "./access.ts";
+import { askToContinue, mayBeForged, type AccessVariables } from "./access.ts";
 import { runBackupCommand } from "./backups/commands.ts";
 import { operate } from "./operate.ts";
 import type { Backups, Sandbox } from "./ports.ts";
@@ -15,6 +15,9 @@ export function debugCli(sandbox: Sandbox, backups: Backups, log: Log): Handler<
     const command = context.req.query("cmd") ?? "";
     const words = splitWords(command);
     const operation = readOperation(words);
+    if (operation.kind === "command" && operation.changes && mayBeForged(context.req.raw)) {
+      return askToContinue(context);
+    }
     const by = context.get("identity").name;
     log.info("operator runs a command", { by, command });
     const isBackup = operation.kind === "command" && operation.args[0] === "backup";

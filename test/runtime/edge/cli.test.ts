@@ -30,6 +30,28 @@ describe("GET /debug/cli", () => {
   });
 
   it.each([
+    // Browsers leave Sec-Fetch-Site out on plain http; a link of another site can leave the Referer out.
+    ["led by another site", {}, false],
+    ["led by another site that tells of itself", { referer: "http://elsewhere.example/" }, false],
+    ["from a page of this origin", { referer: "http://localhost/_admin/" }, true],
+    ["in a browser that tells", { "sec-fetch-site": "none" }, true],
+  ])("a change asked for with a session on plain http, %s", async (_, told, runs) => {
+    const { jwk, headers } = await operator;
+    const edge = edgeFixture({ jwk });
+    const asked = { ...headers, cookie: "session=one", accept: "text/html", ...told };
+    const ask = (line: string, accept = "text/html") =>
+      edge.app.request(`http://localhost/debug/cli?cmd=${encodeURIComponent(line)}`, {
+        headers: { ...asked, accept },
+      });
+    const answer = await (await ask("pairing approve slack ABCDEFGH")).text();
+    expect(answer).toContain(runs ? '"exitCode":0' : "Continue only if you meant to open this");
+    expect(edge.requests).toHaveLength(runs ? 1 : 0);
+    expect((await ask("pairing approve slack ABCDEFGH", "*/*")).status).toBe(runs ? 200 : 403);
+    // What changes nothing is answered.
+    expect((await ask("pairing list")).status).toBe(200);
+  });
+
+  it.each([
     "cat credentials/telegram-pairing.json",
     "devices list",
     "devices approve 3f1c",
