@@ -56,7 +56,7 @@ export function readinessChecks(options: CheckOptions): Check[] {
     ...(attestation === undefined
       ? []
       : [reports("attestation", attestation, "with the secrets that were deployed")]),
-    ...(alwaysOn ? [gatewayReady] : []),
+    ...(alwaysOn ? [gatewayReady(key)] : []),
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
@@ -86,19 +86,31 @@ function reports(member: "bundle" | "attestation", expected: string, what: strin
   };
 }
 
-const gatewayReady: Check = {
-  name: "GET /readyz",
-  async run(fetch, url) {
-    const response = await ask(fetch, `${url}/readyz`);
-    if (response.status === 200) return undefined;
-    const [state] = await membersOf(response, ["state"]);
-    const home = await ask(fetch, `${url}/`);
-    const [code, detail] = await membersOf(home, ["code", "detail"]);
-    const text = `the gateway is ${String(state)} (${String(code)}): ${String(detail)}`;
-    if (state === "crash-looping") throw new GivenUp(text);
-    return text;
-  },
-};
+function gatewayReady(key: string): Check {
+  return {
+    name: "GET /readyz",
+    async run(fetch, url) {
+      const response = await ask(fetch, `${url}/readyz`);
+      if (response.status === 200) return undefined;
+      const [state] = await membersOf(response, ["state"]);
+      const text = `the gateway is ${String(state)}${await whyNotReady(fetch, url, key)}`;
+      if (state === "crash-looping") throw new GivenUp(text);
+      return text;
+    },
+  };
+}
+
+/** Returns the reason as the stack may read it, with details that nobody else gets; empty if there is none. */
+async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
+  const response = await askChannels(fetch, url, key);
+  if (!response.ok) return "";
+  const { reason } = channelsAnswer.parse(await response.json());
+  return reason === undefined ? "" : ` (${reason.code}): ${reason.detail}`;
+}
+
+function askChannels(fetch: typeof globalThis.fetch, url: string, key: string): Promise<Response> {
+  return askAsStack({ fetch, url, key, route: ROUTES.stackChannels, timeoutMs: ANSWER_TIMEOUT_MS });
+}
 
 const challenge: Check = {
   name: "POST /slack/events with a url_verification",
@@ -170,13 +182,7 @@ function channelWorks(platform: string, key: string): Check {
   return {
     name: `channel ${platform}`,
     async run(fetch, url) {
-      const response = await askAsStack({
-        fetch,
-        url,
-        key,
-        route: ROUTES.stackChannels,
-        timeoutMs: ANSWER_TIMEOUT_MS,
-      });
+      const response = await askChannels(fetch, url, key);
       if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
       const { state, reason, channels } = channelsAnswer.parse(await response.json());
       if (channels === undefined) {

@@ -8,7 +8,7 @@ import { containerReport, keepsEnding } from "./container.ts";
  * minutes: DNS, certificates and a cold start take their time). Exits 0 with one line a check, or 1
  * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
  * PROBE_CHANNELS names the channels that have to work, PROBE_ALERTS has a message go to where alerts are sent; the key
- * to ask for them comes by standard input.
+ * to ask for what only the stack may know comes by standard input.
  * The lines are in the order of the checks: they are an output of the stack, which must not change with the timing.
  */
 const RETRY_AFTER_MS = 1_000;
@@ -18,7 +18,7 @@ const container = process.env["PROBE_CONTAINER"];
 let end = Date.now() + Number(process.env["PROBE_TIMEOUT_MS"] ?? 120_000);
 const names = (process.env["PROBE_CHANNELS"] ?? "").split(",").filter(Boolean);
 const alerts = process.env["PROBE_ALERTS"] === "true";
-const key = names.length > 0 || alerts ? (await text(process.stdin)).trim() : "";
+const key = (await text(process.stdin)).trim();
 const checks = readinessChecks({
   publicWebhooks: process.env["PROBE_PUBLIC_WEBHOOKS"] !== "false",
   alwaysOn: container !== undefined,

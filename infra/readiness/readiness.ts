@@ -17,7 +17,7 @@ export interface ReadinessArgs {
   channels: readonly Platform[];
   /** Sends a test alert, which every destination has to take. */
   alerts: boolean;
-  /** Signs the questions about channels and alerts. */
+  /** Signs the questions that only the stack may ask: why the gateway does not start, channels, alerts. */
   key: pulumi.Input<string>;
   /** Whether the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
@@ -49,7 +49,7 @@ export class Readiness extends pulumi.ComponentResource {
         create: args.container === undefined ? PROBE : HOST_PROBE,
         environment: probeEnvironment(args),
         // Not in the environment, which other processes can read.
-        ...((args.channels.length > 0 || args.alerts) && { stdin: args.key }),
+        stdin: args.key,
         triggers: args.triggers,
       },
       { parent: this },

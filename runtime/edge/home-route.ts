@@ -41,8 +41,9 @@ export function home(sandbox: Sandbox, clock: Clock): Handler {
     if (browser) {
       return context.html(waitPage(shown, wait, clock()), 502, { "retry-after": String(wait) });
     }
-    const { code, detail } = status.reason ?? { code: "gateway_not_ready" as const };
-    return sendProblem(code, detail, { status: 502, retryAfterSeconds: wait });
+    // Anyone may ask: the detail, with paths and names of the config, is the operator's (`/_admin/`).
+    const { code } = status.reason ?? { code: "gateway_not_ready" as const };
+    return sendProblem(code, undefined, { status: 502, retryAfterSeconds: wait });
   };
 }
 

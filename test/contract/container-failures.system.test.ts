@@ -8,6 +8,8 @@ import { answersState } from "../support/ready.ts";
 import { startContainer } from "../support/targets/container.ts";
 import { DEPRECATED } from "../support/targets/target.ts";
 
+const KEY = "0f".repeat(32);
+
 describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 240_000 }, () => {
   async function started(options: Parameters<typeof startContainer>[0]) {
     const container = await startContainer(options);
@@ -18,7 +20,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
   /** What an update waits for. Asked once: what it finds is not to change any more. */
   function probe({ url, name }: { url: string; name: string }) {
     const env = { ...process.env, PROBE_URL: url, PROBE_CONTAINER: name, PROBE_TIMEOUT_MS: "1000" };
-    return run(process.execPath, ["infra/readiness/probe.ts"], { env });
+    return run(process.execPath, ["infra/readiness/probe.ts"], { env, input: KEY });
   }
 
   async function home(url: string): Promise<Record<string, unknown>> {
@@ -61,7 +63,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
   });
 
   test("tells what is wrong with its config, with its last lines and no secret", async () => {
-    const container = await started({ config: DEPRECATED });
+    const container = await started({ config: DEPRECATED, environment: { ATTESTATION_KEY: KEY } });
     await answersState(container.url, "crash-looping");
     const { stderr } = await probe(container);
 

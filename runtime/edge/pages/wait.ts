@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { SandboxStatus } from "../../contract/control.ts";
+import { ERRORS, type Reason } from "../../contract/errors.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import { page, type Markup } from "./layout.ts";
 import { startProgress } from "./starts.ts";
@@ -7,12 +8,19 @@ import { startProgress } from "./starts.ts";
 /** Seconds after which the wait page looks again. */
 export const WAIT_REFRESH_SECONDS = 2;
 
+/** Returns what everyone may know of a reason: neither paths nor names of the config. */
+function publicReason(reason: Reason | undefined): Reason | undefined {
+  if (reason === undefined) return undefined;
+  const { cause, fix } = ERRORS[reason.code];
+  return { code: reason.code, detail: cause, fix };
+}
+
 /** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
 export function waitPage(status: SandboxStatus, refreshSeconds: number, now: number): Markup {
   return page(
     "steward is not ready",
     html`<h1>steward</h1>
-      ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(status.reason)}
+      ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(publicReason(status.reason))}
       ${repairLink(status.reason)}
       <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
     { refreshSeconds },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reason } from "../../../runtime/contract/errors.ts";
+import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
 import type { ColdStart } from "../../../runtime/contract/cold-starts.ts";
 import type { SandboxStatus } from "../../../runtime/contract/control.ts";
 import { createSigner, EDGE_BUNDLE, edgeFixture, NOW } from "../../support/edge.ts";
@@ -28,12 +28,15 @@ describe("GET /", () => {
     },
   );
 
-  it("tells the cause and the fix, escaped", async () => {
+  it("tells everyone the kind of cause and the fix, and no path or name of the config", async () => {
     const status = { reason: reason("config_invalid", '- channels.telegram: Unrecognized key: "<dm>"') };
     const { app } = edgeFixture({ state: "crash-looping", status });
-    expect(await (await app.request("/")).json()).toMatchObject({ status: 502, code: "config_invalid" });
+    const { cause } = ERRORS.config_invalid;
+    const answer = await (await app.request("/")).json();
+    expect(answer).toMatchObject({ status: 502, code: "config_invalid", detail: cause });
     const text = await (await app.request("/", HTML)).text();
-    expect(text).toContain("Unrecognized key: &quot;&lt;dm&gt;&quot;");
+    expect(text).toContain(cause);
+    expect(text).not.toContain("telegram");
     expect(text).toContain("Correct or delete the config file");
   });
 
@@ -96,7 +99,8 @@ describe("the wait page while it starts", () => {
     const start = { at: at(1_200), phase: "crashed" } as const;
     const page = await wait({ start, coldStarts: EARLIER, reason: reason("crash_looping", "It exited.") });
     expect(page).toContain("has crashed and is started again");
-    expect(page).toContain("It exited.");
+    expect(page).toContain(ERRORS.crash_looping.cause);
+    expect(page).not.toContain("It exited.");
     expect(page).not.toContain("<progress");
   });
 

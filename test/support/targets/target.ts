@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { startPlatforms, type Platforms } from "../../../rehearsal/platforms.ts";
 import { readSettings, type RehearsalSettings } from "../../../rehearsal/settings.ts";
 
@@ -33,7 +34,7 @@ export const ASLEEP: Down = { state: "stopped", code: "gateway_not_ready", tells
 export const KEPT_FROM_STARTING: Down = {
   state: "crash-looping",
   code: "config_invalid",
-  tells: "Unrecognized key",
+  tells: ERRORS.config_invalid.cause,
 };
 
 /** A config of an older version, as the specification's section 7 has it. */
