@@ -33,7 +33,8 @@ export function missingVariables(
 
 /**
  * Asks the service that runs which variables its config names, and returns what {@link missingVariables} says of it;
- * empty where nothing is wrong. A service that does not answer is told as a warning; a stack without a key yet has none.
+ * empty where nothing is wrong. A service that does not answer is told as a warning. Nothing is asked of a stack without
+ * a key yet, and a 404 is no problem: nothing is deployed there, or a version from before this question.
  */
 export function askForMissingVariables(
   key: pulumi.Output<string>,
@@ -51,6 +52,7 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
       route: ROUTES.stackConfigVariables,
       timeoutMs: ANSWER_MS,
     });
+    if (response.status === 404) return "";
     if (!response.ok) throw new Error(`it answered with ${response.status}`);
     ({ references } = answer.parse(await response.json()));
   } catch (error) {
