@@ -19,6 +19,9 @@ const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
 /** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
 const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
 
+/** More than processors: these tests wait for probes, retries and ends a third of their time. */
+const SLOW_WORKERS = 5;
+
 /** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */
 export default defineConfig({
   test: {
@@ -60,7 +63,7 @@ export default defineConfig({
           name: "engine",
           include: [named("engine")],
           ...PREPARED,
-          maxWorkers: 3,
+          maxWorkers: SLOW_WORKERS,
           sequence: { groupOrder: 2 },
           ...TIMEOUTS,
         },
@@ -70,7 +73,7 @@ export default defineConfig({
           name: "system",
           include: [named("system")],
           ...PREPARED,
-          maxWorkers: 3,
+          maxWorkers: SLOW_WORKERS,
           sequence: { groupOrder: 2 },
           ...TIMEOUTS,
         },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
+import { runs } from "./measure.ts";
 import { generator } from "./random.ts";
 import type { LedgerEntry, LedgerPage } from "../../runtime/edge/ports.ts";
 
@@ -150,4 +151,27 @@ function mostOfAChat(said: readonly string[], { before, end }: { before: number;
     if (later.has(message)) chats.set(chat, (chats.get(chat) ?? 0) + 1);
   }
   return Math.max(0, ...chats.values());
+}
+
+const STEADILY_EVERY_MS = 2_500;
+/** For half a minute, under some 200 events. */
+const STEADILY = { kills: 12, longestLifeMs: 1, mostEvents: 34, chats: 12 };
+
+/** Kills the gateways alone, from outside and every 2.5 s, and leaves them to whoever starts them again. */
+export function killSteadily(
+  victim: Omit<Victim, "kill" | "revive">,
+  gateways: () => number[],
+  seed: number,
+): Promise<Aftermath> {
+  return underKills(
+    {
+      ...victim,
+      async kill() {
+        await sleep(STEADILY_EVERY_MS);
+        for (const pid of gateways().filter(runs)) process.kill(pid, "SIGKILL");
+      },
+      revive: async () => {},
+    },
+    { ...STEADILY, seed },
+  );
 }
