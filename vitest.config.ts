@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { COMPATIBILITY } from "./infra/bundle/compatibility.ts";
 import { cacheRoot } from "./infra/shell/cache.ts";
 
-const EDGE = "test/runtime/edge/**/*.test.ts";
+const EDGE = ["test/runtime/edge/**/*.test.ts", "test/security/{routes,csrf,tokens,paths,webhooks}.test.ts"];
 /** The tiers that a test's file name tells, as `status.process.test.ts`. Without one it is a unit test. */
 const TIERS = ["process", "engine", "system", "main"] as const;
 const named = (tier: (typeof TIERS)[number]): string => `test/**/*.${tier}.test.ts`;
@@ -45,7 +45,7 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workerd", include: [EDGE], ...FAST },
+        test: { name: "workerd", include: EDGE, ...FAST },
       },
       { test: { name: "process", include: [named("process")], ...FAST } },
       {

@@ -266,4 +266,6 @@ export interface GatewayStatus {
   config: { loadedAt: string; problem?: Reason };
   /** The last seven days on which a model was asked. */
   usage: ModelUsage[];
+  /** Chats and people that have reached `agent.limits.tokensPerDay` today. */
+  limited: number;
 }

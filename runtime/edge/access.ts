@@ -106,16 +106,18 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Tells whether a change by GET may be another site's doing: a browser's request with a session and, as on plain http,
- * without Sec-Fetch-Site, that no page of this origin led to. {@link askToContinue} is the answer to it.
+ * Tells whether a change by GET may be another site's doing: a browser's visit with a session and, as on plain http,
+ * without Sec-Fetch-Site, that no page of this origin led to. What else another site may cause there comes without the
+ * session's cookie. {@link askToContinue} is the answer to it.
  */
 export function mayBeForged(request: Request): boolean {
-  if (request.headers.has("sec-fetch-site") || !request.headers.has("cookie")) return false;
-  const referer = URL.parse(request.headers.get("referer") ?? "");
+  const { headers } = request;
+  if (headers.has("sec-fetch-site") || !headers.has("cookie") || !wantsHtml(request)) return false;
+  const referer = URL.parse(headers.get("referer") ?? "");
   return referer?.origin !== new URL(request.url).origin;
 }
 
-/** Answers a visit with a page of this origin that leads on to the same address; what is no visit is refused. */
+/** Answers a visit with a page of this origin that leads on to the same address; what wants no page is refused. */
 export async function askToContinue(context: Context): Promise<Response> {
   const { raw } = context.req;
   if (!wantsHtml(raw)) return sendProblem("cross_site");

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 10_000;
 /** One thing that fails, has recovered, or a message that only tries the way. Never what somebody wrote. */
 export interface Alert {
   state: "failing" | "recovered" | "test";
-  /** What it is about: `gateway`, `models`, `channel slack`, `backups`, `events`. */
+  /** What it is about: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
   subject: string;
   code?: ErrorCode;
   title: string;
@@ -256,7 +256,8 @@ export class Alerts {
       return found;
     }
     // A container of another version may tell less.
-    const { models = [], channels = [] }: Partial<GatewayStatus> = details;
+    const { models = [], channels = [], limited = 0 }: Partial<GatewayStatus> = details;
+    if (limited > 0) fails("limits", "token_limit_reached");
     const [first, ...others] = models;
     if (first?.reason !== undefined && [first, ...others].every((model) => model.reason !== undefined)) {
       fails("models", first.reason.code);
@@ -280,7 +281,7 @@ export class Alerts {
 
 /** What the gateway alone tells, and nobody while it is down or asleep. */
 function isTold(subject: string): boolean {
-  return subject === "models" || subject.startsWith("channel ");
+  return subject === "models" || subject === "limits" || subject.startsWith("channel ");
 }
 
 /** The texts are the table's: what a provider or a person wrote may be in a reason's detail. */

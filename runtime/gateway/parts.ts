@@ -4,6 +4,7 @@ import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../contract/log.ts";
 import type { Redactor } from "../contract/redact.ts";
 import { Agent } from "./agent/agent.ts";
+import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { Workspace } from "./agent/workspace.ts";
@@ -45,7 +46,7 @@ export interface PartsOptions {
 /** Makes the parts of a config. No request goes out. */
 export function createParts(config: Config, options: PartsOptions): Parts {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
-  const { sessions, usage, pairing } = stores;
+  const { sessions, usage, spending, pairing } = stores;
   const telegramIntake = intakeReader(stores.database);
   const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
@@ -62,6 +63,7 @@ export function createParts(config: Config, options: PartsOptions): Parts {
     clock,
     log,
   });
-  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, clock, log });
+  const limits = new Limits({ limits: config.agent.limits, spending, clock });
+  const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
   return { config, channels, models, agent, close: () => agent.close() };
 }

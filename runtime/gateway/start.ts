@@ -149,7 +149,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       deliveries,
       configTaken: () => reload.look(),
-      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload }),
+      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload, clock }),
       usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,
       environment,

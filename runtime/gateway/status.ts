@@ -17,6 +17,8 @@ export interface StatusSources {
   deliveries: Deliveries;
   schedules: Schedules;
   reload: ConfigReload;
+  /** Milliseconds since the epoch. */
+  clock(): number;
 }
 
 /** How the gateway stands, without asking anybody. */
@@ -36,10 +38,17 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
       answered: stores.records.answered,
       active: deliveries.active,
     },
+    limited: limited(sources),
     schedules: schedules.health(),
     config: reload.state,
     usage: stores.usage.recent(USAGE_DAYS),
   };
+}
+
+/** Returns how many chats and people have used their tokens of today. */
+function limited({ parts, stores, clock }: StatusSources): number {
+  const { tokensPerDay } = parts().config.agent.limits;
+  return tokensPerDay === undefined ? 0 : stores.spending.reached(tokensPerDay, clock());
 }
 
 function withLastEvent(health: ChannelHealth, deliveries: Deliveries): ChannelHealth {

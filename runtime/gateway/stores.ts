@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../contract/log.ts";
+import { SpendingStore } from "./agent/limits.ts";
 import { DeliveryRecords } from "./deliveries/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices/store.ts";
 import { UsageStore } from "./models/usage.ts";
@@ -15,6 +16,7 @@ export interface Stores {
   database: DatabaseSync;
   sessions: Sessions;
   usage: UsageStore;
+  spending: SpendingStore;
   records: DeliveryRecords;
   waiting: WaitingSenders;
   schedules: ScheduleStore;
@@ -44,6 +46,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     database,
     sessions: new Sessions(database),
     usage: new UsageStore(database),
+    spending: new SpendingStore(database),
     records: new DeliveryRecords(database),
     waiting: new WaitingSenders(database),
     schedules: new ScheduleStore(database),

@@ -158,6 +158,7 @@ const GATEWAY_STATUS: GatewayStatus = {
     { day: "2026-11-18", model: MODEL, requests: 3, inputTokens: 400, outputTokens: 50 },
     { day: "2026-11-17", model: MODEL, requests: 2, inputTokens: 100, outputTokens: 25 },
   ],
+  limited: 0,
 };
 
 const USAGE_REPORT: UsageReport = {

@@ -50,7 +50,7 @@ describe.each(workflowFiles())("%s", (file) => {
       (one) => one ?? {},
     );
     const rights = given.flatMap((permissions) => Object.entries(permissions).map((one) => one.join(": ")));
-    expect(["contents: read", "id-token: write", "pull-requests: write"]).toEqual(
+    expect(["actions: read", "contents: read", "id-token: write", "pull-requests: write"]).toEqual(
       expect.arrayContaining(rights),
     );
     const writing = jobs.filter(({ permissions }) => permissions?.["pull-requests"] === "write");
@@ -86,7 +86,7 @@ function isKnown(command: string): boolean {
   const script = /^npm run ([\w:]+)( |$)/.exec(command)?.[1];
   if (script !== undefined) return script in packageJson.scripts;
   if (command.startsWith(".ci/")) return isExecutable(command);
-  return command === "npm ci" || command.startsWith("gh pr comment ");
+  return command === "npm ci" || /^(?:gh pr comment |reviewers=\$\(gh api )/.test(command);
 }
 
 function isExecutable(file: string): boolean {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,7 +51,7 @@ describe("the workflows, step by step", () => {
       root: checkout.root,
       vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
       secrets: { PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
-      environment: await byHand(await testEngine()),
+      environment: await withGitHub(await byHand(await testEngine())),
     });
   }, ENGINE_MS);
 
@@ -61,6 +61,24 @@ describe("the workflows, step by step", () => {
     for (const origin of origins) await origin.close();
     await world?.close();
   }, UPDATE_MS);
+
+  /**
+   * Adds a `gh` that stands in for GitHub's and answers `gh api` with a count of required reviewers, as that of
+   * https://docs.github.com/rest/deployments/environments#get-an-environment would be. It models nothing else.
+   */
+  async function withGitHub(environment: Record<string, string>): Promise<Record<string, string>> {
+    const bin = join(checkout.root, "github-bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "gh"), `#!/bin/sh\n[ "$1" = api ] && cat "${bin}/reviewers"\n`, {
+      mode: 0o755,
+    });
+    await setReviewers(1);
+    return { ...environment, PATH: `${bin}:${environment["PATH"]}` };
+  }
+
+  function setReviewers(count: number): Promise<void> {
+    return writeFile(join(checkout.root, "github-bin/reviewers"), `${count}\n`);
+  }
 
   async function createStack(name: string, more: ConfigMap): Promise<Stack> {
     const engine = await testEngine();
@@ -123,6 +141,12 @@ describe("the workflows, step by step", () => {
         github: { ...OWN.github, event: { pull_request: fork } },
       });
       expect(strange["preview"]?.result).toBe("skipped");
+
+      await setReviewers(0);
+      const unread = await start("preview.yml", OWN);
+      await setReviewers(1);
+      expect(unread["reviewed"]?.ran[0]?.said).toContain("PREVIEW_UNREVIEWED");
+      expect(unread["preview"]?.result).toBe("skipped");
       expect(strange["comment"]?.result).toBe("skipped");
     },
     RUN_MS,

@@ -30,6 +30,17 @@ const heartbeat = z.strictObject({
   prompt: z.optional(textUpTo(4_000)),
 });
 
+const limits = z.strictObject({
+  messagesPerMinute: described(
+    z._default(integer(1, 10_000), 60),
+    "Messages that one person gets answered within a minute; what is above is told to wait.",
+  ),
+  tokensPerDay: described(
+    z.optional(integer(1_000, 10_000_000_000)),
+    "Tokens that one chat, and one person, may take in a day (UTC). Not set: no limit.",
+  ),
+});
+
 const agent = z.prefault(
   z.strictObject({
     instructions: described(
@@ -48,6 +59,7 @@ const agent = z.prefault(
       "Questions to the model for one answer: the cap on loops of tools.",
     ),
     timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
     heartbeat: described(
       z.optional(heartbeat),
       "Asks the agent by itself from time to time whether there is anything to say.",

@@ -2,6 +2,12 @@ import type { ErrorEntry } from "./entry.ts";
 
 /** Senders, devices and the web chat. */
 export const PEOPLE_ERRORS = {
+  token_limit_reached: {
+    status: 429,
+    title: "A limit of tokens a day is reached",
+    cause: "A chat or a person has used agent.limits.tokensPerDay.",
+    fix: "Raise agent.limits.tokensPerDay in steward.json, or wait for midnight (UTC).",
+  },
   pairing_code_unknown: {
     status: 404,
     title: "No pending pairing request found",

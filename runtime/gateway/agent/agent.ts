@@ -8,6 +8,7 @@ import { instructions } from "./instructions.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
 import { refusalText, timeoutText } from "./refusals.ts";
 import { Run } from "./run.ts";
+import type { Limits } from "./limits.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -23,10 +24,14 @@ export interface AgentOptions {
   sessions: Sessions;
   workspace: Workspace;
   toolbox: Toolbox;
+  limits: Limits;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
 }
+
+/** Ends an answer in whose middle a limit was reached. */
+class LimitReached extends Error {}
 
 /** Answers a question from its conversation's transcript and the model. */
 export class Agent {
@@ -65,16 +70,18 @@ export class Agent {
   }
 
   async #answer(question: Question, { signal, onText }: AnswerOptions): Promise<AgentAnswer> {
-    const { config, sessions, clock, log } = this.#options;
+    const { config, sessions, limits, clock, log } = this.#options;
     const { conversation, messages, direct } = question;
     const deliveries = messages.map(({ delivery }) => delivery);
     const delivery = deliveries.at(-1) ?? messages[0].delivery;
+    const earlier = sessions.answerTo(conversation, delivery);
+    const refused = earlier === undefined ? limits.refusal(question) : undefined;
+    if (refused !== undefined) return this.#refused(refused, question, delivery);
     const isNew = !deliveries.some((one) => sessions.knows(conversation, one));
     if (isNew && isResetDue(config.sessions.reset, sessions.updatedAt(conversation), clock())) {
       sessions.reset(conversation, clock());
     }
     sessions.ask({ conversation, messages, group: !direct, at: clock() });
-    const earlier = sessions.answerTo(conversation, delivery);
     if (earlier !== undefined) return earlier;
     const { timeout } = config.agent;
     const ms = parseDuration(timeout);
@@ -90,12 +97,32 @@ export class Agent {
         log.error("an answer took too long", { delivery, timeout });
         return { text: timeoutText(timeout), delivery };
       }
+      if (error instanceof LimitReached) return this.#refused(error.message, question, delivery);
       if (!(error instanceof ModelRefusal)) throw error;
       log.error("the model refuses", { code: error.code, detail: error.message, delivery });
       return { text: refusalText(error), delivery };
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #refused(text: string, { platform, target }: Question, delivery: string): AgentAnswer {
+    this.#options.log.warn("a limit is reached", { platform, chat: target.chat, delivery, detail: text });
+    return { text, delivery };
+  }
+
+  /** Asks the model as long as the question's chat and people have tokens left today, and counts what it takes. */
+  #metered(question: Question): Pick<Model, "answer"> {
+    const { model, limits } = this.#options;
+    return {
+      answer: async (request) => {
+        const spent = limits.spent(question);
+        if (spent !== undefined) throw new LimitReached(spent);
+        const answer = await model.answer(request);
+        limits.spend(question, answer.tokens);
+        return answer;
+      },
+    };
   }
 
   async #run(question: Question, signal: AbortSignal, onText: AnswerOptions["onText"]): Promise<string> {
@@ -109,6 +136,7 @@ export class Agent {
       notes: tools.notes,
       now: clock(),
     });
-    return new Run({ ...options, ...prompt, question, tools, signal, onText }).answer();
+    const model = this.#metered(question);
+    return new Run({ ...options, ...prompt, model, question, tools, signal, onText }).answer();
   }
 }

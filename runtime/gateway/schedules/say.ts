@@ -52,7 +52,9 @@ export function createSay({ parts, records, replies, inTurn, clock }: SayOptions
         platform,
         target,
         direct: false,
-        messages: [{ delivery: id, sender: { id: "schedule", name }, text: prompt ?? "", images: [] }],
+        messages: [
+          { delivery: id, sender: { id: `schedule:${name}`, name }, text: prompt ?? "", images: [] },
+        ],
       },
       { signal },
     );

@@ -19,8 +19,10 @@ test("the container bundle holds the command line, ready to be run by its name",
   const command = join(container.dir, "bin", "steward");
   const env = { PATH: process.env["PATH"], STEWARD_HOME: outdir };
 
-  const version = await promisify(execFile)(command, ["--version"], { env });
-  const list = await promisify(execFile)(command, ["pairing", "list", "slack"], { env });
+  // Its first line names the image's Node.
+  const steward = (...words: string[]) => promisify(execFile)(process.execPath, [command, ...words], { env });
+  const version = await steward("--version");
+  const list = await steward("pairing", "list", "slack");
 
   expect(await readFile(join(container.dir, "bundle"), "utf8")).toBe(`${container.hash}\n`);
   expect(version.stdout).toBe(`${VERSION}\n`);

@@ -105,6 +105,18 @@ describe("an outage", () => {
     expect(told()).toHaveLength(3);
   });
 
+  it("is a limit of tokens that a chat has reached, until it has tokens again", async () => {
+    const { world, pass, told } = deployment();
+    world.details = { limited: 2 };
+    await pass(20);
+    world.details = { limited: 0 };
+    await pass(2);
+    expect(told().map(({ state, subject, code }) => [state, subject, code])).toEqual([
+      ["failing", "limits", "token_limit_reached"],
+      ["recovered", "limits", "token_limit_reached"],
+    ]);
+  });
+
   it("that is over before it has lasted is told to nobody", async () => {
     const { world, pass, told } = deployment();
     for (let round = 0; round < 10; round += 1) {

@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import type { Log } from "../../../runtime/contract/log.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
+import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
@@ -89,7 +90,8 @@ export async function agentBench(settings: object = {}, environment: Record<stri
       clock,
       log,
     });
-    const agent = new Agent({ config, model, sessions, workspace, toolbox, clock, log });
+    const limits = new Limits({ limits: config.agent.limits, spending: new SpendingStore(database), clock });
+    const agent = new Agent({ config, model, sessions, workspace, toolbox, limits, clock, log });
     const close = async () => {
       await agent.close();
       if (database.isOpen) database.close();

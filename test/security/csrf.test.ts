@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSigner, edgeFixture } from "../../support/edge.ts";
+import { createSigner, edgeFixture } from "../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const ADMIN_TOKEN = "the-admin-token-0123456789";

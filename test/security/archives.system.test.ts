@@ -7,10 +7,10 @@ import { buffer } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
 import { beforeEach, expect, test } from "vitest";
-import type { GenerationManifest } from "../../../runtime/contract/backup.ts";
-import { container } from "../support/container.ts";
-import { ask } from "../support/gateway.ts";
-import { temporaryDirectory } from "../support/processes.ts";
+import type { GenerationManifest } from "../../runtime/contract/backup.ts";
+import { container } from "../runtime/support/container.ts";
+import { ask } from "../runtime/support/gateway.ts";
+import { temporaryDirectory } from "../runtime/support/processes.ts";
 
 interface File extends Partial<Header> {
   name: string;
@@ -86,10 +86,30 @@ test("what is not what its manifest says, or does not belong into an archive, is
     "a cut tar": described(zstdCompressSync(Buffer.from("x".repeat(100)))),
     "a symbolic link": await archive([NOTE, { name: "workspace/link", type: "symlink", linkname: "/etc" }]),
     "a hard link": await archive([NOTE, { name: "workspace/b", type: "link", linkname: "steward.json" }]),
+    "a file through a link": await archive(
+      [
+        { name: "workspace/link", type: "symlink", linkname: "/tmp" },
+        { ...NOTE, name: "workspace/link/MEMORY.md" },
+      ],
+      { files: 2 },
+    ),
+    "a device": await archive([NOTE, { name: "workspace/null", type: "character-device", devmajor: 1 }]),
+    "a disk": await archive([NOTE, { name: "workspace/disk", type: "block-device", devmajor: 8 }]),
     "a pipe": await archive([NOTE, { name: "workspace/fifo", type: "fifo" }]),
     "an absolute path": await archive([{ ...NOTE, name: "/workspace/MEMORY.md" }]),
     "a way out": await archive([{ ...NOTE, name: "workspace/../../MEMORY.md" }]),
     "a way out at once": await archive([{ ...NOTE, name: "../workspace/MEMORY.md" }]),
+    "a way out in a long name": await archive([
+      { ...NOTE, name: `workspace/${"x/".repeat(100)}../MEMORY.md` },
+    ]),
+    "a way out in a header of its own": await archive([{ ...NOTE, pax: { path: "../../MEMORY.md" } }]),
+    "an absolute path in a header of its own": await archive([{ ...NOTE, pax: { path: "/tmp/MEMORY.md" } }]),
+    "a dot on the way": await archive([{ ...NOTE, name: "workspace/./MEMORY.md" }]),
+    "a dot at once": await archive([{ ...NOTE, name: "./workspace/MEMORY.md" }]),
+    "an empty part": await archive([{ ...NOTE, name: "workspace//MEMORY.md" }]),
+    "the directory itself": await archive([{ ...NOTE, name: "." }]),
+    "the way to it from itself": await archive([{ ...NOTE, name: "workspace/.." }]),
+    "a backup in the backup": await archive([{ ...NOTE, name: "backups/1.tar.zst" }]),
     "a name that does not belong": await archive([{ ...NOTE, name: "logs/gateway.log" }]),
     "the write-ahead log": await archive([{ ...NOTE, name: "state.db-wal" }]),
     "a file for a directory": await archive([{ ...NOTE, name: "credentials" }]),
@@ -113,6 +133,7 @@ test("what is not what its manifest says, or does not belong into an archive, is
     answers[name] = { status, code: answer.code };
   }
 
+  expect(Object.keys(cases).length).toBeGreaterThanOrEqual(34);
   const refused = { status: 422, code: "backup_corrupt" };
   expect(answers).toEqual(Object.fromEntries(Object.keys(cases).map((name) => [name, refused])));
   expect(await readdir(around.home)).toEqual(["backups"]);

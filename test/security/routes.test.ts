@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
-import { command, createDiscordKey } from "../../support/discord.ts";
+import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
+import { command, createDiscordKey } from "../support/discord.ts";
 import {
   signAsStack,
   STACK_SIGNATURE_HEADER,
   type SignedRequest,
-} from "../../../runtime/contract/stack-signature.ts";
+} from "../../runtime/contract/stack-signature.ts";
 import {
   createSigner,
   edgeFixture,
@@ -14,7 +14,7 @@ import {
   slackHeaders,
   STACK_KEY,
   TELEGRAM_SECRET,
-} from "../../support/edge.ts";
+} from "../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const ADMIN_TOKEN = "the-admin-token-0123456789";

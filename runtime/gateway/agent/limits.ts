@@ -1,0 +1,123 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Config } from "../../contract/config/index.ts";
+import { lightTransaction } from "../../process/transaction.ts";
+import { DAY_MS, dayOf } from "../models/usage.ts";
+import type { Question } from "./question.ts";
+
+const MINUTE_MS = 60_000;
+/** Of earlier days nothing is asked; a few stay for whoever looks. */
+const KEPT_DAYS = 7;
+
+/** Tokens that each chat and each person has taken, by day (UTC). Older versions do not know the table, and leave it. */
+export class SpendingStore {
+  readonly #database: DatabaseSync;
+  readonly #add: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #of: StatementSync;
+  readonly #count: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec(
+      `CREATE TABLE IF NOT EXISTS spending (
+         day TEXT NOT NULL,
+         who TEXT NOT NULL,
+         tokens INTEGER NOT NULL,
+         PRIMARY KEY (day, who)
+       ) STRICT, WITHOUT ROWID`,
+    );
+    this.#add = database.prepare(
+      "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (day, who) DO UPDATE SET tokens = tokens + excluded.tokens",
+    );
+    this.#forget = database.prepare("DELETE FROM spending WHERE day < ?");
+    this.#of = database.prepare("SELECT tokens FROM spending WHERE day = ? AND who = ?");
+    this.#count = database.prepare("SELECT count(*) AS count FROM spending WHERE day = ? AND tokens >= ?");
+  }
+
+  /** Counts tokens for each of these. `at` is in milliseconds since the epoch. */
+  add(whose: readonly string[], tokens: number, at: number): void {
+    lightTransaction(this.#database, () => {
+      this.#forget.run(dayOf(at - KEPT_DAYS * DAY_MS));
+      for (const who of whose) this.#add.run(dayOf(at), who, tokens);
+    });
+  }
+
+  /** Returns the tokens of a day. */
+  of(who: string, at: number): number {
+    return Number(this.#of.get(dayOf(at), who)?.["tokens"] ?? 0);
+  }
+
+  /** Returns how many chats and persons have taken so many tokens on a day. */
+  reached(tokens: number, at: number): number {
+    return Number(this.#count.get(dayOf(at), tokens)?.["count"]);
+  }
+}
+
+/** What {@link Limits} works with. */
+export interface LimitsOptions {
+  limits: Config["agent"]["limits"];
+  spending: SpendingStore;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** Keeps one chat or person from taking the bot, or its budget, away from the others. */
+export class Limits {
+  readonly #options: LimitsOptions;
+  /** The deliveries of the last minute. */
+  #recent: { person: string; delivery: string; at: number }[] = [];
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a question's messages, and returns why they are not answered, or `undefined`. */
+  refusal(question: Question): string | undefined {
+    return this.#tooMany(question) ?? this.spent(question);
+  }
+
+  /** Returns why the model is not asked any more today, or `undefined`. */
+  spent(question: Question): string | undefined {
+    const { limits, spending, clock } = this.#options;
+    const { tokensPerDay } = limits;
+    if (tokensPerDay === undefined) return undefined;
+    const [chat, ...people] = payers(question);
+    const has = (who = ""): boolean => spending.of(who, clock()) >= tokensPerDay;
+    const whose = has(chat) ? "This chat has" : people.some(has) ? "You have" : undefined;
+    if (whose === undefined) return undefined;
+    return `${whose} used today's ${tokensPerDay} tokens. I answer again after midnight (UTC).`;
+  }
+
+  /** Counts what the model has taken for a question. */
+  spend(question: Question, tokens: { input: number; output: number }): void {
+    const { limits, spending, clock } = this.#options;
+    if (limits.tokensPerDay === undefined) return;
+    spending.add(payers(question), tokens.input + tokens.output, clock());
+  }
+
+  #tooMany(question: Question): string | undefined {
+    const { limits, clock } = this.#options;
+    const now = clock();
+    this.#recent = this.#recent.filter(({ at }) => now - at < MINUTE_MS);
+    const known = new Set(this.#recent.map(({ delivery }) => delivery));
+    for (const { delivery, sender } of question.messages) {
+      // Another attempt of the same message is none of its own.
+      if (!known.has(delivery)) this.#recent.push({ person: personOf(question, sender), delivery, at: now });
+    }
+    const last = question.messages.at(-1) ?? question.messages[0];
+    const person = personOf(question, last.sender);
+    const count = this.#recent.filter((one) => one.person === person).length;
+    if (count <= limits.messagesPerMinute) return undefined;
+    return `That was more than ${limits.messagesPerMinute} messages within a minute, so I have not read this one. Write again in a minute.`;
+  }
+}
+
+/** The chat first, then everyone whose messages are answered. */
+function payers(question: Question): string[] {
+  const people = question.messages.map(({ sender }) => personOf(question, sender));
+  return [...new Set([`chat ${question.platform} ${question.target.chat}`, ...people])];
+}
+
+function personOf({ platform }: Question, { id }: { id: string }): string {
+  return `person ${platform} ${id}`;
+}
