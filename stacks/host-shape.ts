@@ -8,6 +8,7 @@ export function hostShape(config: HostConfig, names: HostNames): Shape {
     containerName: names.container,
     port: { external: config.hostPort, address: config.hostAddress },
     memoryMiB: config.memoryMiB,
+    cpus: config.cpus,
     maxProcesses: config.maxProcesses,
     logs: { maxMiB: config.logMaxMiB, files: config.logFiles },
   });

@@ -98,11 +98,11 @@ function createData(
 
 /** Before anything is made, and in a preview too. */
 function look(config: HostConfig, names: HostNames): Promise<void> {
-  const { image, memoryMiB, diskMiB, hostDataDirectory: directory } = config;
+  const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
   const judgeConfig = (text: string) => missingVariables(referencesInText(text), config.runtime);
-  return preflight({ names, environment, port, directory, memoryMiB, diskMiB, image, judgeConfig });
+  return preflight({ names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

@@ -37,6 +37,7 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
         cap_drop: shape.droppedCapabilities,
         mem_limit: `${shape.memoryMiB}m`,
         memswap_limit: `${shape.memoryMiB}m`,
+        cpus: shape.cpus,
         ulimits: { nproc: { soft: shape.maxProcesses, hard: shape.maxProcesses } },
         restart: shape.restart,
         logging: { driver: logs.driver, options: logs.options },

@@ -78,6 +78,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     memory: shape.memoryMiB,
     // No swap on top: a leak ends in a restart, not in a host that crawls.
     memorySwap: shape.memoryMiB,
+    cpus: shape.cpus,
     ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
     restart: shape.restart,
     logDriver: shape.logs.driver,

@@ -7,6 +7,8 @@ interface ShapeArgs {
   /** The host's port and address that lead to the edge in the container. */
   port: { external: number; address: string };
   memoryMiB: number;
+  /** Processors that it may keep busy, such as `1` or `0.5`. */
+  cpus: string;
   /** Processes and threads that the container's user may have. */
   maxProcesses: number;
   /** What the engine keeps of the container's output: so many files of this size. */
@@ -24,6 +26,7 @@ export interface Shape {
   securityOptions: string[];
   droppedCapabilities: string[];
   memoryMiB: number;
+  cpus: string;
   maxProcesses: number;
   restart: "unless-stopped";
   logs: { driver: string; options: Record<string, string> };
@@ -38,7 +41,7 @@ const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then(
  * The container writes to its data and to /tmp alone, gains no privileges, and comes up again by itself
  * unless someone stopped it.
  */
-export function shapeOf({ containerName, port, memoryMiB, maxProcesses, logs }: ShapeArgs): Shape {
+export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, logs }: ShapeArgs): Shape {
   return {
     name: containerName,
     // The image's own user, said here too so that a policy sees it.
@@ -51,6 +54,7 @@ export function shapeOf({ containerName, port, memoryMiB, maxProcesses, logs }: 
     securityOptions: ["no-new-privileges"],
     droppedCapabilities: ["ALL"],
     memoryMiB,
+    cpus,
     maxProcesses,
     restart: "unless-stopped",
     logs: {

@@ -51,7 +51,7 @@ export function createParts(config: Config, options: PartsOptions): Parts {
   const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
-  const workspace = new Workspace(join(home, "workspace"));
+  const workspace = new Workspace(join(home, "workspace"), config.agent.limits);
   const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
   const toolbox = new Toolbox({
     config,

@@ -161,6 +161,11 @@ export const hostSchema = z.strictObject({
   /** Free space that the preflight asks for, on the engine's disk and the data's. */
   diskMiB: integer(0, 1_048_576).default(1024),
   memoryMiB: integer(128, 1_048_576).default(512),
+  /** Processors that the container may keep busy. */
+  cpus: matching(
+    /^(?!0+(?:\.0+)?$)\d{1,3}(?:\.\d{1,2})?$/,
+    "a number of processors such as 1 or 0.5",
+  ).default("1"),
   /** Processes and threads; the kernel counts them for the container's user on the whole host. */
   maxProcesses: integer(64, 32_768).default(512),
   /** What the engine keeps of the container's output: `logFiles` files of `logMaxMiB` each. */

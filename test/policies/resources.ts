@@ -131,6 +131,7 @@ function containerProps(): Record<string, unknown> {
     volumes: [{ volumeName: "steward-data", containerPath: "/root/.steward" }],
     capabilities: { drops: ["ALL"] },
     memory: 512,
+    cpus: "1",
     memorySwap: 512,
   };
 }

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
+import { rightsOf } from "../../runtime/gateway/agent/rights.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "../../runtime/gateway/agent/tools/files.ts";
 import { rememberTool } from "../../runtime/gateway/agent/tools/remember.ts";
 import type { ToolContext } from "../../runtime/gateway/agent/tools/tool.ts";
@@ -13,10 +14,13 @@ const OWN_ONLY = /written below chats\/slack-C1\/ only|must be relative and stay
 const ALONE = "this chat has chats/slack-C2/ alone";
 
 /** A workspace that the operator filled, and its tools as a chat uses them. */
-function house() {
+function house(agent: object = {}) {
+  const checked = checkConfig({ agent });
+  if (!checked.ok) throw new Error("not a config");
+  const { config } = checked;
   const home = mkdtempSync(path.join(tmpdir(), "steward-groups-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
-  const workspace = new Workspace(home);
+  const workspace = new Workspace(home, { workspaceMiB: 64, groupMiB: 8 });
   workspace.write("AGENTS.md", "Be kind.");
   workspace.write("MEMORY.md", "- The operator likes tea.\n");
   const tools = {
@@ -27,12 +31,17 @@ function house() {
   };
   const inChat = (chat: string, direct: boolean) => {
     const { signal } = new AbortController();
-    const context: ToolContext = { conversation: chat, platform: "slack", target: { chat }, direct, signal };
+    const may = rightsOf(config, { platform: "slack", direct }, [{ id: "U1" }]);
+    const context: ToolContext = {
+      conversation: chat,
+      platform: "slack",
+      target: { chat },
+      direct,
+      may,
+      signal,
+    };
     const run = (tool: keyof typeof tools, input: object): Promise<string> => tools[tool].run(input, context);
-    const checked = checkConfig({});
-    if (!checked.ok) throw new Error("not a config");
-    const prompt = () =>
-      instructions({ config: checked.config, workspace, place: context, notes: [], now: 0 }).instructions;
+    const prompt = () => instructions({ config, workspace, place: context, notes: [], now: 0 }).instructions;
     return { run, prompt };
   };
   return { home, group: inChat("C1", false), other: inChat("C2", false), operator: inChat("D1", true) };
@@ -82,4 +91,35 @@ test("a direct chat of somebody whom the operator let in writes what is shared",
   await operator.run("write", { path: "AGENTS.md", text: "Be brief." });
   expect(group.prompt()).toContain("closed on Fridays");
   expect(group.prompt()).toContain("Be brief.");
+});
+
+test("a group that fills its folder does not fill the operator's workspace", async () => {
+  const { group, other, operator } = house();
+  const large = "x".repeat(1_000_000);
+  const place = (chat: string, index: number) => ({
+    path: `chats/slack-${chat}/${index}.txt`,
+    text: large,
+  });
+  for (let index = 0; index < 8; index += 1) await group.run("write", place("C1", index));
+  await expect(group.run("write", place("C1", 8))).rejects.toThrow(
+    "chats/slack-C1/ is full: it may hold 8 MiB (agent.limits.groupMiB). Shorten a file first.",
+  );
+  // The way out of it.
+  await group.run("write", { path: "chats/slack-C1/0.txt", text: "short" });
+  await group.run("write", place("C1", 8));
+  await other.run("write", place("C2", 0));
+  await operator.run("write", { path: "notes.md", text: large });
+});
+
+test("all groups together do not fill the disk", async () => {
+  const { operator, group } = house();
+  const large = "x".repeat(1_000_000);
+  const fill = async () => {
+    for (let index = 0; index < 100; index += 1)
+      await operator.run("write", { path: `f/${index}`, text: large });
+  };
+  await expect(fill()).rejects.toThrow(
+    "The workspace is full: it may hold 64 MiB (agent.limits.workspaceMiB).",
+  );
+  await expect(group.run("write", { path: "chats/slack-C1/a.txt", text: large })).rejects.toThrow("is full");
 });

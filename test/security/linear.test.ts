@@ -63,8 +63,8 @@ describe("what strangers write takes linear time", () => {
     const started = performance.now();
     instructions({
       config: checked.config,
-      workspace: new Workspace(home),
-      place: { platform: "slack", target: { chat: "D1" }, direct: true },
+      workspace: new Workspace(home, { workspaceMiB: 64, groupMiB: 8 }),
+      place: { platform: "slack", target: { chat: "D1" }, direct: true, may: () => true },
       notes: [],
       now: 0,
     });

@@ -9,6 +9,7 @@ describe("a host stack's configuration", () => {
       hostPort: 8080,
       hostAddress: "0.0.0.0",
       memoryMiB: 512,
+      cpus: "1",
     });
   });
 
@@ -18,6 +19,11 @@ describe("a host stack's configuration", () => {
       "too little memory",
       { "steward:memoryMiB": "64" },
       "steward:memoryMiB: must be a whole number from 128 to 1048576",
+    ],
+    [
+      "no processors",
+      { "steward:cpus": "0" },
+      "steward:cpus: must be a number of processors such as 1 or 0.5",
     ],
     [
       "an engine by TCP",

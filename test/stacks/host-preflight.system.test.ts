@@ -34,7 +34,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     folder = await mkdtemp(path.join(tmpdir(), "steward-host-data-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const port = { external: await freePort(), address: "127.0.0.1" };
-    plan = { names, environment: process.env, port, memoryMiB: 512, diskMiB: 1024 };
+    plan = { names, environment: process.env, port, memoryMiB: 512, cpus: "1", diskMiB: 1024 };
   });
 
   /** What it says of this plan with these changes. */
@@ -77,11 +77,12 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
         "steward:hostPort": { value: String(port) },
         "steward:hostDataDirectory": { value: path.join(folder, "missing") },
         "steward:memoryMiB": { value: "1000000" },
+        "steward:cpus": { value: "999" },
         "steward:diskMiB": { value: "1000000" },
       });
       const text = await subject.stack.preview().then(() => "", String);
 
-      expect(text).toContain("(host_not_ready), 4 problems:");
+      expect(text).toContain("(host_not_ready), 5 problems:");
       expect(text).toMatch(
         new RegExp(`port_in_use: Port ${port} on 127.0.0.1 is taken by \\w+ \\(process ${process.pid}\\)`),
       );
@@ -89,6 +90,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
       expect(text).toContain(`data_directory_unwritable: ${folder}/missing does not exist`);
       expect(text).toContain(`sudo install -d -m 700 -o ${CONTAINER_USER}`);
       expect(text).toContain("host_memory_short: The container may use 1000000 MiB");
+      expect(text).toContain("host_cpus_short: The container may use 999 processors");
       expect(text).toContain("host_disk_short: The disk of");
     });
   });

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
+import { leaks } from "../support/leaks.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 const OPENAI_KEY = "sk-openai-the-first-key-0123456789";
@@ -252,12 +253,4 @@ async function filesBelow(folder: string): Promise<[string, string][]> {
     await readFile(path.join(folder, file), "latin1"),
   ];
   return Promise.all(files.filter((file) => !HOLDERS.test(file)).map(read));
-}
-
-/** Base64 of a text that stands anywhere in another one ends in what surrounds it: its middle is looked for. */
-function leaks(content: string, secret: string): boolean {
-  const middles = ["", " ", "  "].map((before) =>
-    Buffer.from(`${before}${secret}`).toString("base64").slice(4, -4),
-  );
-  return [secret, ...middles].some((form) => content.includes(form));
 }

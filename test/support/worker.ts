@@ -121,6 +121,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
   };
   return {
     slack,
+    secrets: SECRETS,
     request,
     state,
     /** Where the Worker answers, as a page's origin. */

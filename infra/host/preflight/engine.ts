@@ -14,6 +14,8 @@ export interface HostPlan {
   /** The data's directory on the host; without it a named volume is used. */
   directory?: string | undefined;
   memoryMiB: number;
+  /** Processors that the container may keep busy. */
+  cpus: string;
   /** Free space that the engine's disk and the data's have to have. */
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */
@@ -29,6 +31,7 @@ export interface Host {
   /** Users in a container are others outside of it. */
   mapsUsers: boolean;
   memoryBytes: number;
+  cpus: number;
   rootDirectory: string;
   /** The container that is there now, running or not; the one before, where an update went back to it. */
   container:
@@ -50,6 +53,7 @@ interface DataMount {
 
 interface Info {
   MemTotal: number;
+  NCPU: number;
   DockerRootDir: string;
   SecurityOptions: string[] | null;
 }
@@ -72,6 +76,7 @@ export async function lookAt({ names, image, environment: env }: HostPlan): Prom
     local: !address || address.startsWith("unix://"),
     mapsUsers: (info.SecurityOptions ?? []).some((option) => /name=(userns|rootless)/.test(option)),
     memoryBytes: info.MemTotal,
+    cpus: info.NCPU,
     rootDirectory: info.DockerRootDir,
     container: container && {
       id: container.Id,

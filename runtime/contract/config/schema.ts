@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { channels } from "./channels.ts";
 import { models } from "./models.ts";
+import { rights } from "./rights.ts";
 import { schedules } from "./schedules.ts";
 import { tools } from "./tools.ts";
 import {
@@ -35,6 +36,11 @@ const limits = z.strictObject({
     z._default(integer(1, 10_000), 60),
     "Messages that one person gets answered within a minute; what is above is told to wait.",
   ),
+  workspaceMiB: described(
+    z._default(integer(1, 1_000_000), 256),
+    "MiB that the agent's files may take, all together.",
+  ),
+  groupMiB: described(z._default(integer(1, 1_000_000), 16), "MiB that the folder of one group may take."),
   tokensPerDay: described(
     z.optional(integer(1_000, 10_000_000_000)),
     "Tokens that one chat, and one person, may take in a day (UTC). Not set: no limit.",
@@ -59,6 +65,11 @@ const agent = z.prefault(
       "Questions to the model for one answer: the cap on loops of tools.",
     ),
     timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    operators: described(
+      z._default(z.array(z.string().check(z.regex(/^(?:slack|telegram|discord|web):\S{1,128}$/))), []),
+      "People who may do what `may` leaves to operators, each as `<platform>:<user id>`; /whoami tells the id. Empty: everyone whom you let in.",
+    ),
+    may: described(rights, "Which roles may do what: operator, person (in a direct chat), group."),
     limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
     heartbeat: described(
       z.optional(heartbeat),

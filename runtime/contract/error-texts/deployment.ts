@@ -171,6 +171,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "No Docker engine answers at the configured address.",
     fix: "Start it, or set steward:docker to the engine's address.",
   },
+  host_cpus_short: {
+    status: 500,
+    title: "The host has too few processors",
+    cause: "The container may use more processors than the engine's machine has.",
+    fix: "Lower steward:cpus, or give the machine more processors.",
+  },
   host_memory_short: {
     status: 500,
     title: "Too little memory",

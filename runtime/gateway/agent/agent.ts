@@ -7,6 +7,7 @@ import type { Sessions } from "../sessions/store.ts";
 import { instructions } from "./instructions.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
 import { refusalText, timeoutText } from "./refusals.ts";
+import { rightsOf } from "./rights.ts";
 import { Run } from "./run.ts";
 import type { Limits } from "./limits.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -128,15 +129,17 @@ export class Agent {
   async #run(question: Question, signal: AbortSignal, onText: AnswerOptions["onText"]): Promise<string> {
     const { toolbox, workspace, ...options } = this.#options;
     const { config, clock } = options;
-    const tools = await toolbox.open(signal);
+    const senders = question.messages.map(({ sender }) => sender);
+    const may = rightsOf(config, question, senders);
+    const tools = await toolbox.open(may, signal);
     const prompt = instructions({
       config,
       workspace,
-      place: question,
+      place: { ...question, may },
       notes: tools.notes,
       now: clock(),
     });
     const model = this.#metered(question);
-    return new Run({ ...options, ...prompt, model, question, tools, signal, onText }).answer();
+    return new Run({ ...options, ...prompt, model, question, may, tools, signal, onText }).answer();
   }
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../contract/config/index.ts";
 import { localTime } from "../local-time.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { Place } from "./question.ts";
-import { reachOf } from "./reach.ts";
+import { reachOf, type Asker } from "./reach.ts";
 import type { Workspace } from "./workspace.ts";
 
 const FILES = ["AGENTS.md", "SOUL.md", "USER.md"];
@@ -19,7 +19,7 @@ export interface InstructionsOptions {
   config: Config;
   workspace: Workspace;
   /** The chat that asks. */
-  place: Place;
+  place: Place & Asker;
   /** Lines on what is not available now. */
   notes: readonly string[];
   /** Milliseconds since the epoch. */
@@ -40,17 +40,21 @@ export function instructions(
   const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
   const place = direct
     ? `You are in a direct chat on ${platform}.`
-    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself. You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
+    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself.`;
+  const files =
+    folder === undefined
+      ? ""
+      : ` You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
   const parts = [
     config.agent.instructions,
-    ...workspaceFiles(workspace, config.agent.workspaceMaxChars),
+    ...(chat.may("readWorkspace") ? workspaceFiles(workspace, config.agent.workspaceMaxChars) : []),
     ...(folder === undefined ? [] : groupMemory(workspace, memory, config.agent.workspaceMaxChars)),
-    skills(workspace),
+    chat.may("readWorkspace") ? skills(workspace) : "",
     ...notes,
   ];
   return {
     instructions: parts.filter((part) => part !== "").join("\n\n"),
-    circumstances: `${place} It is ${date} (${zone}).`,
+    circumstances: `${place}${files} It is ${date} (${zone}).`,
   };
 }
 

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Place } from "./question.ts";
+import type { May } from "./rights.ts";
 import { ToolError } from "./tools/tool.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -16,12 +17,17 @@ export interface Reach extends Pick<Workspace, "locate" | "read" | "write"> {
   folder?: string;
 }
 
+/** A chat, and what may be done there. */
+export interface Asker extends Pick<Place, "platform" | "target"> {
+  may: May;
+}
+
 /**
- * Returns what of the workspace a chat may use. A direct chat has all of it. In a group are people whom nobody has let
- * in one by one: a group reads what is shared and writes in a folder of its own, which no other group sees.
+ * Returns what of the workspace a chat may use: all of it, or what is shared to read, or neither; then it writes in a
+ * folder of its own, which no other chat of that kind sees.
  */
-export function reachOf(workspace: Workspace, { platform, target, direct }: Place): Reach {
-  if (direct) {
+export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
+  if (may("writeWorkspace") && may("readWorkspace")) {
     return {
       locate: (name) => workspace.locate(name),
       read: (name) => workspace.read(name),
@@ -37,9 +43,9 @@ export function reachOf(workspace: Workspace, { platform, target, direct }: Plac
   // By the real place: a link may lead from one folder into another.
   const locate = (name: string): string => {
     const place = workspace.locate(name);
-    if (isWithin(place, FOLDERS) && !isWithin(place, folder)) {
-      throw new ToolError(`Of ${FOLDERS}/ this chat has ${folder}/ alone.`);
-    }
+    if (isWithin(place, folder)) return place;
+    if (isWithin(place, FOLDERS)) throw new ToolError(`Of ${FOLDERS}/ this chat has ${folder}/ alone.`);
+    if (!may("readWorkspace")) throw new ToolError(`Of the workspace this chat has ${folder}/ alone.`);
     return place;
   };
   return {
@@ -51,10 +57,10 @@ export function reachOf(workspace: Workspace, { platform, target, direct }: Plac
     write: (name, text) => {
       if (!isWithin(workspace.locate(name), folder)) {
         throw new ToolError(
-          `In a group, files are written below ${folder}/ only: what is shared is the operator's.`,
+          `Here files are written below ${folder}/ only: what is shared is not this chat's to change.`,
         );
       }
-      workspace.write(name, text);
+      workspace.write(name, text, folder);
     },
     memory: `${folder}/${MEMORY}`,
     folder,

@@ -11,6 +11,7 @@ import {
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
+import type { May } from "./rights.ts";
 import { divide, summarise, summaryText } from "./summary.ts";
 import { requestTokens, tokenRatio } from "./tokens.ts";
 import type { OpenTools } from "./toolbox.ts";
@@ -26,6 +27,7 @@ const NO_CONCLUSION = "I could not finish this: it took more steps than agent.ma
 /** What one answer is made with. */
 export interface RunOptions {
   question: Question;
+  may: May;
   config: Config;
   model: Model;
   sessions: Sessions;
@@ -84,7 +86,7 @@ export class Run {
 
   /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
   async #finish(step: Step): Promise<void> {
-    const { question, sessions, tools, signal } = this.#options;
+    const { question, may, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
@@ -92,7 +94,7 @@ export class Run {
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, signal })
+        .run(call, { conversation, platform, target, direct, may, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });

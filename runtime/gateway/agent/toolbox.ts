@@ -2,6 +2,7 @@ import type { Log } from "../../contract/log.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import type { ToolCall, ToolDefinition } from "../models/model.ts";
 import type { McpServers } from "./mcp/servers.ts";
+import type { May } from "./rights.ts";
 import type { BuiltinOptions } from "./tools/builtin.ts";
 import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
 
@@ -33,10 +34,12 @@ export class Toolbox {
     this.#options = options;
   }
 
-  /** The tools as they stand now. A server that is not there is left out, and noted. */
-  async open(signal: AbortSignal): Promise<OpenTools> {
+  /** The tools that one may use, as they stand now. A server that is not there is left out, and noted. */
+  async open(may: May, signal: AbortSignal): Promise<OpenTools> {
     this.#builtin ??= import("./tools/builtin.ts").then(({ builtinTools }) => builtinTools(this.#options));
-    const [builtin, servers] = await Promise.all([this.#builtin, this.#options.mcp.open(signal)]);
+    const none = { tools: [], notes: [] };
+    const servers = may("useMcp") ? await this.#options.mcp.open(signal) : none;
+    const builtin = (await this.#builtin).filter(({ needs }) => needs === undefined || may(needs));
     const tools = new Map([...servers.tools, ...builtin].map((tool) => [tool.definition.name, tool]));
     return {
       definitions: [...tools.values()].map(({ definition }) => definition),

@@ -1,7 +1,18 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { ToolError } from "./tools/tool.ts";
+
+const MIB = 1024 * 1024;
+/** Files and folders, in the workspace or a group's folder: each costs a block, however short it is. */
+const MOST_ENTRIES = 10_000;
+
+/** How much may be written. */
+export interface Quota {
+  workspaceMiB: number;
+  /** Of the folder of one group. */
+  groupMiB: number;
+}
 
 /**
  * The folder whose files the agent may read and write. No path leaves it: not by `..`, not from the
@@ -9,9 +20,11 @@ import { ToolError } from "./tools/tool.ts";
  */
 export class Workspace {
   readonly #root: string;
+  readonly #quota: Quota;
 
-  constructor(root: string) {
+  constructor(root: string, quota: Quota) {
     this.#root = root;
+    this.#quota = quota;
   }
 
   /** The real place of a path in the workspace. Throws a ToolError where it leads out. */
@@ -43,14 +56,58 @@ export class Workspace {
     return readFileSync(file, "utf8");
   }
 
-  /** Writes a file, whole or not at all, and the folders above it. */
-  write(name: string, text: string): void {
+  /**
+   * Writes a file, whole or not at all, and the folders above it. Throws a ToolError where it would exceed the quota of
+   * the workspace, or that of a group's folder, if it is one's.
+   */
+  write(name: string, text: string, group?: string): void {
     const file = this.locate(name);
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isFile()) throw new ToolError(`${name} is not a file.`);
+    const growth = {
+      bytes: Buffer.byteLength(text) - (stats?.size ?? 0),
+      entries: stats === undefined ? 1 : 0,
+    };
+    const { workspaceMiB, groupMiB } = this.#quota;
+    if (group !== undefined) this.#checkRoom(`${group}/`, growth, groupMiB, "groupMiB");
+    this.#checkRoom("", growth, workspaceMiB, "workspaceMiB");
     ensureDirectory(path.dirname(file));
     writeFileAtomic(file, text);
   }
+
+  #checkRoom(folder: string, growth: Room, mostMiB: number, setting: keyof Quota): void {
+    // What makes nothing larger is the way out of a full folder.
+    if (growth.bytes <= 0 && growth.entries === 0) return;
+    const used = roomOf(this.locate(folder));
+    const whose = folder === "" ? "The workspace" : folder;
+    if (used.bytes + growth.bytes > mostMiB * MIB) {
+      throw new ToolError(
+        `${whose} is full: it may hold ${mostMiB} MiB (agent.limits.${setting}). Shorten a file first.`,
+      );
+    }
+    if (used.entries + growth.entries > MOST_ENTRIES) {
+      throw new ToolError(
+        `${whose} is full: it may hold ${MOST_ENTRIES} files. Write into one that is there.`,
+      );
+    }
+  }
+}
+
+interface Room {
+  bytes: number;
+  entries: number;
+}
+
+/** Returns what is below a folder. Links are not followed: what they lead to counts where it is. */
+function roomOf(folder: string): Room {
+  const total = { bytes: 0, entries: 0 };
+  if (!existsSync(folder)) return total;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    total.entries += 1;
+    if (!entry.isFile()) continue;
+    total.bytes += statSync(path.join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return total;
 }
 
 function isThere(file: string): boolean {

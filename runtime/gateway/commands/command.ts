@@ -6,7 +6,7 @@ export const COMMANDS = {
   reset: "the same as /new",
   model: "which models there are; /model <name> chooses one for this chat, /model default undoes that",
   stop: "stop what I am doing here",
-  usage: "tokens used today and in seven days",
+  usage: "tokens used today and in seven days, for operators",
   whoami: "your id",
 } as const;
 

@@ -1,5 +1,6 @@
 import { VERSION } from "../../contract/names.ts";
 import { PLATFORM_TITLES } from "../channels/titles.ts";
+import { roleOf } from "../agent/rights.ts";
 import type { Sender } from "../channels/channel.ts";
 import type { UsageStore } from "../models/usage.ts";
 import type { Parts } from "../parts.ts";
@@ -23,6 +24,8 @@ export interface CommandContext {
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   sender: Sender;
+  /** Not in a group. */
+  direct: boolean;
   /** Ends what is under way and what waits in this conversation; gives how many messages that were. */
   stop(): number;
 }
@@ -57,8 +60,11 @@ export class Commands {
       }
       case "stop":
         return context.stop() > 0 ? "Stopped." : "Nothing was running.";
-      case "usage":
-        return usageText(usage.recent(USAGE_DAYS), clock());
+      case "usage": {
+        const { config } = parts();
+        const isAllowed = config.agent.may.seeDeployment.includes(roleOf(config, context, context.sender));
+        return isAllowed ? usageText(usage.recent(USAGE_DAYS), clock()) : operatorsOnly(context);
+      }
       case "whoami":
         return whoamiText(context);
     }
@@ -85,6 +91,10 @@ const USAGE_DAYS = 7;
 function helpText(): string {
   const lines = Object.entries(COMMANDS).map(([name, what]) => `/${name} - ${what}`);
   return ["Write to me and I answer. Besides that I understand:", ...lines].join("\n");
+}
+
+function operatorsOnly({ platform, sender }: CommandContext): string {
+  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file.`;
 }
 
 function whoamiText({ platform, sender }: CommandContext): string {

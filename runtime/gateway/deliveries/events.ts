@@ -167,7 +167,7 @@ export class Events {
   async #command(
     delivery: Delivery,
     channel: Channel,
-    { target, sender }: InboundMessage,
+    { target, sender, direct }: InboundMessage,
     command: Command,
   ): Promise<DeliveryOutcome> {
     const { commands, records, clock } = this.#options;
@@ -176,7 +176,7 @@ export class Events {
     let text = records.of(delivery).said;
     if (text === undefined) {
       const stop = (): number => this.#stop(platform, channel, conversation);
-      text = commands.run(command, { conversation, platform, sender, stop });
+      text = commands.run(command, { conversation, platform, sender, direct, stop });
       records.say(delivery, text, clock());
     }
     return this.#say(delivery, channel, target, text);

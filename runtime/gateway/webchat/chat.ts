@@ -112,6 +112,7 @@ export class WebChat {
         conversation,
         platform: PLATFORM,
         sender: said.sender,
+        direct: true,
         stop: () =>
           this.#conversations.stop(conversation, (stopped) => {
             for (const one of stopped) this.#settle(one, { type: "answer", id: one.id, text: "Stopped." });

@@ -103,6 +103,12 @@ export const HOST_CASES: readonly Case[] = [
   },
   {
     rule: "host-limits",
+    what: "refuses every processor",
+    change: props("container", { cpus: undefined }),
+    messages: ["The container may use every processor of the host. Set cpus: steward:cpus."],
+  },
+  {
+    rule: "host-limits",
     what: "refuses swap without a limit",
     change: props("container", { memorySwap: -1 }),
     messages: ["The container's swap has no limit of its own. Set memorySwap to the memory's limit."],

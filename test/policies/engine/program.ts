@@ -95,6 +95,7 @@ function createHost(protect: boolean): Container {
       containerName: "steward",
       port: { external: 8080, address: "127.0.0.1" },
       memoryMiB: 512,
+      cpus: "1",
       maxProcesses: 256,
       logs: { maxMiB: 10, files: 3 },
     }),

@@ -15,12 +15,13 @@ import {
 import { eventually } from "../support/processes.ts";
 
 /** A gateway with two models, and what it answers to texts in one channel. */
-async function chat() {
+async function chat(agent: object = {}) {
   const all = await surroundings();
   await writeConfig(
     all.home,
     {},
     {
+      agent,
       models: { primary: "anthropic/claude-sonnet-4-5", fallbacks: ["anthropic/claude-haiku-4-5"] },
     },
   );
@@ -129,10 +130,18 @@ test("/model tells the models, chooses one that is configured, and goes back", a
 });
 
 test("/usage tells tokens of today by model", async () => {
-  const { say } = await chat();
+  const { say } = await chat({ operators: ["slack:U1"] });
   expect(await say("/usage")).toContain("Today: nothing");
   await say("one");
   expect(await say("/usage")).toMatch(/Today:\n• .*claude-sonnet-4-5: 12 tokens in, 34 out, 1 request\n/);
+});
+
+test("/usage tells a member of a group nothing, but how to become an operator", async () => {
+  const { say } = await chat();
+  await say("one");
+  const told = await say("/usage");
+  expect(told).toContain('"slack:U1" has to be in agent.operators');
+  expect(told).not.toContain("tokens in");
 });
 
 test("/usage counts seven days by model and leaves out older ones", () => {

@@ -76,7 +76,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const start = (schedules?: SchedulesPort) => {
     const database = openStore(join(home, "state.db"));
     const sessions = new Sessions(database);
-    const workspace = new Workspace(join(home, "workspace"));
+    const workspace = new Workspace(join(home, "workspace"), config.agent.limits);
     const redact = (text: string) => text;
     const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
     const channels = { get: () => channel } as unknown as { get(): undefined };

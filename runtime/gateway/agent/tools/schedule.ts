@@ -11,6 +11,7 @@ const short = z.optional(textUpTo(4_000));
 export function scheduleTool(schedules: SchedulesPort): Tool {
   return defineTool({
     name: "schedule",
+    needs: "schedule",
     description:
       "Makes, lists or removes schedules that speak in this chat. To add one give exactly one of at " +
       "(ISO 8601 with offset), every (such as 30m), cron (five fields, with timezone), and exactly one " +

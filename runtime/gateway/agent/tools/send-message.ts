@@ -47,10 +47,15 @@ export function sendMessageTool(options: SendMessageOptions): Tool {
   });
 }
 
+function isHere({ platform, chat }: Address, context: ToolContext): boolean {
+  return platform === context.platform && chat === context.target.chat;
+}
+
 function mayReach(to: Address, { config }: SendMessageOptions, context: ToolContext): boolean {
+  if (!context.may("sendElsewhere")) return isHere(to, context);
   const same = (other: Address | undefined): boolean =>
     other?.platform === to.platform && other.chat === to.chat;
-  if (same({ platform: context.platform, chat: context.target.chat })) return true;
+  if (isHere(to, context)) return true;
   const { tools, schedules, agent } = config;
   const named = [...tools.sendMessage.to, ...Object.values(schedules).map((one) => one.to)];
   return [...named, agent.heartbeat?.to].some(same);

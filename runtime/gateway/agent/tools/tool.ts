@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import "../../../contract/english.ts";
+import type { Capability } from "../../../contract/config/rights.ts";
 import type { Place } from "../question.ts";
+import type { May } from "../rights.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
@@ -8,6 +10,7 @@ import type { ToolDefinition } from "../../models/model.ts";
 export interface ToolContext extends Place {
   conversation: string;
   target: ReplyTarget;
+  may: May;
   signal: AbortSignal;
 }
 
@@ -17,6 +20,8 @@ export interface ToolContext extends Place {
  */
 export interface Tool {
   definition: ToolDefinition;
+  /** What one has to be allowed to use it. Default: nothing. */
+  needs?: Capability;
   run(input: unknown, context: ToolContext): Promise<string>;
 }
 
@@ -29,11 +34,13 @@ export class ToolError extends Error {
 export function defineTool<Input extends z.ZodMiniObject>(spec: {
   name: string;
   description: string;
+  needs?: Capability;
   input: Input;
   run(input: z.output<Input>, context: ToolContext): Promise<string> | string;
 }): Tool {
-  const { name, description, input, run } = spec;
+  const { name, description, needs, input, run } = spec;
   return {
+    ...(needs && { needs }),
     definition: { name, description, inputSchema: z.toJSONSchema(input, { io: "input" }) },
     run: async (value, context) => {
       const checked = input.safeParse(value);

@@ -61,7 +61,7 @@ test("no path leaves the workspace, also for a file that is to be made", async (
   symlinkSync(join(home, "secret"), join(root, "file"));
   symlinkSync(join(home, "nowhere"), join(root, "dangling"));
   symlinkSync(join(root, "in"), join(root, "inner"));
-  const workspace = new Workspace(root);
+  const workspace = new Workspace(root, { workspaceMiB: 64, groupMiB: 8 });
   const hostile = [
     "../secret",
     "in/../../secret",
@@ -90,6 +90,7 @@ const context: ToolContext = {
   platform: "slack",
   target: { chat: "C1" },
   direct: true,
+  may: () => true,
   signal: new AbortController().signal,
 };
 
