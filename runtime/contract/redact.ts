@@ -65,9 +65,22 @@ export function createRedactor(environment: Environment, others: readonly string
   };
 }
 
-/** Masks what a JSON text says under keys that name a secret. The text keeps its form; it need not be valid. */
+/** In a JSON text, an argument such as `"--api-key=…"`, or the one behind `"--api-key"`. */
+const ARGUMENT_IN_TEXT =
+  /("--?[\w-]{0,64}?(?:token|secret|password|key|credential|auth)[\w-]{0,64})(?:"(\s{0,8},\s{0,8})"|=)(?:[^"\\\n]|\\.)*"?/gi;
+const URL_IN_TEXT = /\b(?:https?|wss?):\/\/[^\s"'<>\\]+/gi;
+
+/**
+ * Masks what a JSON text says under keys that name a secret, in arguments that do, and in the queries of addresses. The
+ * text keeps its form; it need not be valid.
+ */
 export function redactJsonText(text: string): string {
-  return text.replace(NAMED_SECRET, `$1"${MASK}"`);
+  return text
+    .replace(NAMED_SECRET, `$1"${MASK}"`)
+    .replace(ARGUMENT_IN_TEXT, (_, flag: string, comma?: string) =>
+      comma === undefined ? `${flag}=${MASK}"` : `${flag}"${comma}"${MASK}"`,
+    )
+    .replace(URL_IN_TEXT, withoutUrlSecrets);
 }
 
 /** `{"env": "NAME"}` tells a name only; anything else under `env` may be a secret that was put there. */
@@ -110,8 +123,16 @@ function isSecretKey(key: string): boolean {
 
 function redactText(text: string, redact: Redactor): string {
   const redacted = redact(text);
-  if (!URL_FORM.test(redacted)) return redacted;
-  return redacted.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
+  return URL_FORM.test(redacted) ? withoutUrlSecrets(redacted) : redacted;
+}
+
+function withoutUrlSecrets(url: string): string {
+  return url.replace(USER_OF_URL, `$1${MASK}@`).replace(QUERY_VALUE, `$1${MASK}`);
+}
+
+/** Tells whether a string of a config holds a secret by its form: in an address, or as an argument behind `before`. */
+export function looksSecret(text: string, before?: string): boolean {
+  return redactText(text, (same) => same) !== text || redactArgument(text, before) !== text;
 }
 
 /** An argument is a secret behind a flag that names one. */

@@ -1,5 +1,5 @@
 import type { Environment } from "../contract/environment.ts";
-import { createRedactor, namesSecret, type Redactor } from "../contract/redact.ts";
+import { createRedactor, looksSecret, namesSecret, type Redactor } from "../contract/redact.ts";
 
 /** A string as JSON or somebody in a hurry writes it, a bracket, or a word without quotes. */
 const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[{}[\]]|[^\s"'{}[\],:]+/g;
@@ -24,6 +24,8 @@ interface Literal {
   index: number;
   isKey: boolean;
   path: readonly string[];
+  /** The value in front of it. */
+  before?: string;
 }
 
 /** What is known of secrets before a text is looked through. */
@@ -81,10 +83,11 @@ export function marksIn(text: string): number[] {
   return [...text.matchAll(MARK)].map(([, number]) => Number(number));
 }
 
-function isSecret({ raw, value, isKey, path }: Literal, redact: Redactor): boolean {
+function isSecret({ raw, value, isKey, path, before }: Literal, redact: Redactor): boolean {
   if (value === "") return false;
   if (redact(value) !== value) return true;
   if (isKey || PLAIN_WORD.test(raw)) return false;
+  if (looksSecret(value, path.includes("args") ? before : undefined)) return true;
   if (path.at(-1) === "env" && VARIABLE.test(value)) return false;
   // Below `env` and `headers` of an MCP server everything is one.
   return path.some(namesSecret) || path.slice(0, -1).some((key) => key === "env" || key === "headers");
@@ -110,7 +113,15 @@ function readLiterals(text: string): Literal[] {
     const isKey = COLON.test(text);
     const value = decode(raw);
     if (isKey) key = value;
-    literals.push({ raw, value, index, isKey, path: [...above, key].filter((part) => part !== "") });
+    const before = literals.at(-1);
+    literals.push({
+      raw,
+      value,
+      index,
+      isKey,
+      path: [...above, key].filter((part) => part !== ""),
+      ...(before?.isKey === false && { before: before.value }),
+    });
     if (!isKey) key = "";
   }
   return literals;

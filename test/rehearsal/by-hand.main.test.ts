@@ -31,6 +31,11 @@ afterAll(async () => {
 /** Types a line after the one that `npm start` prints for it. */
 const byHand = (line: string) => type(shell, `. ${dir}/env && ${line}`);
 
+test("a first update warns of nothing", () => {
+  expect(printed).toContain("Deployed in");
+  expect(printed).not.toContain("warning");
+});
+
 test("a message that somebody writes to the bot is answered", async () => {
   const [, slack = ""] = /^Slack: +(\S+)/m.exec(printed) ?? [];
   const form = new URLSearchParams({ text: "are you there, on the main line?" });

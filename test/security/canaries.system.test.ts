@@ -1,7 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { docker } from "../../infra/shell/docker.ts";
 import { run } from "../../infra/shell/process.ts";
 import { bridgeAddress } from "../../rehearsal/sandbox.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
@@ -21,6 +23,8 @@ const MCP_KEY = "canary-that-the-mcp-server-gets";
 const PLAIN = {
   header: "canary-in-a-header-of-an-mcp-server",
   query: "canary-in-the-query-of-an-address",
+  argument: "canary-behind-a-flag-of-a-program",
+  flag: "canary-in-a-flag-of-a-program",
   token: "canary-of-the-gateways-own-token",
 };
 
@@ -106,6 +110,7 @@ function configWith(command: string, outside = false): object {
           args: ["-e", outside ? MCP_PROGRAM.replace("/environ", "/cmdline") : MCP_PROGRAM],
           env: { MCP_KEY: { env: "MCP_KEY" } },
         },
+        off: { enabled: false, command, args: ["--api-key", PLAIN.argument, `--token=${PLAIN.flag}`] },
         away: { url: `http://127.0.0.1:9/?key=${PLAIN.query}`, headers: { key: PLAIN.header } },
       },
     },
@@ -134,25 +139,15 @@ async function hostWorld(): Promise<World> {
     messages: () => JSON.stringify(slack.messages()),
     async kept() {
       const logs = await run("docker", ["logs", container.name]);
-      const list = await run("docker", ["exec", container.name, "node", "-e", LIST, DATA_DIRECTORY]);
-      const files = JSON.parse(list.stdout) as [string, string][];
-      return new Map([
-        ["the container's output", Buffer.from(logs.stdout + logs.stderr)],
-        ...files.map(([name, content]): [string, Buffer] => [name, Buffer.from(content, "base64")]),
-      ]);
+      const folder = await mkdtemp(path.join(tmpdir(), "steward-canaries-"));
+      await docker(["cp", `${container.name}:${DATA_DIRECTORY}/.`, folder]);
+      const files = await filesBelow(folder);
+      await rm(folder, { recursive: true });
+      return new Map([["the container's output", Buffer.from(logs.stdout + logs.stderr)], ...files]);
     },
     close: async () => void (await Promise.all([container.stop(), model.close()])),
   };
 }
-
-/** Prints all files below a directory, as JSON of names and base64. */
-const LIST = `
-const fs = require("fs");
-const path = require("path");
-const all = fs.readdirSync(process.argv[1], { recursive: true }).map((name) => path.join(process.argv[1], name));
-const files = all.filter((name) => fs.statSync(name).isFile());
-process.stdout.write(JSON.stringify(files.map((name) => [name, fs.readFileSync(name).toString("base64")])));
-`;
 
 async function workerWorld(): Promise<World> {
   const model = await startScriptedModel("127.0.0.1", SCRIPT);

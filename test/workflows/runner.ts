@@ -85,9 +85,9 @@ export class LocalRunner {
 
   async #job(job: Job, contexts: Contexts): Promise<JobResult> {
     const before = job.needs === undefined ? "success" : evaluate(`needs.${job.needs}.result`, contexts);
-    const condition = job.if ?? "always()";
-    const mayRun = before === "success" || condition.includes("always()");
-    if (!mayRun || !evaluate(condition, contexts)) return { result: "skipped", outputs: {}, ran: [] };
+    const mayRun = before === "success" || job.if?.includes("always()");
+    if (!mayRun || (job.if !== undefined && !evaluate(job.if, contexts)))
+      return { result: "skipped", outputs: {}, ran: [] };
     if (job.uses !== undefined) return this.#called(job, contexts);
     await rm(join(this.#options.root, ".steward/rollouts"), { recursive: true, force: true });
     const steps: Record<string, { outputs: Record<string, string> }> = {};

@@ -33,8 +33,8 @@ const heartbeat = z.strictObject({
 
 const limits = z.strictObject({
   messagesPerMinute: described(
-    z._default(integer(1, 10_000), 60),
-    "Messages that one person gets answered within a minute; what is above is told to wait.",
+    z.optional(integer(1, 10_000)),
+    "Messages that one person gets answered within a minute; what is above is told to wait. Not set: no limit.",
   ),
   workspaceMiB: described(
     z._default(integer(1, 1_000_000), 256),

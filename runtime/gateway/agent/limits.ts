@@ -97,6 +97,8 @@ export class Limits {
 
   #tooMany(question: Question): string | undefined {
     const { limits, clock } = this.#options;
+    const { messagesPerMinute: most } = limits;
+    if (most === undefined) return undefined;
     const now = clock();
     this.#recent = this.#recent.filter(({ at }) => now - at < MINUTE_MS);
     const known = new Set(this.#recent.map(({ delivery }) => delivery));
@@ -107,8 +109,8 @@ export class Limits {
     const last = question.messages.at(-1) ?? question.messages[0];
     const person = personOf(question, last.sender);
     const count = this.#recent.filter((one) => one.person === person).length;
-    if (count <= limits.messagesPerMinute) return undefined;
-    return `That was more than ${limits.messagesPerMinute} messages within a minute, so I have not read this one. Write again in a minute.`;
+    if (count <= most) return undefined;
+    return `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
   }
 }
 

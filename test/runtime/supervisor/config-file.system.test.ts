@@ -134,7 +134,7 @@ describe("PUT /config-file", () => {
         {
           path: "agent",
           message: 'Unrecognized key: "name"',
-          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, heartbeat.",
+          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, operators, may, limits, heartbeat.",
         },
         {
           path: "gateway.token",
