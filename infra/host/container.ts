@@ -78,7 +78,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     memory: shape.memoryMiB,
     // No swap on top: a leak ends in a restart, not in a host that crawls.
     memorySwap: shape.memoryMiB,
-    cpus: shape.cpus,
+    cpus: asProviderReads(shape.cpus),
     ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
     restart: shape.restart,
     logDriver: shape.logs.driver,
@@ -96,6 +96,16 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     start: false,
     mustRun: false,
   };
+}
+
+/**
+ * Returns a number of processors as the Docker provider reads it back in a refresh (its `nanoInt64ToDecimalString`): in
+ * another form, each update behind a refresh would make another container.
+ */
+function asProviderReads(cpus: string): string {
+  const text = Number(cpus).toFixed(9);
+  const noughts = text.split("0").length - 1;
+  return noughts === 9 ? Number(cpus).toFixed(1) : text.replace(/0+$/, "");
 }
 
 function fingerprint(wanted: pulumi.Unwrap<docker.ContainerArgs>): string {
