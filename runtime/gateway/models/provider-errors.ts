@@ -22,6 +22,8 @@ export interface ReadingOptions {
 }
 
 const LONGEST_DETAIL = 300;
+/** Of a message that may be of any length; what is behind is not shown. */
+const LONGEST_READ = 4_000;
 const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
@@ -83,7 +85,10 @@ export function providerFailure(
 
 /** A provider's words, without what may be a key, short enough for a chat. */
 function clean(message: string, redact: Redactor): string {
-  const masked = QUOTED_KEYS.reduce((text, form) => text.replace(form, "[redacted]"), redact(message));
+  const masked = QUOTED_KEYS.reduce(
+    (text, form) => text.replace(form, "[redacted]"),
+    redact(message.slice(0, LONGEST_READ)),
+  );
   return masked.length <= LONGEST_DETAIL ? masked : `${masked.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 

@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+
+// Not in a fast tier: six hundred kilobytes, some three thousand times, take a quarter of a minute.
+
+/** Longer texts by steps, so that a pattern in quadratic time is found before it takes minutes. */
+const SIZES = [20_000, 100_000, 600_000];
+/** So many times what it takes to look at each character once; linear patterns take some tens. */
+const MOST_SCANS = 400;
+/** Below this a pattern is fast enough, whatever the machine does beside it. */
+const NOTICEABLE_MS = 60;
+
+/** Patterns that do not see what strangers write, or not much of it, and why. */
+const BOUNDED: Readonly<Record<string, string>> = {
+  "edge/sign-in/session.ts /=+$/": "reads a digest of ours",
+  "gateway/models/anthropic.ts /\\/+$/": "reads an address of the config",
+  "gateway/models/openai-compatible.ts /\\/+$/": "reads an address of the config",
+  "gateway/models/probe.ts /\\/+$/": "reads an address of the config",
+  "process/telegram/api.ts /\\/+$/": "reads an address of the environment",
+  "gateway/channels/discord/api.ts /\\/+$/": "reads an address of the environment",
+};
+/** Files whose texts are cut to so many characters before: a reply to the parts that a platform takes, an error's words. */
+const CUT: Readonly<Record<string, number>> = {
+  "gateway/channels/slack/mrkdwn.ts": 4_000,
+  "gateway/models/provider-errors.ts": 4_000,
+};
+
+const ROOT = path.resolve("runtime");
+const FILES = readdirSync(ROOT, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+const PATTERNS = FILES.flatMap((file) =>
+  patternsOf(file).map((text) => ({ file, text, name: `${file} ${text}` })),
+);
+
+/** The regular expressions that stand in a file. */
+function patternsOf(file: string): string[] {
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(path.join(ROOT, file), "utf8"),
+    ts.ScriptTarget.Latest,
+  );
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) found.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return [...new Set(found)];
+}
+
+function compile(text: string): RegExp {
+  const end = text.lastIndexOf("/");
+  return new RegExp(text.slice(1, end), text.slice(end + 1));
+}
+
+/** What, repeated, makes a pattern begin again and again: its own characters and words, and some of every kind. */
+function piecesOf(text: string): string[] {
+  const source = text.slice(1, text.lastIndexOf("/")).replaceAll(/\\[dwsDWSbB]/g, " ");
+  const words = source.match(/[\w:"'<>/=@&.-]{2,}/g) ?? [];
+  const characters = [...new Set(source.replaceAll("\\", ""))];
+  return [...new Set([...characters, ...words, "a", "1", " ", "\n", "a ", "*a"])];
+}
+
+function scan(text: string): number {
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) sum += text.charCodeAt(at);
+  return sum;
+}
+
+function timeOf(work: () => unknown): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}
+
+/** Returns the piece with which a pattern takes more than linear time, and how long the text was. */
+function slowPiece(text: string, mostCharacters = Infinity): string | undefined {
+  for (const size of SIZES) {
+    const length = Math.min(size, mostCharacters);
+    for (const piece of piecesOf(text)) {
+      const input = `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}!\0`;
+      const plain = timeOf(() => scan(input));
+      const pattern = compile(text);
+      const taken = timeOf(() => (pattern.global ? input.replace(pattern, "") : pattern.test(input)));
+      if (taken > NOTICEABLE_MS && taken > MOST_SCANS * plain) {
+        return `${JSON.stringify(piece)} to ${length} characters: ${taken.toFixed(0)} ms, a plain scan ${plain.toFixed(2)} ms`;
+      }
+    }
+    if (length < size) break;
+  }
+  return undefined;
+}
+
+describe("each regular expression of the runtime takes linear time", () => {
+  test.each(PATTERNS.filter(({ name }) => !(name in BOUNDED)))(
+    "$name",
+    { timeout: 120_000 },
+    ({ file, text }) => {
+      expect(slowPiece(text, CUT[file])).toBeUndefined();
+    },
+  );
+
+  test("one that does not is found", () => {
+    expect(slowPiece("/#+$/")).toContain("#");
+    expect(slowPiece("/(?:a+)+b$/", 26)).toContain('"a" to 26 characters');
+  });
+
+  test("those that are left out are there", () => {
+    const names = new Set(PATTERNS.map(({ name }) => name));
+    expect(Object.keys(BOUNDED).filter((name) => !names.has(name))).toEqual([]);
+    expect(PATTERNS.length).toBeGreaterThan(150);
+  });
+});
