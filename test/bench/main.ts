@@ -8,6 +8,7 @@ import { benchAuth } from "./edge/auth.ts";
 import { benchNodeEdge } from "./edge/node.ts";
 import { benchWeight } from "./edge/weight.ts";
 import { benchWorkerEdge } from "./edge/worker.ts";
+import { benchFlood } from "./flood.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHost } from "./host.ts";
 import type { Figure } from "../support/measure.ts";
@@ -34,6 +35,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   start: () => benchStart(options, folder),
   commands: () => benchCommands(options),
   messages: () => benchMessages(options),
+  flood: () => benchFlood(options),
   memory: () => benchMemory(options),
   growth: () => benchGrowth(options),
   weight: () => benchWeight(bundle, options),

@@ -7,6 +7,7 @@ const PARTS = [
   "start",
   "commands",
   "messages",
+  "flood",
   "memory",
   "growth",
   "weight",
