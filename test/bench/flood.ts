@@ -50,16 +50,15 @@ export async function benchFlood({ bundleDir, surroundings, runs, folder }: RunO
 
 function startFlood(url: string) {
   let answered = 0;
+  const ask = async (address: string, init: RequestInit): Promise<void> => {
+    const response = await fetch(address, init).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response !== undefined) answered += 1;
+  };
   const open = new Set<Promise<void>>();
   const timer = setInterval(() => {
     for (const [path, init] of PATHS) {
-      const request = fetch(`${url}${path}`, init).then(
-        async (response) => {
-          await response.arrayBuffer();
-          answered += 1;
-        },
-        () => undefined,
-      );
+      const request = ask(url + path, init);
       open.add(request);
       void request.finally(() => open.delete(request));
     }
