@@ -24,7 +24,7 @@ const PATHS: readonly [string, RequestInit][] = [
   ["/_admin/", { headers: { authorization: "Bearer a-wrong-token-0123456789" } }],
 ];
 
-/** What a stranger who floods a host makes of the time that others' messages take. */
+/** Measures how much longer messages take while a stranger floods a host. */
 export async function benchFlood({ bundleDir, surroundings, runs, folder }: RunOptions): Promise<Figure[]> {
   const { slack } = surroundings;
   const ratios: number[] = [];

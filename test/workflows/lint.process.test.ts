@@ -45,7 +45,7 @@ describe.each(workflowFiles())("%s", (file) => {
   const steps = jobs.flatMap(stepsOf);
 
   test("gives its token no more than reading, signing in, and a comment where no secret is", () => {
-    expect(workflow.permissions).toBeDefined();
+    expect(workflow.permissions).toEqual(expect.any(Object));
     const given = [workflow.permissions, ...jobs.map(({ permissions }) => permissions)].map(
       (one) => one ?? {},
     );

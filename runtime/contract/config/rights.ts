@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { described } from "./values.ts";
 
 /**
- * Who somebody is to the bot. `operator`: named in `agent.operators`, if anybody is. `person`: in a direct chat, let in by the
+ * Roles of people. `operator`: named in `agent.operators`, if anybody is. `person`: in a direct chat, let in by the
  * operator. `group`: a member of a group. Whoever is none of them is a stranger, and may do nothing.
  */
 export const ROLES = ["operator", "person", "group"] as const;

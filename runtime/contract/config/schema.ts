@@ -34,7 +34,7 @@ const heartbeat = z.strictObject({
 const limits = z.strictObject({
   messagesPerMinute: described(
     z.optional(integer(1, 10_000)),
-    "Messages that one person gets answered within a minute; what is above is told to wait. Not set: no limit.",
+    "Messages of one person that are answered within a minute; whoever sends more is asked to wait. Not set: no limit.",
   ),
   workspaceMiB: described(
     z._default(integer(1, 1_000_000), 256),

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 /** Files and folders, in the workspace or a group's folder: each costs a block, however short it is. */
 const MOST_ENTRIES = 10_000;
 
-/** How much may be written. */
+/** Limits of what the agent may write. */
 export interface Quota {
   workspaceMiB: number;
   /** Of the folder of one group. */
@@ -76,7 +76,7 @@ export class Workspace {
   }
 
   #checkRoom(folder: string, growth: Room, mostMiB: number, setting: keyof Quota): void {
-    // What makes nothing larger is the way out of a full folder.
+    // Writes that make nothing larger are the way to shorten what a full folder holds.
     if (growth.bytes <= 0 && growth.entries === 0) return;
     const used = roomOf(this.locate(folder));
     const whose = folder === "" ? "The workspace" : folder;
@@ -98,7 +98,7 @@ interface Room {
   entries: number;
 }
 
-/** Returns what is below a folder. Links are not followed: what they lead to counts where it is. */
+/** Returns the size of everything below a folder. Links are not followed. */
 function roomOf(folder: string): Room {
   const total = { bytes: 0, entries: 0 };
   if (!existsSync(folder)) return total;

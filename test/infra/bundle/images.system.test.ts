@@ -112,7 +112,7 @@ describe("the images of the container rehearsal", () => {
     expect(await readdir(bin)).not.toContain("assembled");
   });
 
-  test("the base is made anew each month, and stays as it was where no registry answers", async () => {
+  test("a new base is made each month; without a registry the earlier one is used", async () => {
     await script("docker", DOCKER);
     const nameIn = async (day: string) => (await baseImageRecipe(env, new Date(day))).image;
     const [november, sameMonth, december] = await Promise.all(

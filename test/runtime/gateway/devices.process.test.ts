@@ -83,7 +83,7 @@ test.each([
   for (const name of ["pending.json", "paired.json"]) await writeFile(join(home, "devices", name), text);
   const { store, reports } = deviceStore(home);
   expect(store.paired()).toEqual([]);
-  expect(store.request(stranger(1))).toBeDefined();
+  expect(store.request(stranger(1))).toMatchObject({ deviceId: stranger(1).deviceId });
   expect(reports).toHaveLength(2);
   for (const { movedTo } of reports) expect(await readFile(movedTo, "utf8")).toBe(text);
 });

@@ -65,13 +65,13 @@ test("a fourth sender gets a place once one is free again", async () => {
   const second = store.request("U2");
   store.request("U3");
   expect(store.request("U4")).toBeUndefined();
-  expect(store.request("U1")).toBeDefined();
+  expect(store.request("U1")).toMatchObject({ id: "U1" });
 
   store.reject(second?.code ?? "");
-  expect(store.request("U4")).toBeDefined();
+  expect(store.request("U4")).toMatchObject({ id: "U4" });
   expect(store.request("U5")).toBeUndefined();
   time.now += HOUR / 2;
-  expect(store.request("U5")).toBeDefined();
+  expect(store.request("U5")).toMatchObject({ id: "U5" });
 });
 
 test("any order of requests, approvals and waits agrees with a simple model", async () => {
@@ -127,7 +127,7 @@ test.each([
   const { store, reports } = pairingStore(home);
 
   expect(store.approved()).toEqual([]);
-  expect(store.request("U1")).toBeDefined();
+  expect(store.request("U1")).toMatchObject({ id: "U1" });
 
   expect(reports).toHaveLength(2);
   for (const { movedTo } of reports) expect(await readFile(movedTo, "utf8")).toBe(text);
@@ -173,7 +173,7 @@ test("a process killed at any moment leaves no lock, whole files, and all that i
     run.kill("SIGKILL");
     await run.exited;
     done.push(...run.stdout().split("\n").slice(0, -1));
-    for (const { code } of store.pending()) expect(store.reject(code)).toBeDefined();
+    for (const { code } of store.pending()) expect(store.reject(code)).toMatchObject({ code });
   }
 
   expect(store.approved()).toEqual(expect.arrayContaining(done));

@@ -20,7 +20,7 @@ export interface ToolContext extends Place {
  */
 export interface Tool {
   definition: ToolDefinition;
-  /** What one has to be allowed to use it. Default: nothing. */
+  /** The capability that its use takes. Default: none. */
   needs?: Capability;
   run(input: unknown, context: ToolContext): Promise<string>;
 }

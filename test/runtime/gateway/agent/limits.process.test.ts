@@ -17,6 +17,8 @@ test("a person's messages above the limit of a minute are told to wait, and nobo
   expect(refused.text).toContain("more than 2 messages within a minute");
   expect(bench.asked).toHaveLength(2);
   expect(JSON.stringify(sessions.history("slack:C1", ["3"], 10))).not.toContain("the third");
+  // Others behind it take nothing from one that was let through.
+  expect((await answer(question("1"))).text).toBe("done");
   expect((await answer(question("4", "", { messages: [{ delivery: "4", ...byBob }] }))).text).toBe("done");
   bench.time.now += 60_000;
   expect((await answer(question("5"))).text).toBe("done");
