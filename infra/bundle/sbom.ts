@@ -64,9 +64,10 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** Returns npm's own bill of what is installed for production. */
+/** Returns npm's own bill of all that is installed. */
 async function installedPackages(): Promise<Bill> {
-  const words = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev"];
+  // Without `--omit dev`, which leaves out what a package for development needs as well.
+  const words = ["sbom", "--sbom-format", "cyclonedx"];
   const made = await run("npm", words, { cwd: ROOT, env: process.env });
   if (made.code !== 0) {
     throw new BuildFailure(
