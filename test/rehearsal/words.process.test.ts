@@ -27,6 +27,7 @@ test("the commands are all there", () => {
     "policies",
     "preview",
     "rollout",
+    "sbom",
     "slack-manifest",
     "start",
   ]);
