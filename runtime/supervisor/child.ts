@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { Writable } from "node:stream";
 import type { Environment } from "../contract/environment.ts";
 import { handOver, SECRETS_FD } from "../process/environment.ts";
 
@@ -71,7 +70,7 @@ function spawnChild(options: ChildOptions): Child {
   // The pipe breaks when the child ends first, which is no error here.
   streams.stdin?.on("error", () => {});
   const handover = child.stdio?.[SECRETS_FD];
-  if (handover instanceof Writable) handover.on("error", () => {}).end(secrets);
+  if (handover && "end" in handover) handover.on("error", () => {}).end(secrets);
   const exited = new Promise<ChildExit>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, spawnError: error.message }));
     child.once("exit", () => {
