@@ -20,7 +20,7 @@ export function continuePage(address: string): Markup {
   return page(
     "Continue?",
     html`<h1>Continue to ${pathname}?</h1>
-      <p>You were led here from another page. Continue only if you meant to open this:</p>
+      <p>No page of this service led you here. Continue only if you meant to open this:</p>
       <dl>
         <dt>Address</dt>
         <dd><code>${pathname}</code></dd>

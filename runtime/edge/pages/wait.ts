@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ERRORS, type Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import { page, type Markup } from "./layout.ts";
 import { startProgress } from "./starts.ts";
@@ -15,14 +16,21 @@ function publicReason(reason: Reason | undefined): Reason | undefined {
   return { code: reason.code, detail: cause, fix };
 }
 
+function adminLink(reason: Reason | undefined): Markup | "" {
+  if (reason === undefined) return "";
+  return html`<p class="soft">
+    The operator finds the details in the <a href="${ROUTES.admin.path}">administration</a>.
+  </p>`;
+}
+
 /** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
 export function waitPage(status: SandboxStatus, refreshSeconds: number, now: number): Markup {
   return page(
     "steward is not ready",
     html`<h1>steward</h1>
       ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(publicReason(status.reason))}
-      ${repairLink(status.reason)}
-      <p class="soft">This page looks again by itself every ${refreshSeconds} seconds.</p>`,
+      ${repairLink(status.reason)} ${adminLink(status.reason)}
+      <p class="soft">This page refreshes every ${refreshSeconds} seconds.</p>`,
     { refreshSeconds },
   );
 }
