@@ -3,7 +3,8 @@ import { described } from "./values.ts";
 
 /**
  * Roles of people. `operator`: named in `agent.operators`, if anybody is. `person`: in a direct chat, let in by the
- * operator. `group`: a member of a group. Whoever is none of them is a stranger, and may do nothing.
+ * operator. `group`: a member of a group, and whatever a schedule asks. Whoever is none of them is a stranger, and may
+ * do nothing.
  */
 export const ROLES = ["operator", "person", "group"] as const;
 

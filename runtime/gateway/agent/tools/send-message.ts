@@ -52,10 +52,10 @@ function isHere({ platform, chat }: Address, context: ToolContext): boolean {
 }
 
 function mayReach(to: Address, { config }: SendMessageOptions, context: ToolContext): boolean {
-  if (!context.may("sendElsewhere")) return isHere(to, context);
+  if (isHere(to, context)) return true;
+  if (!context.may("sendElsewhere")) return false;
   const same = (other: Address | undefined): boolean =>
     other?.platform === to.platform && other.chat === to.chat;
-  if (isHere(to, context)) return true;
   const { tools, schedules, agent } = config;
   const named = [...tools.sendMessage.to, ...Object.values(schedules).map((one) => one.to)];
   return [...named, agent.heartbeat?.to].some(same);
