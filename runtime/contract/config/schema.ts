@@ -69,7 +69,10 @@ const agent = z.prefault(
       z._default(z.array(z.string().check(z.regex(/^(?:slack|telegram|discord|web):\S{1,128}$/))), []),
       "People who may do what `may` leaves to operators, each as `<platform>:<user id>`; /whoami tells the id. Empty: everyone whom you let in.",
     ),
-    may: described(rights, "Which roles may do what: operator, person (in a direct chat), group. Schedules act as a group."),
+    may: described(
+      rights,
+      "Which roles may do what: operator, person (in a direct chat), group. Schedules act as a group.",
+    ),
     limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
     heartbeat: described(
       z.optional(heartbeat),
