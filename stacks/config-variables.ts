@@ -33,8 +33,8 @@ export function missingVariables(
 
 /**
  * Asks the service that runs which variables its config names, and returns what {@link missingVariables} says of it;
- * empty where nothing is wrong. A service that does not answer is told as a warning. Nothing is asked of a stack without
- * a key yet, and a 404 is no problem: nothing is deployed there, or a version from before this question.
+ * empty if nothing is wrong. If the service does not answer, it logs a warning. It does not ask for a stack without a
+ * key, and a 404 is no problem: nothing is deployed there yet, or a version that does not know the route.
  */
 export function askForMissingVariables(
   key: pulumi.Output<string>,

@@ -33,8 +33,10 @@ export interface Bundle {
   container: { dir: string; context: string; hash: string };
 }
 
-/** What the image has on its PATH: people and the chat's own words call the command line by this name. */
-// Not by way of `env`, whose environment other programs of the container could read: see base.Dockerfile.
+/**
+ * The image's command line, which is on its PATH. Without `env` in its first line, whose environment other programs of
+ * the container could read: see base.Dockerfile.
+ */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
 /** What everything follows from: the hashes that the folders are named by, and the Worker's modules. */

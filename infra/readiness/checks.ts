@@ -104,7 +104,10 @@ function gatewayReady(key: string): Check {
 async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
   const response = await askChannels(fetch, url, key);
   if (!response.ok) return "";
-  const { reason } = channelsAnswer.parse(await response.json());
+  return because(channelsAnswer.parse(await response.json()));
+}
+
+function because({ reason }: z.output<typeof channelsAnswer>): string {
   return reason === undefined ? "" : ` (${reason.code}): ${reason.detail}`;
 }
 
@@ -184,12 +187,14 @@ function channelWorks(platform: string, key: string): Check {
     async run(fetch, url) {
       const response = await askChannels(fetch, url, key);
       if (!response.ok) return `status ${response.status} (${String(await codeOf(response))})`;
-      const { state, reason, channels } = channelsAnswer.parse(await response.json());
+      const answer = channelsAnswer.parse(await response.json());
+      const { state, reason, channels } = answer;
       if (channels === undefined) {
         // Waking it would fill the bucket of a stack that nobody has used. Its tokens were tried before the update.
         if (state === "stopped") throw new Remark("not asked: the container is asleep", { final: true });
-        const why = reason === undefined ? "" : ` (${reason.code}): ${reason.detail}`;
-        throw new Remark(`not known: the gateway is ${state}${why}`, { final: reason !== undefined });
+        throw new Remark(`not known: the gateway is ${state}${because(answer)}`, {
+          final: reason !== undefined,
+        });
       }
       const channel = channels.find((one) => one.platform === platform);
       if (channel === undefined) return "is not on, although its credentials are deployed";

@@ -66,22 +66,25 @@ function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
 }
 
 /** The id of an image that the engine has, or undefined where it has none of that name. */
-export async function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const found = await run("docker", ["image", "inspect", "--format", "{{.Id}}", image], {
-    env: dockerEnv(env),
-    timeoutMs: ANSWER_MS,
-  });
-  return found.code === 0 ? found.stdout.trim() : undefined;
+export function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return inspectImage(image, "{{.Id}}", env);
 }
 
 /** A label of an image that the engine has; empty where either is missing. */
 export async function imageLabel(image: string, label: string): Promise<string> {
-  const format = `{{index .Config.Labels "${label}"}}`;
+  return (await inspectImage(image, `{{index .Config.Labels "${label}"}}`)) ?? "";
+}
+
+async function inspectImage(
+  image: string,
+  format: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
   const found = await run("docker", ["image", "inspect", "--format", format, image], {
-    env: dockerEnv(),
+    env: dockerEnv(env),
     timeoutMs: ANSWER_MS,
   });
-  return found.code === 0 ? found.stdout.trim() : "";
+  return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
 /** Tries to pull a public image within a minute, and tells whether it is there now. */

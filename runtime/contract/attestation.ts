@@ -1,4 +1,4 @@
-import { ownNames, VARIABLES, type Environment, type VariableName } from "./variables.ts";
+import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
  * Which secrets run, without a word about them: hashes under a key that only the stack and what it deployed know.
@@ -15,9 +15,7 @@ export interface Attestation {
 export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName;
 
 const HASH_LENGTH = 16;
-const ATTESTED = (Object.keys(VARIABLES) as VariableName[])
-  .filter((name) => VARIABLES[name].secret && name !== ATTESTATION_KEY_VARIABLE)
-  .sort();
+const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
 const encoder = new TextEncoder();
 
 /** What an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */

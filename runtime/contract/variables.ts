@@ -65,10 +65,14 @@ export function ownNames(environment: Environment, { secretOnly = false } = {}):
   return [...new Set(names)].filter((name) => name !== "" && ownNameProblem(name) === undefined).sort();
 }
 
+/** The names of steward's own variables that hold a secret. */
+export const SECRET_NAMES = (Object.keys(VARIABLES) as VariableName[]).filter(
+  (name) => VARIABLES[name].secret,
+);
+
 /** Returns the names of all variables that hold a secret: steward's, the operator's own, the control token. */
 export function secretNames(environment: Environment): string[] {
-  const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
-  return [...names, ...ownNames(environment, { secretOnly: true }), CONTROL_TOKEN_VARIABLE];
+  return [...SECRET_NAMES, ...ownNames(environment, { secretOnly: true }), CONTROL_TOKEN_VARIABLE];
 }
 
 /**

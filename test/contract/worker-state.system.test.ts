@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
-import { modelToolUse } from "../runtime/support/model-tools.ts";
+import { toolUseStream } from "../runtime/support/models.ts";
 import { startModel } from "../runtime/support/platforms.ts";
 import { newDevice, openPage } from "../runtime/support/webchat.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
@@ -34,7 +34,7 @@ test("a chat, an approval and a schedule made by chat are there again after a sl
   await page.got("welcome");
   page.send({ type: "say", id: "message-1", text: "my cat is called Minka" });
   await page.got("answer", "message-1");
-  model.next(modelToolUse("c1", "schedule", REMINDER));
+  model.next(toolUseStream([{ id: "c1", name: "schedule", input: REMINDER }]));
   await service.postSlack(mention("remind me of the plants"));
   await service.slack.waitFor(() => true, 60_000);
   expect(await run("schedules list")).toContain("2099-01-01");

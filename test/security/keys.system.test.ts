@@ -57,7 +57,7 @@ describe.skipIf(!engine.ok)("an MCP server's program in the host's container", {
       environment: { STEWARD_OWN_SECRETS: "OWN_KEY", OWN_KEY, ATTESTATION_KEY },
     });
     await answersState(container.url, "ready");
-    // What an operator starts by `docker exec` has the container's variables, unless they are taken away.
+    // `docker exec` passes the container's variables on; `env -i` drops them.
     const decoy = ["env", "-i", `DECOY=${DECOY}`, "sh", "-c", "while :; do /bin/sleep 9; done"];
     await docker(["exec", "--detach", container.name, ...decoy]);
     const event = container.platforms.slack.sign(mention("what do you find?"));

@@ -25,7 +25,7 @@ function askedBy(role: Role, id: string) {
   });
 }
 
-/** The names of the tools that the model is offered, and what it is told beforehand. */
+/** Asks in a role. Returns the names of the tools that the model is offered, and its instructions. */
 async function offered(role: Role, may: Partial<Record<Capability, Role[]>>) {
   const bench = await agentBench({ agent: { operators: [`slack:${OPERATOR}`], may } });
   const { answer } = bench.start(SCHEDULES);
@@ -78,7 +78,7 @@ test("a tool that is not offered does not run either", async () => {
   expect(JSON.stringify(bench.asked.at(-1)?.messages)).toContain("There is no tool web_fetch.");
 });
 
-test("who may not read the workspace is told nothing of it, and has a folder of the chat's own", async () => {
+test("without the right to read it, nothing of the workspace reaches the model; the chat has a folder of its own", async () => {
   const bench = await agentBench({
     agent: { may: { readWorkspace: ["operator"] }, operators: [`slack:${OPERATOR}`] },
   });

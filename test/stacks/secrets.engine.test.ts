@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { leaks } from "../support/leaks.ts";
+import { filesBelow, leaks } from "../support/leaks.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 const OPENAI_KEY = "sk-openai-the-first-key-0123456789";
@@ -175,7 +175,7 @@ describe("the secrets of a serverless stack with all of them", () => {
         ["the engine's output", said.join("\n")],
         ["the engine's answers", told.join("\n")],
         ["the service's answers", answers.join("\n")],
-        ...(await filesBelow(path.join(dir, "serverless"))),
+        ...(await readable(path.join(dir, "serverless"))),
       ]);
 
       const secrets = await allSecrets();
@@ -243,14 +243,10 @@ describe("the secrets of a serverless stack with all of them", () => {
 /** What is there to hold secrets: the emulated account, its platforms' own stores, and the rehearsal's settings. */
 const HOLDERS = /^(account\/|rehearsal\.json$|telegram\.json$|discord\.json$)/;
 
-async function filesBelow(folder: string): Promise<[string, string][]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
-  const read = async (file: string): Promise<[string, string]> => [
-    file,
-    await readFile(path.join(folder, file), "latin1"),
-  ];
-  return Promise.all(files.filter((file) => !HOLDERS.test(file)).map(read));
+async function readable(folder: string): Promise<[string, string][]> {
+  const files = (await filesBelow(folder)).map(([name, content]): [string, string] => [
+    path.relative(folder, name),
+    content.toString("latin1"),
+  ]);
+  return files.filter(([name]) => !HOLDERS.test(name));
 }

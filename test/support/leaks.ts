@@ -1,3 +1,15 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Reads every file below a folder, without installed packages. Names are whole paths. */
+export async function filesBelow(folder: string): Promise<[string, Buffer][]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .map(({ parentPath, name }) => path.join(parentPath, name));
+  return Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(name)]));
+}
+
 /** Tells whether a secret stands in a text: in plain, in hexadecimal, in a URL's form, or in base64. */
 export function leaks(content: string, secret: string): boolean {
   // Base64 of a text that stands anywhere in another one ends in what surrounds it: its middle is looked for.

@@ -1,6 +1,9 @@
-import { Hono } from "hono";
-import { streamSSE } from "hono/streaming";
-import { listen } from "../../rehearsal/standins/serve.ts";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { closeServer } from "../../runtime/process/server.ts";
+import { toolUseStream } from "../runtime/support/models.ts";
+import { json, modelStream } from "../runtime/support/platforms.ts";
 
 /** A tool that the model asks for. */
 export interface ScriptedCall {
@@ -9,45 +12,20 @@ export interface ScriptedCall {
 }
 
 /**
- * Stands in for a model that asks for one tool after the other, whatever each came to, and then says "Done.": the
- * stream of https://platform.claude.com/docs/en/build-with-claude/streaming with its tool use. Nothing else is modelled,
- * and any key is taken. What it was sent is kept, body by body.
+ * Stands in for Anthropic's Messages API with a model that asks for one tool after the other, whatever each came to, and
+ * then says "Done.". Any key is taken. The bodies that it was sent are kept.
  */
 export async function startScriptedModel(hostname: string, script: readonly ScriptedCall[]) {
   const bodies: string[] = [];
-  let next = 0;
-  const app = new Hono();
-  app.get("/v1/models/:id", (context) => context.json({ type: "model", id: context.req.param("id") }));
-  app.post("/v1/messages", async (context) => {
-    bodies.push(await context.req.text());
-    const call = script[next];
-    next += 1;
-    return streamSSE(context, async (events) => {
-      const send = (type: string, data: object): Promise<void> =>
-        events.writeSSE({ event: type, data: JSON.stringify({ type, ...data }) });
-      const message = {
-        id: `msg_${next}`,
-        type: "message",
-        role: "assistant",
-        model: "scripted",
-        content: [],
-      };
-      const usage = { input_tokens: 10, output_tokens: 1 };
-      await send("message_start", { message: { ...message, stop_reason: null, stop_sequence: null, usage } });
-      const block = call
-        ? { type: "tool_use", id: `toolu_${next}`, name: call.name, input: {} }
-        : { type: "text", text: "" };
-      await send("content_block_start", { index: 0, content_block: block });
-      const delta = call
-        ? { type: "input_json_delta", partial_json: JSON.stringify(call.input) }
-        : { type: "text_delta", text: "Done." };
-      await send("content_block_delta", { index: 0, delta });
-      await send("content_block_stop", { index: 0 });
-      const end = { stop_reason: call ? "tool_use" : "end_turn", stop_sequence: null };
-      await send("message_delta", { delta: end, usage: { output_tokens: 5 } });
-      await send("message_stop", {});
-    });
+  const server = createServer(async (request, response) => {
+    const call = { path: request.url ?? "", headers: request.headers, body: await text(request) };
+    if (request.method === "GET") return void json(200, { type: "model", id: "scripted" })(response, call);
+    bodies.push(call.body);
+    const next = script[bodies.length - 1];
+    const answer = next ? toolUseStream([{ id: `toolu_${bodies.length}`, ...next }]) : modelStream("Done.");
+    await answer(response, call);
   });
-  const { url, close } = await listen(app, { hostname, port: 0 });
-  return { url, close, bodies };
+  await new Promise<void>((resolve) => server.listen(0, hostname, resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${hostname}:${port}`, bodies, close: () => closeServer(server, 0) };
 }

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { SandboxStatus } from "../../contract/control.ts";
-import { ERRORS, type Reason } from "../../contract/errors.ts";
+import { reason, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { reasonBox, repairLink, stateLine } from "./home.ts";
 import { page, type Markup } from "./layout.ts";
@@ -9,15 +9,8 @@ import { startProgress } from "./starts.ts";
 /** Seconds after which the wait page looks again. */
 export const WAIT_REFRESH_SECONDS = 2;
 
-/** Returns what everyone may know of a reason: neither paths nor names of the config. */
-function publicReason(reason: Reason | undefined): Reason | undefined {
-  if (reason === undefined) return undefined;
-  const { cause, fix } = ERRORS[reason.code];
-  return { code: reason.code, detail: cause, fix };
-}
-
-function adminLink(reason: Reason | undefined): Markup | "" {
-  if (reason === undefined) return "";
+function adminLink(why: Reason | undefined): Markup | "" {
+  if (why === undefined) return "";
   return html`<p class="soft">
     The operator finds the details in the <a href="${ROUTES.admin.path}">administration</a>.
   </p>`;
@@ -25,11 +18,13 @@ function adminLink(reason: Reason | undefined): Markup | "" {
 
 /** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
 export function waitPage(status: SandboxStatus, refreshSeconds: number, now: number): Markup {
+  // Everyone may look: neither paths nor names of the config.
+  const known = status.reason && reason(status.reason.code);
   return page(
     "steward is not ready",
     html`<h1>steward</h1>
-      ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(publicReason(status.reason))}
-      ${repairLink(status.reason)} ${adminLink(status.reason)}
+      ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(known)} ${repairLink(status.reason)}
+      ${adminLink(status.reason)}
       <p class="soft">This page refreshes every ${refreshSeconds} seconds.</p>`,
     { refreshSeconds },
   );

@@ -53,7 +53,7 @@ export class SpendingStore {
   }
 }
 
-/** What {@link Limits} works with. */
+/** Dependencies of {@link Limits}. */
 export interface LimitsOptions {
   limits: Config["agent"]["limits"];
   spending: SpendingStore;

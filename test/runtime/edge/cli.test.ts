@@ -48,7 +48,7 @@ describe("GET /debug/cli", () => {
     expect(edge.requests).toHaveLength(runs ? 1 : 0);
     // A program with the session's cookie is no browser that a link has led here.
     expect((await ask("pairing approve slack ABCDEFGH", "*/*")).status).toBe(200);
-    // What changes nothing is answered.
+    // A command that changes nothing runs.
     expect((await ask("pairing list")).status).toBe(200);
   });
 

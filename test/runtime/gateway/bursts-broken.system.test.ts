@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { modelToolUse } from "../support/model-tools.ts";
+import { toolUseStream } from "../support/models.ts";
 import { json, modelError, modelStream, type Answer } from "../support/platforms.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
@@ -207,7 +207,7 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
       await first.promise;
       return modelStream("zero")(response, call);
     },
-    modelToolUse("c1", "remember", { text: "milk" }),
+    toolUseStream([{ id: "c1", name: "remember", input: { text: "milk" } }]),
     modelError(429, "rate_limit_error", "slow down", { "retry-after": "3" }),
   );
   const running = say(url, "Ev0", "zero");
@@ -223,7 +223,7 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
   model.next((response, call) =>
     call.body.includes("tool_result")
       ? modelStream("Noted.")(response, call)
-      : modelToolUse("c2", "remember", { text: "milk" })(response, call),
+      : toolUseStream([{ id: "c2", name: "remember", input: { text: "milk" } }])(response, call),
   );
   const again = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
   for (const result of await Promise.all(again)) expect(result.answer).toMatchObject({ outcome: "answered" });

@@ -4,7 +4,7 @@ import { agentBench, calls, question, says } from "../../support/agent.ts";
 const HOUR_MS = 3_600_000;
 const byBob = { sender: { id: "U2", name: "Bob" }, text: "hello", images: [] };
 
-test("a person's messages above the limit of a minute are told to wait, and nobody else's", async () => {
+test("a person above the limit of messages a minute is asked to wait, and nobody else is", async () => {
   const bench = await agentBench({ agent: { limits: { messagesPerMinute: 2 } } });
   const { answer, sessions } = bench.start();
   expect((await answer(question("1"))).text).toBe("done");
