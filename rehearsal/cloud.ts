@@ -1,6 +1,7 @@
 import path from "node:path";
 import { accountAdmission, startFront, startIdentityGateway, type IdentityGateway } from "./access/index.ts";
 import { createRunner, startCloudflare, type ContainerMode, type WorkerRunner } from "./cloudflare/index.ts";
+import { LOOPBACK } from "./loopback.ts";
 import type { RehearsalSettings } from "./settings.ts";
 
 const SESSION_HOURS = 24;
@@ -13,6 +14,8 @@ export interface Cloud {
   apiUrl: string;
   /** The deployed Worker's public address. */
   origin: string;
+  /** The same for containers. */
+  containerOrigin: string;
   identity: IdentityGateway;
   runner: WorkerRunner;
   close(): Promise<void>;
@@ -23,11 +26,19 @@ export interface CloudOptions {
   dir: string;
   settings: RehearsalSettings;
   containers: ContainerMode;
+  /** The address at which containers reach this machine. */
+  containerHost: string;
   log: (line: string) => void;
 }
 
 /** Starts the emulated account as it was when it was last closed. */
-export async function startCloud({ dir, settings, containers, log }: CloudOptions): Promise<Cloud> {
+export async function startCloud({
+  dir,
+  settings,
+  containers,
+  containerHost,
+  log,
+}: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
   // The latest first: whoever uses another ends before it.
@@ -58,12 +69,14 @@ export async function startCloud({ dir, settings, containers, log }: CloudOption
     ends.push(() => identity.close());
     const front = await startFront({
       port: ports.front,
+      containerHost: containerHost === LOOPBACK ? undefined : containerHost,
       account: cloudflare.account,
       runner,
       access: identity,
     });
     ends.push(() => front.close());
-    return { apiUrl: cloudflare.url, origin: front.url, identity, runner, close };
+    const containerOrigin = `http://${containerHost}:${ports.front}`;
+    return { apiUrl: cloudflare.url, origin: front.url, containerOrigin, identity, runner, close };
   } catch (error) {
     await close();
     throw error;

@@ -5,10 +5,9 @@ import { docker, dockerAvailable } from "../infra/shell/docker.ts";
 import { BuildFailure } from "../infra/shell/failure.ts";
 import { prepareBaseImage } from "./base-image.ts";
 import type { ContainerMode } from "./cloudflare/index.ts";
+import { LOOPBACK } from "./loopback.ts";
 import type { SandboxChoice } from "./options.ts";
 import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
-
-const LOOPBACK = "127.0.0.1";
 
 /** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
 export interface Sandbox {

@@ -75,7 +75,13 @@ export async function destroyWorld(
       await destroy();
     } else {
       const containers = await formerSandbox(dir, standInHost);
-      const cloud = await startCloud({ dir, settings, containers, log: () => {} });
+      const cloud = await startCloud({
+        dir,
+        settings,
+        containers,
+        containerHost: standInHost,
+        log: () => {},
+      });
       ends.push(() => cloud.close());
       // Its Worker writes to the bucket for as long as it is there.
       await destroy([BUCKETS]);
@@ -113,10 +119,16 @@ async function openServerless(ground: Ground, options: RehearsalOptions): Promis
   const bundle = await buildBundle();
   const sandbox = await chooseSandbox({ choice: options.sandbox, bundle, dir, log });
   const platforms = await openPlatforms(ground, sandbox.standInHost);
-  const cloud: Cloud = await startCloud({ dir, settings, containers: sandbox.mode, log: () => {} });
+  const cloud: Cloud = await startCloud({
+    dir,
+    settings,
+    containers: sandbox.mode,
+    containerHost: sandbox.standInHost,
+    log: () => {},
+  });
   ends.push(() => cloud.close());
-  const { apiUrl, origin, identity } = cloud;
-  const { endpoints } = platforms;
+  const { apiUrl, origin, containerOrigin, identity } = cloud;
+  const endpoints = { ...platforms.endpoints, worker: containerOrigin };
   const config = serverlessConfig({ settings, endpoints, apiUrl, origin, teamOrigin: identity.url });
   return {
     ...(await openConfigured(ground, config)),

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
 import { askAsStack } from "../infra/readiness/ask-as-stack.ts";
-import type { Reference } from "../runtime/contract/config/references.ts";
+import { misplacedKey, type Reference } from "../runtime/contract/config/references.ts";
 import { gatewayEnvironment } from "../runtime/contract/environment.ts";
 import { ERRORS, type Reason } from "../runtime/contract/errors.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
@@ -9,30 +9,46 @@ import type { RuntimeVariables } from "./config/runtime.ts";
 import { SECRET_VARIABLES } from "./config/schema.ts";
 
 const ANSWER_MS = 10_000;
-const answer = z.object({ references: z.array(z.object({ path: z.string(), name: z.string() })) });
+const MISPLACED_FIX =
+  "Take what names the key out of the config, on `/_admin/config/edit` or by `steward config unset` in the container; deploy with `pulumi config set --path --secret 'steward:secrets.<NAME>'`; then name that variable in the config.";
+const answer = z.object({
+  references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
+});
 
 /**
  * Returns why a running config with these references would not start under what a stack is about to deploy: a variable
- * that it names is not set then. `undefined` if all are.
+ * that it names is not set then, or holds a key that goes elsewhere. `undefined` if nothing is wrong.
  */
-export function missingVariables(
+export function variablesProblem(
   references: readonly Reference[],
   runtime: RuntimeVariables,
 ): Reason | undefined {
   const environment = deployedEnvironment(runtime);
   const missing = references.filter(({ name }) => !environment[name]);
-  if (missing.length === 0) return undefined;
+  const misplaced = references.flatMap((reference) => {
+    const problem = misplacedKey(reference, environment);
+    return problem === undefined ? [] : [`${reference.path}: ${problem}.`];
+  });
+  if (missing.length === 0 && misplaced.length === 0) return undefined;
   const told = missing.map(({ path, name }) => `${path} names ${name}`).join(", ");
   const commands = [...new Set(missing.map(({ name }) => name))].map((name) => `\`${settingCommand(name)}\``);
+  const { fix } = ERRORS.config_variables_missing;
   return {
     code: "config_variables_missing",
-    detail: `The config that runs names what this deployment does not set: ${told} (config_variables_missing).`,
-    fix: `${ERRORS.config_variables_missing.fix} To set them: ${commands.join(", ")}.`,
+    detail: [
+      ...(told === "" ? [] : [`The config that runs names what this deployment does not set: ${told}.`]),
+      ...misplaced,
+      "(config_variables_missing)",
+    ].join(" "),
+    fix: [
+      ...(missing.length === 0 ? [] : [`${fix} To set them: ${commands.join(", ")}.`]),
+      ...(misplaced.length === 0 ? [] : [MISPLACED_FIX]),
+    ].join(" "),
   };
 }
 
 /**
- * Asks the service that runs which variables its config names, and returns what {@link missingVariables} says of it;
+ * Asks the service that runs which variables its config names, and returns what {@link variablesProblem} says of it;
  * empty if nothing is wrong. If the service does not answer, it logs a warning. It does not ask for a stack without a
  * key, and a 404 is no problem: nothing is deployed there yet, or a version that does not know the route.
  */
@@ -60,7 +76,7 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
     void pulumi.log.warn(`${url} did not tell which variables its config names: ${reason}`);
     return "";
   }
-  const problem = missingVariables(references, runtime);
+  const problem = variablesProblem(references, runtime);
   return problem === undefined ? "" : `${problem.detail}\n  fix: ${problem.fix}`;
 }
 

@@ -18,7 +18,7 @@ import { referencesInText } from "../runtime/contract/config/references.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
-import { missingVariables } from "./config-variables.ts";
+import { variablesProblem } from "./config-variables.ts";
 import { warnOfPublicDiscordApp } from "./discord-app.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -101,7 +101,7 @@ function look(config: HostConfig, names: HostNames): Promise<void> {
   const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
-  const judgeConfig = (text: string) => missingVariables(referencesInText(text), config.runtime);
+  const judgeConfig = (text: string) => variablesProblem(referencesInText(text), config.runtime);
   return preflight({ names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig });
 }
 

@@ -66,6 +66,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       variables: {
         ...runtime.variables,
         [BUNDLE_VARIABLE]: bundle.worker.hash,
+        PUBLIC_ORIGIN: config.endpoints.worker ?? url,
         ...(gate && { EDGE_ACCESS_AUD: gate.audience }),
       },
       secrets: {

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { Duplex } from "node:stream";
 import {
   forward,
@@ -20,6 +26,8 @@ const OVERRIDES = "cloudflare-workers-version-overrides";
 export interface FrontOptions {
   /** 0 takes a free port. */
   port: number;
+  /** Another address of this machine at which containers reach the Worker. Default: none but 127.0.0.1. */
+  containerHost?: string | undefined;
   account: AccountStore;
   runner: WorkerRunner;
   access: IdentityGateway;
@@ -31,16 +39,28 @@ export type Front = LoopbackServer;
 /** Starts the Worker's public address on 127.0.0.1: what Cloudflare's edge does between a client and a Worker. */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const front = new EdgeFront(options);
+  const { port, containerHost } = options;
+  const open = await listenOnLoopback(serverOf(front), port);
+  if (containerHost === undefined) return open;
+  try {
+    const inner = await listenOnLoopback(serverOf(front), Number(new URL(open.url).port), containerHost);
+    return { url: open.url, close: async () => void (await Promise.all([open.close(), inner.close()])) };
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+}
+
+function serverOf(front: EdgeFront): Server {
   const server = createServer((request, response) => {
     front.serve(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else sendPage(response, 500, messagePage("Error", error instanceof Error ? error.message : "unknown"));
     });
   });
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  return server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     front.upgrade(request, socket, head).catch(() => socket.destroy());
   });
-  return listenOnLoopback(server, options.port);
 }
 
 class EdgeFront {

@@ -1,3 +1,5 @@
+import { BROKER_PATH } from "./services.ts";
+
 /**
  * Who may ask a route, and what everyone else is told:
  *
@@ -8,15 +10,16 @@
  * - `identity`: whom the identity gateway vouches for, on a host without one whoever knows ADMIN_TOKEN; 403
  *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
  * - `stack`: the stack that has deployed this, by its signature (stack-signature.ts); 403 without.
+ * - `gateway`: the gateway that runs, by the pass that its start was given; 403 without.
  * - `device`: whoever opens the socket and proves on it that its device is paired; 426 to a plain request.
  *
  * What an identity or a signature is asked for does not depend on the gateway's state.
  */
-export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "device";
+export type RouteAccess = "public" | "webhook" | "identity" | "stack" | "gateway" | "device";
 
 /** One route of the edge. */
 export interface Route {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PATCH";
   path: string;
   access: RouteAccess;
   /** Served only on a host where ADMIN_TOKEN stands in for an identity gateway. */
@@ -85,5 +88,8 @@ export const ROUTES = {
   stackAlerts: { method: "POST", path: "/stack/alerts", access: "stack" },
   stackChannels: { method: "GET", path: "/stack/channels", access: "stack" },
   stackConfigVariables: { method: "GET", path: "/stack/config-variables", access: "stack" },
+  brokerGet: { method: "GET", path: `${BROKER_PATH}/*`, access: "gateway" },
+  brokerPost: { method: "POST", path: `${BROKER_PATH}/*`, access: "gateway" },
+  brokerPatch: { method: "PATCH", path: `${BROKER_PATH}/*`, access: "gateway" },
   containerConfig: { method: "GET", path: "/debug/container-config", access: "identity" },
 } as const satisfies Record<string, Route>;

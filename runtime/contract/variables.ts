@@ -29,6 +29,7 @@ export const VARIABLES = {
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
   CONFIG_RECOVERY: { reader: "edge", secret: false },
   ALERTS: { reader: "edge", secret: true },
+  PUBLIC_ORIGIN: { reader: "edge", secret: false },
   ADMIN_TOKEN: { reader: "edge", secret: true },
   ATTESTATION_KEY: { reader: "edge", secret: true },
   LOG_LEVEL: { reader: "both", secret: false },

@@ -60,6 +60,8 @@ export interface EdgeOptions {
   identify: Identify;
   /** Signing in by form, where no identity gateway does it. */
   signIn?: SignIn;
+  /** Sends on what the gateway asks of its services: see broker.ts. */
+  broker(request: Request): Promise<Response>;
   /** Sends an e-mail, where the platform offers it. */
   sendEmail?: AlertSender["sendEmail"];
   clock: Clock;
@@ -78,8 +80,10 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   ] as const;
 
   app.get(ROUTES.live.path, live);
-
   app.use(securityHeaders());
+  for (const { method, path } of [ROUTES.brokerGet, ROUTES.brokerPost, ROUTES.brokerPatch]) {
+    app.on(method, path, (context) => options.broker(context.req.raw));
+  }
   app.get(ROUTES.ready.path, readiness(options));
   app.get(ROUTES.home.path, limitRequests(limit(PER_MINUTE.visits), clientOf), home(sandbox, clock));
 

@@ -76,8 +76,10 @@ const common = {
       discord: serverUrl().optional(),
       anthropic: serverUrl().optional(),
       openai: serverUrl().optional(),
+      /** Where the container reaches the Worker. */
+      worker: serverUrl().optional(),
     }),
-    "an object with slack, telegram, discord, anthropic or openai",
+    "an object with slack, telegram, discord, anthropic, openai or worker",
   ).prefault("{}"),
   /** Secrets of the operator's own, by the name of their variable, for `{"env": "NAME"}` in the config. */
   secrets: ownVariables().optional(),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { benchBroker } from "./broker.ts";
 import { benchByHand, benchTests } from "./by-hand.ts";
 import { benchCommands } from "./commands.ts";
 import { benchAuth } from "./edge/auth.ts";
@@ -36,6 +37,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   commands: () => benchCommands(options),
   messages: () => benchMessages(options),
   flood: () => benchFlood(options),
+  broker: () => benchBroker(options),
   memory: () => benchMemory(options),
   growth: () => benchGrowth(options),
   weight: () => benchWeight(bundle, options),

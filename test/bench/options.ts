@@ -8,6 +8,7 @@ const PARTS = [
   "commands",
   "messages",
   "flood",
+  "broker",
   "memory",
   "growth",
   "weight",

@@ -53,7 +53,7 @@ export async function benchMessages(options: RunOptions): Promise<Figure[]> {
       "the same without what the stand-ins take when they are asked directly: own overhead",
       "ms",
       own,
-      10,
+      15,
     ),
     figure("the same: 99 of 100 below", "ms", tails),
     figure(`${CHATS} chats at once, the slowest against the model's own ${MODEL_MS} ms`, "ratio", waits, 2),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { readdir, readFile } from "node:fs/promises";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { startWorker } from "../support/worker.ts";
@@ -42,6 +43,24 @@ describe("the Worker in workerd", () => {
       stderr: "",
     });
   });
+
+  it("gives its container passes in place of keys, and each start another one", async () => {
+    const { postSlack, slack, inState, secrets, containers, endContainer } = await worker();
+    const passes = new Set<string>();
+    for (const text of ["first", "second"]) {
+      await postSlack(mention(text));
+      await slack.waitFor((message) => message.text.includes(text), 60_000);
+      const environs = await environsOf(containers);
+      expect(environs.length).toBeGreaterThanOrEqual(2);
+      const seen = environs.join("\n");
+      expect(seen).toContain("STEWARD_BROKER_URL=http://127.0.0.1:");
+      expect(Object.values(secrets).filter((key) => seen.includes(key))).toEqual([]);
+      passes.add(/\0SLACK_BOT_TOKEN=([^\0]+)/.exec(seen)?.[1] ?? "");
+      await endContainer();
+      await inState("stopped");
+    }
+    expect(passes.size).toBe(2);
+  }, 120_000);
 
   it("goes to sleep without traffic, wakes for an event, and lets strangers wake it three times an hour", async () => {
     const { postSlack, slack, inState, request } = await worker({ SANDBOX_SLEEP_AFTER: "1s" });
@@ -162,3 +181,10 @@ describe("the Worker in workerd", () => {
     expect(problem.detail).toContain("SANDBOX_SLEEP_AFTER");
   });
 });
+
+/** The environments of the processes that have their data below a folder. */
+async function environsOf(folder: string): Promise<string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
+  return all.filter((environ) => environ.includes(`STEWARD_HOME=${folder}`));
+}

@@ -15,11 +15,6 @@ const NOTICEABLE_MS = 60;
 /** Patterns that do not see what strangers write, or not much of it, and why. */
 const BOUNDED: Readonly<Record<string, string>> = {
   "edge/sign-in/session.ts /=+$/": "reads a digest of ours",
-  "gateway/models/anthropic.ts /\\/+$/": "reads an address of the config",
-  "gateway/models/openai-compatible.ts /\\/+$/": "reads an address of the config",
-  "gateway/models/probe.ts /\\/+$/": "reads an address of the config",
-  "process/telegram/api.ts /\\/+$/": "reads an address of the environment",
-  "gateway/channels/discord/api.ts /\\/+$/": "reads an address of the environment",
 };
 /** Files whose texts are cut to so many characters before: a reply to the parts that a platform takes, an error's words. */
 const CUT: Readonly<Record<string, number>> = {

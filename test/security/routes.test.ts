@@ -118,7 +118,7 @@ async function outcome(
   const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
   const init = { method, headers, ...(method === "POST" && { body }) };
   // A route with a parameter is asked with some value for it.
-  const response = await app.request(`${HOST}${path.replaceAll(/:\w+/g, "1")}`, init);
+  const response = await app.request(`${HOST}${path.replaceAll(/:\w+|\*/g, "1")}`, init);
   const { status } = response;
   if (admitted.length > 0) return `${status}, recorded`;
   return requests.length > 0 && isRefusal(status)
@@ -143,6 +143,8 @@ function expected(name: string, route: Route, cell: Cell): string {
       return webhookAnswer(name, cell, isKnown);
     case "stack":
       return cell.signature === "signed" ? "let in" : "403";
+    case "gateway":
+      return "403";
     case "device":
       return "426";
     case "public":

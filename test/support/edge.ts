@@ -6,6 +6,7 @@ import type { Environment } from "../../runtime/contract/environment.ts";
 import { reason, type StewardError } from "../../runtime/contract/errors.ts";
 import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
+import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
 import type { GenerationManifest } from "../../runtime/contract/backup.ts";
 import type { Backups, Clock, Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
@@ -14,6 +15,8 @@ export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
 export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
+/** The token of the gateway that runs. */
+export const BROKER_TOKEN = "broker-token-0123456789";
 /** What the fixture's edge runs from. */
 export const EDGE_BUNDLE = "0123456789abcdef";
 /** The tests' present. */
@@ -82,6 +85,10 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
+  /** What answers where the broker sends requests on to. Default: nothing does. */
+  services?: BrokerOptions["fetch"];
+  /** Makes a client that goes through a proxy. */
+  proxied?: NonNullable<BrokerOptions["fetchThrough"]>;
   state?: SandboxStatus["state"];
   status?: Partial<SandboxStatus>;
   publicWebhooks?: boolean;
@@ -201,6 +208,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     bundle: EDGE_BUNDLE,
     attestation: attestationOf(fixture.environment ?? {}),
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
+    broker: createBroker({
+      environment: fixture.environment ?? {},
+      token: () => BROKER_TOKEN,
+      fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
+      ...(fixture.proxied && { fetchThrough: fixture.proxied }),
+      log: { debug: log, info: log, warn: log, error: log },
+    }),
     settings: {
       publicWebhooks,
       configRecovery: "manual",

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
+import { createServer } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../../infra/bundle/compatibility.ts";
-import { createRunner } from "../../rehearsal/cloudflare/index.ts";
+import { createRunner, forward, withoutHops } from "../../rehearsal/cloudflare/index.ts";
 import type { Bucket } from "../../rehearsal/cloudflare/runner.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { startSlack } from "../../rehearsal/standins/slack.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
@@ -56,10 +58,12 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     });
   let runner = start();
   let version = 0;
+  const publicAddress = await startPublicAddress(() => runner.address(SCRIPT));
 
   const deploy = async (changed: Record<string, string>): Promise<void> => {
     const endpoints = { SLACK_API_URL: slack.apiUrl, ANTHROPIC_BASE_URL: model.url };
-    const texts = { ...SECRETS, ...endpoints, ...variables, ...changed };
+    const origin = { PUBLIC_ORIGIN: publicAddress.url };
+    const texts = { ...SECRETS, ...endpoints, ...origin, ...variables, ...changed };
     version += 1;
     await runner.apply({
       scripts: [
@@ -154,6 +158,8 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     starts: () => runner.containerLog().filter((line) => line.includes("environment_invalid")).length,
     /** Ends workerd and the container, as a lost machine does; `resume` starts workerd again on the same storage. */
     halt: () => runner.close(),
+    /** Where the containers' processes keep their data. */
+    containers: path.join(dir, "containers"),
     /** Where workerd keeps what its objects store. */
     storage: path.join(dir, "storage"),
     resume,
@@ -163,10 +169,21 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     },
     async stop(): Promise<void> {
       await runner.close();
-      await Promise.all([slack.close(), model.close()]);
+      await Promise.all([slack.close(), model.close(), publicAddress.close()]);
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** An address that stays the same from version to version, as a Worker's does. */
+async function startPublicAddress(address: () => Promise<URL | undefined>): Promise<LoopbackServer> {
+  const server = createServer(async (request, response) => {
+    const port = Number((await address())?.port);
+    const { url = "/", headers } = request;
+    const failed = () => response.writeHead(502).end();
+    forward(request, response, { port, path: url, headers: withoutHops(headers) }, failed);
+  });
+  return listenOnLoopback(server, 0);
 }
 
 /** A module that writes the config file before the supervisor's own begins. */

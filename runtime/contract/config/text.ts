@@ -1,6 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
-import { isReference, references } from "./references.ts";
+import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
 
@@ -23,8 +23,12 @@ export function readConfigText(text: string, environment: Environment): ConfigRe
   }
   const whole = withCredentials(value, environment);
   const checked = checkConfig(whole);
-  const missing = missingVariables(checked.ok ? checked.config : whole, environment);
-  const problems = [...(checked.ok ? [] : checked.problems), ...missing];
+  const named = checked.ok ? checked.config : whole;
+  const problems = [
+    ...(checked.ok ? [] : checked.problems),
+    ...missingVariables(named, environment),
+    ...misplacedKeys(named, environment),
+  ];
   if (checked.ok && problems.length === 0) return { value, result: checked };
   return { value, result: { ok: false, problems } };
 }
@@ -41,6 +45,13 @@ function missingVariables(value: unknown, environment: Environment): ConfigProbl
     path,
     message: `Environment variable ${name} is not set${known(environment)}`,
   }));
+}
+
+function misplacedKeys(value: unknown, environment: Environment): ConfigProblem[] {
+  return references(value).flatMap((reference) => {
+    const message = misplacedKey(reference, environment);
+    return message === undefined ? [] : [{ path: reference.path, message }];
+  });
 }
 
 /** The variables that a reference may name and that are set: a name that is mistyped is near one of them. */

@@ -155,8 +155,9 @@ export const DEPLOYMENT_ERRORS = {
   },
   config_variables_missing: {
     status: 409,
-    title: "The deployment takes away what the config names",
-    cause: "The running config names environment variables that the stack would not set any more.",
+    title: "The config names what the deployment does not give it",
+    cause:
+      "The running config names environment variables that the stack would not set, or keys at a place where they would go elsewhere.",
     fix: "Set each of them again, or take what names it out of the config first: on `/_admin/config/edit`, or by `steward config unset` in the container.",
   },
   host_not_ready: {

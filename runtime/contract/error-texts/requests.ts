@@ -20,6 +20,24 @@ export const REQUESTS_ERRORS = {
     cause: "The request carries no signature of the stack that has deployed this, or an old one.",
     fix: "Ask by a command on the stack, as `npm run backup -- <stack>`, and check this machine's clock.",
   },
+  broker_refused: {
+    status: 403,
+    title: "Not a request of the gateway",
+    cause: "The broker sends on what the gateway that runs asks of its services, and nothing else.",
+    fix: "Nothing is wrong with the deployment. A program that needs a service gets a key of its own, by steward:secrets.",
+  },
+  broker_no_proxy: {
+    status: 400,
+    title: "No proxy on this target",
+    cause: "The config names a proxy for a service, and the serverless stack cannot go through one.",
+    fix: "Remove channels.telegram.proxy, or deploy the host stack, which goes through it.",
+  },
+  broker_no_answer: {
+    status: 502,
+    title: "The service did not answer",
+    cause: "A chat platform or model provider could not be reached.",
+    fix: "See its status page. The request is repeated.",
+  },
   body_too_large: {
     status: 413,
     title: "The body is too large",

@@ -14,6 +14,8 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
 export interface FetchFileOptions {
   /** Whether a request may go to this address. Redirects are asked about too. */
   allowed(url: URL): boolean;
+  /** Returns the address that is asked in place of one. Default: the same. */
+  via?(url: string): string;
   headers?: Record<string, string>;
   maxBytes: number;
   signal: AbortSignal;
@@ -32,13 +34,15 @@ export interface FetchedFile {
  * @throws StewardError where the file cannot be had.
  */
 export async function fetchFile(address: string, options: FetchFileOptions): Promise<FetchedFile> {
-  const { headers = {}, maxBytes, signal } = options;
+  const { via = (same) => same, headers = {}, maxBytes, signal } = options;
   let url = address;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
     if (!URL.canParse(url) || !options.allowed(new URL(url))) throw failed("it is at an address of its own");
-    const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((error: unknown) => {
-      throw failed("no answer", error);
-    });
+    const response = await fetch(via(url), { headers, signal, redirect: "manual" }).catch(
+      (error: unknown) => {
+        throw failed("no answer", error);
+      },
+    );
     const location = response.headers.get("location");
     if (REDIRECTS.has(response.status) && location !== null && URL.canParse(location, url)) {
       await response.body?.cancel();

@@ -1,16 +1,6 @@
 import { ModelRefusal, type Model } from "./model.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 
-const DEFAULT_BASE_URL = "https://api.anthropic.com";
-
-/**
- * The address of Anthropic's API up to and including `/v1`. `baseUrl` is an origin, with or without
- * `/v1`, as ANTHROPIC_BASE_URL gives it; empty for Anthropic's own.
- */
-export function anthropicAddress(baseUrl: string): string {
-  return `${(baseUrl || DEFAULT_BASE_URL).replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
-}
-
 /** Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
 export function createAnthropicModel(options: ProviderOptions): Model {
   const { modelId, apiKey, baseUrl, redact, clock, timeout } = options;
@@ -18,7 +8,7 @@ export function createAnthropicModel(options: ProviderOptions): Model {
     reference: `anthropic/${modelId}`,
     load: async () => {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL: anthropicAddress(baseUrl) })(modelId);
+      return createAnthropic({ apiKey, baseURL: baseUrl })(modelId);
     },
     redact,
     clock,

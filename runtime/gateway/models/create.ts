@@ -5,6 +5,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Redactor } from "../../contract/redact.ts";
+import { SERVICES, serviceAddress, withoutSlashes } from "../../contract/services.ts";
 import { createAnthropicModel } from "./anthropic.ts";
 import type { Model } from "./model.ts";
 import { createOpenAiCompatibleModel } from "./openai-compatible.ts";
@@ -40,7 +41,7 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
   });
 }
 
-/** Where a model is: the address up to and including `/v1`, and the key, empty where there is none. */
+/** Where a model is: the address up to and including `/v1`, without a slash at the end, and the key or nothing. */
 export interface ModelAddress {
   provider: string;
   modelId: string;
@@ -53,12 +54,15 @@ export function addressOf(reference: string, config: Config, environment: Enviro
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
   if (provider === "anthropic") {
-    const baseUrl = environment["ANTHROPIC_BASE_URL"] ?? "";
-    return { provider, modelId, baseUrl, apiKey: environment["ANTHROPIC_API_KEY"] ?? "" };
+    const key = environment["ANTHROPIC_API_KEY"] ?? "";
+    const baseUrl = `${serviceAddress("anthropic", key, environment)}/v1`;
+    return { provider, modelId, baseUrl, apiKey: key };
   }
   const { baseUrl = "", apiKey } = config.models.providers[provider] ?? {};
   const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
-  return { provider, modelId, baseUrl, apiKey: key };
+  const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
+  const address = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(baseUrl);
+  return { provider, modelId, baseUrl: address, apiKey: key };
 }
 
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {

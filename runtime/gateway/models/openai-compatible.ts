@@ -19,7 +19,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): M
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const create = createOpenAICompatible({
         name: provider,
-        baseURL: baseUrl.replace(/\/+$/, ""),
+        baseURL: baseUrl,
         includeUsage: true,
         ...(apiKey !== "" && { apiKey }),
       });

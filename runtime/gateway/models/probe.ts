@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import type { Parts } from "../parts.ts";
-import { anthropicAddress, NO_KEY } from "./anthropic.ts";
+import { NO_KEY } from "./anthropic.ts";
 import { addressOf, type ModelAddress } from "./create.ts";
 import { isRecord, errorKinds, providerFailure } from "./provider-errors.ts";
 import type { ModelRelay } from "./relay.ts";
@@ -98,7 +98,7 @@ export class ModelProbe {
     if (apiKey === "") {
       return { state: "failing", code: "model_key_invalid", detail: `${reading.reference}: ${NO_KEY}` };
     }
-    const response = await this.#get(`${anthropicAddress(baseUrl)}/models/${encodeURIComponent(modelId)}`, {
+    const response = await this.#get(`${baseUrl}/models/${encodeURIComponent(modelId)}`, {
       "x-api-key": apiKey,
       "anthropic-version": ANTHROPIC_VERSION,
     });
@@ -112,7 +112,7 @@ export class ModelProbe {
   /** https://platform.openai.com/docs/api-reference/models/list; not every server has it. */
   async #askCompatible({ modelId, baseUrl, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
     const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
-    const response = await this.#get(`${baseUrl.replace(/\/+$/, "")}/models`, headers);
+    const response = await this.#get(`${baseUrl}/models`, headers);
     const body = await bodyOf(response);
     if (response.status === 404 || response.status === 405) return { state: "unknown" };
     if (!response.ok) return failing(response, body, reading);

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../contract/errors.ts";
+import { PROBLEM_TYPE } from "../../contract/problem.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import { RetryableError, retryAfterMs } from "../failure.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
@@ -72,7 +73,10 @@ export function providerFailure(
   if (status === 402 || kinds.includes("insufficient_quota") || kinds.includes("billing_error")) {
     return refusal("model_quota_exhausted");
   }
-  if (status === undefined) return new ModelTrouble("model_no_answer", detail, { cause, quick: true });
+  // Providers do not write such documents: it is from the broker, which could not ask.
+  const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
+  if (status === undefined || isBrokers)
+    return new ModelTrouble("model_no_answer", detail, { cause, quick: true });
   if (status === 401 || status === 403) return refusal("model_key_invalid");
   if (status === 404) return refusal("model_not_available");
   if (status === 429) return new ModelTrouble("model_rate_limited", detail, { ...waiting, status: 429 });

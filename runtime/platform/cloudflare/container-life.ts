@@ -1,6 +1,7 @@
 import type { Log } from "../../contract/log.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../../contract/control.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
+import { withPasses } from "../../contract/services.ts";
 import type { Clock, PortRequest, SandboxPort } from "../../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
@@ -145,13 +146,15 @@ export class ContainerLife {
     if (container().running || this.#end !== undefined) return;
     restorer.started();
     const token = crypto.randomUUID();
+    const brokerToken = crypto.randomUUID();
     notes.write("controlToken", token);
+    notes.write("brokerToken", brokerToken);
     notes.startBegins(clock());
     notes.write("environment", this.#fingerprint);
     this.#status.forget();
     container().start({
       enableInternet: true,
-      env: { ...environment, [CONTROL_TOKEN_VARIABLE]: token },
+      env: { ...withPasses(environment, brokerToken), [CONTROL_TOKEN_VARIABLE]: token },
     });
     duty.begins();
     log.info("container started");

@@ -4,9 +4,11 @@ import { DurableObject } from "cloudflare:workers";
 import { AWAIT_RESTORE_VARIABLE } from "../../contract/backup.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { Delivery } from "../../contract/delivery.ts";
-import { gatewayEnvironment } from "../../contract/environment.ts";
+import { gatewayEnvironment, type Environment } from "../../contract/environment.ts";
+import { BROKER_PATH, BROKER_VARIABLE } from "../../contract/services.ts";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
+import { createBroker } from "../../edge/broker.ts";
 import { REFUSED_WAKE_SECONDS } from "../../edge/home-route.ts";
 import type { AttemptResult } from "../../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../../edge/ledger/deliver.ts";
@@ -65,6 +67,7 @@ export class Sandbox
   readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
   readonly #deliveries: Deliveries;
+  readonly #broker: (request: Request) => Promise<Response>;
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
   readonly #alarm: Alarm;
@@ -102,7 +105,7 @@ export class Sandbox
     this.#life = new ContainerLife({
       ...shared,
       container: () => this.#container(),
-      environment: { ...gatewayEnvironment(variables), [AWAIT_RESTORE_VARIABLE]: "true" },
+      environment: containerEnvironment(variables),
       restorer: this.#backups.restorer,
       duty: this.#duty,
       recoverConfig: async (why) =>
@@ -110,6 +113,12 @@ export class Sandbox
       replaced: () => this.#backups.isCacheReplaced(),
       leave: () => this.#backups.leave(),
       onEnd: () => this.#schedule(),
+    });
+    this.#broker = createBroker({
+      environment: variables,
+      token: () => (this.#life.running ? (this.#notes.read("brokerToken") ?? "") : ""),
+      fetch: (url, init) => fetch(url, init),
+      log: this.#log,
     });
     this.#deliveries = new Deliveries({
       store: this.#store,
@@ -226,8 +235,12 @@ export class Sandbox
     return this.#life.peek(request, port);
   }
 
-  /** A chat page's socket. A container that sleeps is woken as for a visitor, and the page asks again. */
+  /**
+   * A request of the gateway to the broker, or a chat page's socket. For a page, a container that sleeps is woken as for
+   * a visitor, and the page asks again.
+   */
   async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return this.#broker(request);
     const { state, reason } = await this.status();
     if (state === "ready") return this.#chat.open(request.headers);
     const seconds = (await this.wake("visitor")) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
@@ -344,4 +357,14 @@ export class Sandbox
     if (Number.isFinite(this.#sleepAfterMs))
       this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));
   }
+}
+
+/** The container's variables. Its keys are replaced at each start, where the Worker can be reached by it. */
+function containerEnvironment(variables: Environment): Record<string, string> {
+  const { PUBLIC_ORIGIN: origin } = variables;
+  return {
+    ...gatewayEnvironment(variables),
+    [AWAIT_RESTORE_VARIABLE]: "true",
+    ...(origin && { [BROKER_VARIABLE]: `${origin}${BROKER_PATH}` }),
+  };
 }

@@ -42,6 +42,11 @@ function buildEdge(env: WorkerEnvironment): Edge {
       peek: (request, port) => object().peek(request, port),
     },
     backups: remoteBackups(object),
+    broker: async (request) => {
+      const answer = await object().fetch(request);
+      // Its own headers cannot be changed.
+      return new Response(answer.body, answer);
+    },
     sendEmail: emailOf(env),
     identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
     clock: Date.now,

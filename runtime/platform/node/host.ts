@@ -10,13 +10,15 @@ import {
 import { StewardError } from "../../contract/errors.ts";
 import { createLog } from "../../contract/log.ts";
 import { createRedactor } from "../../contract/redact.ts";
+import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../../contract/services.ts";
 import { adminTokenAccess } from "../../edge/admin-token.ts";
 import { createEdge, type EdgeOptions } from "../../edge/app.ts";
+import { createBroker } from "../../edge/broker.ts";
 import { accessIdentity } from "../../edge/identity.ts";
 import { fatalReport } from "../../process/fatal.ts";
 import { ensureDirectory } from "../../process/files.ts";
 import { listen } from "../../process/listen.ts";
-import { readProcessSettings } from "../../process/settings.ts";
+import { readProcessSettings, type ProcessSettings } from "../../process/settings.ts";
 import { saveMemory } from "../../process/modest.ts";
 import { onStopRequest } from "../../process/stop.ts";
 import { begin } from "../../supervisor/backups/begin.ts";
@@ -27,6 +29,7 @@ import { systemTimers } from "../../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
+import { fetchThrough } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
@@ -55,10 +58,19 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/** What the gateway may know: its own variables and what Node itself reads, not the edge's secrets. */
-function childEnvironment(environment: Environment): Environment {
+/** What the gateway may know: its own variables and what Node itself reads, passes for the broker in place of keys. */
+function childEnvironment(environment: Environment, broker: { origin: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
-  return { ...Object.fromEntries(system), ...gatewayEnvironment(environment), STEWARD_BIND: "127.0.0.1" };
+  const url = `${broker.origin}${BROKER_PATH}`;
+  const own = withPasses({ ...gatewayEnvironment(environment), [BROKER_VARIABLE]: url }, broker.token);
+  return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
+}
+
+/** Where this process reaches its own port. */
+function ownOrigin({ bind, edgePort }: ProcessSettings): string {
+  const isEvery = bind === "0.0.0.0" || bind === "::";
+  const host = isEvery ? "127.0.0.1" : bind.includes(":") ? `[${bind}]` : bind;
+  return `http://${host}:${edgePort}`;
 }
 
 // Everything below the data directory is this user's alone, the database's files included.
@@ -70,6 +82,7 @@ try {
   const settings = readProcessSettings(process.env);
   const edge = edgeSettings(process.env);
   const controlToken = randomBytes(32).toString("hex");
+  const brokerToken = randomBytes(32).toString("hex");
   const bundle = runningBundle();
   const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
 
@@ -83,7 +96,7 @@ try {
   const supervisor = createSupervisor({
     command: gatewayCommand(),
     cli: cliCommand(),
-    environment: childEnvironment(process.env),
+    environment: childEnvironment(process.env, { origin: ownOrigin(settings), token: brokerToken }),
     home: settings.home,
     gatewayPort: settings.gatewayPort,
     controlToken,
@@ -122,6 +135,13 @@ try {
     ledger,
     sandbox,
     backups,
+    broker: createBroker({
+      environment: process.env,
+      token: () => brokerToken,
+      fetch,
+      fetchThrough,
+      log,
+    }),
     ...access,
     clock: Date.now,
     log,

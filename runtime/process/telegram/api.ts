@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import type { Connection } from "./transport.ts";
 
-const API_ROOT = "https://api.telegram.org";
 const TIMEOUT_MS = 30_000;
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 /** A hundred updates of the largest kind are far below it. */
@@ -25,9 +24,11 @@ const fileSchema = z.object({ file_path: z.optional(z.string().check(z.minLength
 /** How to reach the Bot API. */
 export interface TelegramApiOptions {
   token: string;
-  /** Without a slash at the end; empty for Telegram's own. */
+  /** Without a slash at the end. */
   apiRoot: string;
   proxy?: string;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
 }
 
 /** Bounds of one call. */
@@ -67,15 +68,16 @@ export class TelegramApi {
   readonly #base: string;
   readonly #files: string;
   readonly #proxy: string | undefined;
+  readonly #headers: Record<string, string>;
   #connection: Promise<Connection> | undefined;
 
-  constructor({ token, apiRoot, proxy }: TelegramApiOptions) {
-    const root = (apiRoot || API_ROOT).replace(/\/+$/, "");
+  constructor({ token, apiRoot, proxy, headers = {} }: TelegramApiOptions) {
     const safe = token.replace(/[^\w:-]/g, encodeURIComponent);
     this.botId = token.split(":", 1)[0] ?? "";
-    this.#base = `${root}/bot${safe}`;
-    this.#files = `${root}/file/bot${safe}`;
+    this.#base = `${apiRoot}/bot${safe}`;
+    this.#files = `${apiRoot}/file/bot${safe}`;
     this.#proxy = proxy;
+    this.#headers = headers;
   }
 
   /**
@@ -88,7 +90,12 @@ export class TelegramApi {
     const { status, bytes } = await told(async () => {
       const body = JSON.stringify(parameters);
       const { send, readBody } = await this.#connect();
-      const response = await send(`${this.#base}/${method}`, { method: "POST", body, signal });
+      const response = await send(`${this.#base}/${method}`, {
+        method: "POST",
+        body,
+        headers: this.#headers,
+        signal,
+      });
       return { status: response.statusCode ?? 0, bytes: await readBody(response, MAX_ANSWER_BYTES) };
     });
     const answer = readAnswer(bytes);
@@ -110,7 +117,7 @@ export class TelegramApi {
     return told(async () => {
       const address = `${this.#files}/${path.split("/").map(encodeURIComponent).join("/")}`;
       const { send, readBody } = await this.#connect();
-      const response = await send(address, { method: "GET", signal });
+      const response = await send(address, { method: "GET", headers: this.#headers, signal });
       const status = response.statusCode ?? 0;
       if (status !== 200) {
         response.destroy();

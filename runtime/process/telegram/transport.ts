@@ -8,6 +8,7 @@ interface TransportRequest {
   method: "GET" | "POST";
   /** JSON. */
   body?: string;
+  headers?: Record<string, string>;
   /** Ends the request and the reading of its answer. */
   signal: AbortSignal;
 }
@@ -35,10 +36,11 @@ export function connect(proxy?: string): Connection {
   const secure = new https.Agent(options);
   return {
     readBody,
-    send: (url, { method, body, signal }) =>
+    send: (url, { method, body, headers: given, signal }) =>
       new Promise((resolve, reject) => {
         const isSecure = url.startsWith("https:");
         const headers = {
+          ...given,
           ...(body !== undefined && {
             "content-type": "application/json",
             "content-length": String(Buffer.byteLength(body)),

@@ -10,7 +10,9 @@ async function commandLine() {
   await writeConfig(home);
   const path = join(home, "steward.json");
   await chmod(path, 0o600);
-  const run = (...args: string[]) => steward({ ...SECRETS, STEWARD_HOME: home, GATEWAY_PORT: "1" }, ...args);
+  const own = { STEWARD_OWN_SECRETS: "OTHER_TOKEN", OTHER_TOKEN: "xoxb-other-0123456789" };
+  const environment = { ...SECRETS, ...own, STEWARD_HOME: home, GATEWAY_PORT: "1" };
+  const run = (...args: string[]) => steward(environment, ...args);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
   return { home, path, run, json, read: async () => JSON.parse(await readFile(path, "utf8")) };
 }
@@ -120,11 +122,11 @@ test("config set and unset: checked as a whole before it is written", async () =
     path: "slack.historyLimit",
     set: true,
   });
-  expect((await run("config", "set", "slack.botToken", "--env", "SLACK_SIGNING_SECRET")).code).toBe(0);
+  expect((await run("config", "set", "slack.botToken", "--env", "OTHER_TOKEN")).code).toBe(0);
   expect((await run("config", "set", "slack.allowFrom", '["U1"]')).code).toBe(0);
   expect((await read()).channels.slack).toMatchObject({
     historyLimit: 5,
-    botToken: { env: "SLACK_SIGNING_SECRET" },
+    botToken: { env: "OTHER_TOKEN" },
     allowFrom: ["U1"],
   });
   expect((await run("config", "unset", "slack.historyLimit")).code).toBe(0);

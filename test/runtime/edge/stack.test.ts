@@ -49,12 +49,18 @@ describe("what the stack signs", () => {
   it("tells which variables the config names, running and asleep, and wakes no stopped container for it", async () => {
     const token = { path: "channels.slack.botToken", name: "SLACK_BOT_TOKEN" };
     const slack = { botToken: { env: "SLACK_BOT_TOKEN" } };
-    const config = { channels: { slack, discord: { enabled: false, token: { env: "OFF" } } } };
+    const own = { baseUrl: "https://user:secret@llm.example/v1?key=secret", apiKey: { env: "OWN_KEY" } };
+    const config = {
+      channels: { slack, discord: { enabled: false, token: { env: "OFF" } } },
+      models: { providers: { own } },
+    };
+    const key = { path: "models.providers.own.apiKey", name: "OWN_KEY", baseUrl: "https://llm.example/v1" };
+    const found = { references: [token, key] };
     const running = edgeFixture({ answers: { "/config": () => Response.json({ config }) } });
-    expect(await (await ask(running, ROUTES.stackConfigVariables)).json()).toEqual({ references: [token] });
+    expect(await (await ask(running, ROUTES.stackConfigVariables)).json()).toEqual(found);
     const backups = { cachedConfig: async () => JSON.stringify(config) };
     const asleep = edgeFixture({ state: "stopped", backups });
-    expect(await (await ask(asleep, ROUTES.stackConfigVariables)).json()).toEqual({ references: [token] });
+    expect(await (await ask(asleep, ROUTES.stackConfigVariables)).json()).toEqual(found);
     expect(asleep.wakes).toEqual([]);
     for (const text of [undefined, "{", "null", "[]"]) {
       const unreadable = edgeFixture({ state: "stopped", backups: { cachedConfig: async () => text } });

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { ErrorCode } from "../../../runtime/contract/errors.ts";
+import { problem, PROBLEM_TYPE } from "../../../runtime/contract/problem.ts";
 import type { Model } from "../../../runtime/gateway/models/model.ts";
 import { chatError, chatStream, errorInStream } from "../support/models.ts";
 import { modelError, type Answer } from "../support/platforms.ts";
@@ -21,6 +23,13 @@ test("a question that is ended early fails as retryable", async () => {
     code: "model_no_answer",
   });
 });
+
+function fromBroker(code: ErrorCode): Answer {
+  const document = problem(code);
+  return (response) => {
+    response.writeHead(document.status, { "content-type": PROBLEM_TYPE }).end(JSON.stringify(document));
+  };
+}
 
 const ANTHROPIC_ERRORS: [string, Answer, object][] = [
   ["401", modelError(401, "authentication_error", "invalid x-api-key"), { code: "model_key_invalid" }],
@@ -53,6 +62,8 @@ const ANTHROPIC_ERRORS: [string, Answer, object][] = [
   ],
   ["500", modelError(500, "api_error", "oops"), { code: "model_overloaded", quick: true }],
   ["529", modelError(529, "overloaded_error", "Overloaded"), { code: "model_overloaded", quick: true }],
+  ["no answer, told by the broker", fromBroker("broker_no_answer"), { code: "model_no_answer", quick: true }],
+  ["a pass of an earlier start", fromBroker("broker_refused"), { code: "model_no_answer", quick: true }],
   [
     "529 inside a stream",
     errorInStream("overloaded_error", "Overloaded"),

@@ -164,7 +164,7 @@ test("a model that hangs is given up after its time", async () => {
   const model = createAnthropicModel({
     modelId: "claude-test",
     apiKey: "sk-ant-test",
-    baseUrl: `${server.url}/v1/`,
+    baseUrl: `${server.url}/v1`,
     redact: (text) => text,
     clock: Date.now,
     timeout: { totalMs: 300, firstChunkMs: 300, chunkMs: 300 },

@@ -2,6 +2,11 @@ import { createServer, request } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import type { Environment } from "../../../runtime/contract/environment.ts";
+import { BROKER_VARIABLE, withPasses } from "../../../runtime/contract/services.ts";
+import { createBroker } from "../../../runtime/edge/broker.ts";
+import { fetchThrough } from "../../../runtime/platform/node/proxy.ts";
+import { listen } from "../../../runtime/process/listen.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";
 import { createTelegramChannel } from "../../../runtime/gateway/channels/telegram/channel.ts";
@@ -14,15 +19,16 @@ const NOW = 1_795_000_000_000;
 const TARGET = { chat: "123456789" };
 const none = (): void => {};
 
-/** The channel against the stand-in. */
-async function channel(section: object = {}, intake?: IntakeState) {
+/** The channel against the stand-in. A broker stands before that if the environment has one. */
+async function channel(section: object = {}, intake?: IntakeState, environment?: Environment) {
   const telegram = await telegramStandIn();
-  const checked = checkConfig({ channels: { telegram: { botToken: TELEGRAM_TOKEN, ...section } } });
+  const botToken = environment === undefined ? TELEGRAM_TOKEN : { env: "TELEGRAM_BOT_TOKEN" };
+  const checked = checkConfig({ channels: { telegram: { botToken, ...section } } });
   if (!checked.ok || checked.config.channels.telegram === undefined) throw new Error("not a config");
   const made = createTelegramChannel({
     config: checked.config.channels.telegram,
     access: telegramAccess(),
-    environment: { TELEGRAM_API_ROOT: telegram.url },
+    environment: { ...environment, TELEGRAM_API_ROOT: telegram.url },
     intake: () => intake,
     clock: () => NOW,
     log: { debug: none, info: none, warn: none, error: none },
@@ -114,7 +120,8 @@ test("a token of another form is refused as Telegram refuses it", async () => {
   await expect(api.call("getMe")).rejects.toMatchObject({ tokenRefused: true });
 });
 
-test("requests go through the proxy of the config", async () => {
+/** A proxy, and the paths that it was asked for. */
+async function startProxy() {
   const asked: string[] = [];
   // A request for another host comes to a proxy with the whole address (RFC 9112, section 3.2.2).
   const proxy = createServer((incoming, response) => {
@@ -132,11 +139,43 @@ test("requests go through the proxy of the config", async () => {
     proxy.closeAllConnections();
     proxy.close();
   });
-  const { port } = proxy.address() as AddressInfo;
-  const { telegram, channel: it } = await channel({ proxy: `http://127.0.0.1:${port}` });
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked };
+}
+
+test("requests go through the proxy of the config", async () => {
+  const proxy = await startProxy();
+  const { telegram, channel: it } = await channel({ proxy: proxy.url });
   await it.send(TARGET, "by proxy");
   expect(telegram.messages()).toMatchObject([{ text: "by proxy" }]);
-  expect(asked).toEqual([`/bot${TELEGRAM_TOKEN}/sendMessage`]);
+  expect(proxy.asked).toEqual([`/bot${TELEGRAM_TOKEN}/sendMessage`]);
+});
+
+test("with a broker, it is the broker that goes through the proxy, with the token", async () => {
+  const proxy = await startProxy();
+  let root = "";
+  const server = await listen({
+    fetch: (asked) =>
+      createBroker({
+        environment: { TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, TELEGRAM_API_ROOT: root },
+        token: () => "pass",
+        fetch: () => Promise.reject(new Error("not through the proxy")),
+        fetchThrough,
+        log: { debug: none, info: none, warn: none, error: none },
+      })(asked),
+    hostname: "127.0.0.1",
+    port: 0,
+  });
+  onTestFinished(() => server.close(0));
+  const broker = { [BROKER_VARIABLE]: `http://127.0.0.1:${server.port}/broker` };
+  const environment = withPasses({ TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, ...broker }, "pass");
+  const { telegram, channel: it } = await channel({ proxy: proxy.url }, undefined, environment);
+  root = telegram.url;
+  await it.send(TARGET, "by broker");
+  telegram.addFile("one", new Uint8Array(1_000).fill(7));
+  expect(await it.load?.(file("one"), signal)).toHaveLength(1_000);
+  expect(telegram.messages()).toMatchObject([{ text: "by broker" }]);
+  expect(proxy.asked[0]).toBe(`/bot${TELEGRAM_TOKEN}/sendMessage`);
+  expect(proxy.asked.at(-1)).toContain(`/file/bot${TELEGRAM_TOKEN}/`);
 });
 
 const MINUTES = 60_000;

@@ -21,7 +21,7 @@ export function request(extra: Partial<ModelRequest> = {}): ModelRequest {
 /** Anthropic over a server that a test scripts; `sent()` is the last request that it got. */
 export async function anthropic() {
   const server = await startModel();
-  const model = createAnthropicModel({ ...OPTIONS, modelId: "claude-test", baseUrl: server.url });
+  const model = createAnthropicModel({ ...OPTIONS, modelId: "claude-test", baseUrl: `${server.url}/v1` });
   return {
     server,
     model,

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 import { VERSION } from "../../../contract/names.ts";
 import { retryAfterMs } from "../../failure.ts";
 
-const DISCORDS_OWN = "https://discord.com/api/v10";
 /** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
 const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
 /** Discord answers within a second or two; a hung connection must not hold the conversation for ever. */
@@ -38,8 +37,10 @@ export class DiscordError extends Error {
 /** How to reach Discord. */
 export interface DiscordApiOptions {
   botToken: string;
-  /** Empty for Discord's own. */
+  /** Where the bot token is taken. */
   apiUrl: string;
+  /** Where an interaction's token is taken. */
+  interactionsUrl: string;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -54,8 +55,7 @@ export interface DiscordRequest {
 }
 
 /** A client of Discord's HTTP API. It throws DiscordError; neither token gets into its message. */
-export function createDiscordApi({ botToken, apiUrl, clock }: DiscordApiOptions) {
-  const root = (apiUrl === "" ? DISCORDS_OWN : apiUrl).replace(/\/+$/, "");
+export function createDiscordApi({ botToken, apiUrl, interactionsUrl, clock }: DiscordApiOptions) {
   return async ({ method, path, asBot, body }: DiscordRequest): Promise<unknown> => {
     const headers = {
       "user-agent": USER_AGENT,
@@ -68,7 +68,7 @@ export function createDiscordApi({ botToken, apiUrl, clock }: DiscordApiOptions)
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
-    const answered = await exchange(`${root}${path}`, init);
+    const answered = await exchange(`${asBot ? apiUrl : interactionsUrl}${path}`, init);
     if (answered === undefined) throw new DiscordError("no answer", { status: 0 });
     const { response, value } = answered;
     if (response.ok) return value;

@@ -1,5 +1,6 @@
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
+import { directAddress, serviceAddress } from "../../../contract/services.ts";
 import { Standing } from "../standing.ts";
 import type { Channel } from "../channel.ts";
 import { fetchFile } from "../files.ts";
@@ -22,8 +23,10 @@ export type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"
  */
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
-  const apiUrl = environment["DISCORD_API_URL"] ?? "";
-  const call = createDiscordApi({ botToken: resolveSecret(config.token, environment), apiUrl, clock });
+  const botToken = resolveSecret(config.token, environment);
+  const apiUrl = serviceAddress("discord", botToken, environment);
+  const interactionsUrl = directAddress("discord", environment);
+  const call = createDiscordApi({ botToken, apiUrl, interactionsUrl, clock });
   const sender = new DiscordSender({ call, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new Standing({
@@ -32,8 +35,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     log,
   });
   const mayFetch = (url: URL): boolean =>
-    (url.protocol === "https:" && FILE_HOSTS.has(url.host)) ||
-    (apiUrl !== "" && url.origin === new URL(apiUrl).origin);
+    (url.protocol === "https:" && FILE_HOSTS.has(url.host)) || url.origin === new URL(interactionsUrl).origin;
 
   return {
     platform: "discord",

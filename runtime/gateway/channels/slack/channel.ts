@@ -1,5 +1,6 @@
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
+import { serviceAddress } from "../../../contract/services.ts";
 import { Standing } from "../standing.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
@@ -18,10 +19,10 @@ export type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"][
 export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
-  const apiUrl = environment["SLACK_API_URL"] ?? "";
+  const apiUrl = serviceAddress("slack", botToken, environment);
   const sender = createSlackSender({ botToken, apiUrl, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
-  const load = slackFiles({ botToken, apiUrl, maxBytes: mediaMaxBytes });
+  const load = slackFiles({ botToken, apiUrl, environment, maxBytes: mediaMaxBytes });
   const streams = config.streamMode === "edit";
   const standing = new Standing({ platform: "slack", log });
 

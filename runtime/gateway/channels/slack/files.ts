@@ -1,12 +1,15 @@
+import type { Environment } from "../../../contract/environment.ts";
 import { StewardError } from "../../../contract/errors.ts";
+import { directAddress, isSlackFile } from "../../../contract/services.ts";
 import type { Attachment } from "../channel.ts";
 import { fetchFile } from "../files.ts";
 
 /** How Slack's files are reached. */
 export interface SlackFilesOptions {
   botToken: string;
-  /** Empty for Slack's own. */
+  /** Without a slash at the end. */
   apiUrl: string;
+  environment: Environment;
   maxBytes: number;
 }
 
@@ -16,13 +19,14 @@ export interface SlackFilesOptions {
  *
  * @throws StewardError where it cannot be had. Without the scope files:read Slack answers with its sign-in page.
  */
-export function slackFiles({ botToken, apiUrl, maxBytes }: SlackFilesOptions) {
-  const allowed = (url: URL): boolean =>
-    (url.protocol === "https:" && (url.hostname === "slack.com" || url.hostname.endsWith(".slack.com"))) ||
-    (URL.canParse(apiUrl) && url.origin === new URL(apiUrl).origin);
+export function slackFiles({ botToken, apiUrl, environment, maxBytes }: SlackFilesOptions) {
+  const allowed = (url: URL): boolean => isSlackFile(url, environment);
+  const isBrokered = apiUrl !== directAddress("slack", environment);
+  const via = (url: string): string =>
+    isBrokered ? `${apiUrl}/file?${new URLSearchParams({ url }).toString()}` : url;
   return async (attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> => {
     const headers = { authorization: `Bearer ${botToken}` };
-    const file = await fetchFile(attachment.reference, { allowed, headers, maxBytes, signal });
+    const file = await fetchFile(attachment.reference, { allowed, via, headers, maxBytes, signal });
     if (file.mediaType === "text/html" && attachment.mediaType !== "text/html") {
       throw new StewardError(
         "channel_failed",

@@ -9,13 +9,12 @@ import { writeMrkdwn } from "./mrkdwn.ts";
  * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
  */
 const TIMEOUT_MS = 60_000;
-const SLACKS_OWN = "https://slack.com/api/";
 const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
 
 /** How to reach Slack. */
 export interface SlackOutboundOptions {
   botToken: string;
-  /** Ends in `/api/`; empty for Slack's own. */
+  /** Without a slash at the end. */
   apiUrl: string;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -40,7 +39,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
     return new SlackAPIClient(botToken, {
       logLevel: "ERROR",
       retryHandlers: [],
-      ...(apiUrl !== "" && { baseUrl: apiUrl }),
+      baseUrl: `${apiUrl}/`,
     });
   };
   const call = async <T>(work: (chat: SlackAPIClient["chat"]) => Promise<T>): Promise<T> => {
@@ -79,7 +78,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
 }
 
 async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof authSchema>> {
-  const response = await fetch(`${apiUrl || SLACKS_OWN}auth.test`, {
+  const response = await fetch(`${apiUrl}/auth.test`, {
     method: "POST",
     headers: { authorization: `Bearer ${botToken}` },
     redirect: "error",

@@ -2,6 +2,8 @@ import * as z from "zod/mini";
 import type { ChannelHealth } from "../../../contract/control.ts";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
+import type { Environment } from "../../../contract/environment.ts";
+import { directAddress, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { Standing } from "../standing.ts";
 import type { Channel } from "../channel.ts";
@@ -24,11 +26,9 @@ const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 /** Telegram over the Bot API (https://core.telegram.org/bots/api). How updates come in is the host's part. */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
   const { config, access, environment, intake, clock, log } = options;
-  const api = new TelegramApi({
-    token: resolveSecret(config.botToken, environment),
-    apiRoot: environment["TELEGRAM_API_ROOT"] ?? "",
-    ...(config.proxy !== undefined && { proxy: config.proxy }),
-  });
+  const token = resolveSecret(config.botToken, environment);
+  const apiRoot = serviceAddress("telegram", token, environment);
+  const api = new TelegramApi({ token, apiRoot, ...wayThrough(config.proxy, apiRoot, environment) });
   const sender = new TelegramSender(api);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const bot: BotIdentity = { id: api.botId, username: undefined };
@@ -86,4 +86,11 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       };
     },
   };
+}
+
+/** The broker goes through the proxy itself: it is on this machine, or has no use for one. */
+function wayThrough(proxy: string | undefined, apiRoot: string, environment: Environment) {
+  if (proxy === undefined) return {};
+  const isBrokered = apiRoot !== directAddress("telegram", environment);
+  return isBrokered ? { headers: { [PROXY_HEADER]: proxy } } : { proxy };
 }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Environment } from "../../../contract/environment.ts";
 import type { Log } from "../../../contract/log.ts";
+import { directAddress } from "../../../contract/services.ts";
 import type { Sql } from "../../../edge/ledger/sql.ts";
 import type { Clock, Ledger } from "../../../edge/ports.ts";
 import { TelegramApi } from "../../../process/telegram/api.ts";
@@ -98,7 +99,7 @@ export class TelegramIntake {
   #createSource(mode: Exclude<IntakeMode, { kind: "none" }>): Source {
     const { environment, sql, ledger, clock, log } = this.#options;
     const { token, proxy } = mode;
-    const apiRoot = environment["TELEGRAM_API_ROOT"] ?? "";
+    const apiRoot = directAddress("telegram", environment);
     const api = new TelegramApi({ token, apiRoot, ...(proxy !== undefined && { proxy }) });
     const holder = this.#holder;
     const record = new IntakeRecord({ sql, bot: api.botId, holder, isGone: holderIsGone, clock });

@@ -1,0 +1,38 @@
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { variablesProblem } from "../../stacks/config-variables.ts";
+
+const RUNTIME = {
+  variables: { OPENAI_BASE_URL: "https://proxy.example/v1" },
+  secrets: { OPENAI_API_KEY: pulumi.secret("sk-0123"), SLACK_BOT_TOKEN: pulumi.secret("xoxb-0123") },
+};
+
+test("a config that names what is set, each key at its place, is no problem", () => {
+  const slack = { path: "channels.slack.botToken", name: "SLACK_BOT_TOKEN" };
+  const openai = {
+    path: "models.providers.openai.apiKey",
+    name: "OPENAI_API_KEY",
+    baseUrl: "https://proxy.example/v1/",
+  };
+  expect(variablesProblem([slack, openai], RUNTIME)).toBeUndefined();
+});
+
+test("what is missing and what would go elsewhere is told in one report, with the way out of each", () => {
+  const problem = variablesProblem(
+    [
+      { path: "channels.discord.token", name: "DISCORD_BOT_TOKEN" },
+      { path: "tools.mcp.own.env.TOKEN", name: "SLACK_BOT_TOKEN" },
+      { path: "models.providers.a.apiKey", name: "OPENAI_API_KEY", baseUrl: "https://other.example/v1" },
+    ],
+    RUNTIME,
+  );
+  expect(problem?.detail).toBe(
+    "The config that runs names what this deployment does not set: channels.discord.token names DISCORD_BOT_TOKEN. " +
+      "tools.mcp.own.env.TOKEN: SLACK_BOT_TOKEN is sent to its own service alone: store the key for another one " +
+      "under a name of its own, with steward:secrets. " +
+      "models.providers.a.apiKey: OPENAI_API_KEY is sent to https://proxy.example/v1 alone: store the key for another " +
+      "one under a name of its own, with steward:secrets. (config_variables_missing)",
+  );
+  expect(problem?.fix).toContain("pulumi config set --secret steward:discordBotToken");
+  expect(problem?.fix).toContain("pulumi config set --path --secret 'steward:secrets.<NAME>'");
+});
