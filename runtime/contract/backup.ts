@@ -62,6 +62,7 @@ const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
+  /** These and the messages with those that `sessions.retention` has removed: that is no loss. */
   sessions: z.int().check(z.minimum(0)),
   messages: z.int().check(z.minimum(0)),
   schedules: z.int().check(z.minimum(0)),

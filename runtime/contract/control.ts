@@ -268,4 +268,14 @@ export interface GatewayStatus {
   usage: ModelUsage[];
   /** Chats and people that have reached `agent.limits.tokensPerDay` today. */
   limited: number;
+  /** Only where the config has rules. */
+  retention?: RetentionNotice;
+}
+
+/** What `sessions.retention` removes. */
+export interface RetentionNotice {
+  /** ISO 8601: a rule acts a day after it was set. */
+  beginsAt: string;
+  /** Messages that it names, as of the last look. */
+  messages: number;
 }

@@ -21,6 +21,7 @@ import { ApprovalNotices } from "./pairing/notices.ts";
 import { createParts, type Parts } from "./parts.ts";
 import { createSay } from "./schedules/say.ts";
 import { Schedules } from "./schedules/schedules.ts";
+import { Retention } from "./sessions/retention.ts";
 import { gatewayStatus } from "./status.ts";
 import { openStores } from "./stores.ts";
 import { usageReport } from "./usage.ts";
@@ -120,6 +121,8 @@ export async function startGateway({
   const chat = new WebChat({ agent: () => parts().agent, commands, sessions, history, clock, log });
   const { controlToken } = settings;
   const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
+  const rules = () => parts().config.sessions.retention;
+  const retention = new Retention({ database: stores.database, rules, clock, log });
   const probe = new ModelProbe({ parts, environment, redact, fetch, clock, log });
 
   // 7. A config that changes while the gateway runs. What is under way ends with the parts it began with.
@@ -137,6 +140,7 @@ export async function startGateway({
       void former.close();
       void current.channels.probe();
       schedules.sync(changed.config);
+      void retention.look();
     },
   });
 
@@ -149,7 +153,7 @@ export async function startGateway({
       controlToken: settings.controlToken,
       deliveries,
       configTaken: () => reload.look(),
-      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload, clock }),
+      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,
       environment,
@@ -182,6 +186,7 @@ export async function startGateway({
   void parts().channels.probe();
   const probing = setInterval(() => void parts().channels.probe(), PROBE_CHANNELS_EVERY_MS).unref();
   reload.start();
+  retention.start();
   log.info("gateway ready", { port: server.port, version: VERSION, model: parts().models.primary });
   return {
     port: server.port,
@@ -196,6 +201,7 @@ export async function startGateway({
         notices.stop(graceMs),
         schedules.stop(graceMs),
         reload.stop(),
+        retention.stop(),
       ]);
       sockets.close();
       stop.abort();

@@ -4,6 +4,7 @@ import type { ConfigReload } from "./config/reload.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
 import type { Parts } from "./parts.ts";
 import type { Schedules } from "./schedules/schedules.ts";
+import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
 const USAGE_DAYS = 7;
@@ -17,13 +18,14 @@ export interface StatusSources {
   deliveries: Deliveries;
   schedules: Schedules;
   reload: ConfigReload;
+  retention: Retention;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
 /** How the gateway stands, without asking anybody. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
-  const { since, stores, deliveries, schedules, reload } = sources;
+  const { since, stores, deliveries, schedules, reload, retention } = sources;
   const { channels, models } = sources.parts();
   const health = models.health();
   const failure = health[0]?.reason;
@@ -39,6 +41,7 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
       active: deliveries.active,
     },
     limited: limited(sources),
+    ...(retention.notice && { retention: retention.notice }),
     schedules: schedules.health(),
     config: reload.state,
     usage: stores.usage.recent(USAGE_DAYS),

@@ -88,6 +88,18 @@ const reset = z.strictObject({
   idle: described(z.optional(duration), "After this long without a message."),
 });
 
+const retention = z.strictObject({
+  // An event may come again for a week, and finds its answer in the transcript.
+  days: described(
+    z.optional(integer(7, 3_650)),
+    "Messages older than this many days are removed. Not set: they stay.",
+  ),
+  messages: described(
+    z.optional(integer(1_000, 10_000_000)),
+    "Messages that one conversation keeps; the oldest go first. Not set: all.",
+  ),
+});
+
 const sessions = z.prefault(
   z.strictObject({
     historyLimit: described(
@@ -95,6 +107,10 @@ const sessions = z.prefault(
       "Messages of a conversation that are put before the model.",
     ),
     reset: described(z.prefault(reset, {}), "When a conversation begins anew by itself."),
+    retention: described(
+      z.prefault(retention, {}),
+      "What is removed from transcripts. A rule that is new acts after a day; `steward status` tells what will go.",
+    ),
   }),
   {},
 );

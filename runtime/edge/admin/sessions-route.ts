@@ -1,6 +1,7 @@
 import type { Handler } from "hono";
 import * as z from "zod/mini";
 import type { AccessVariables } from "../access.ts";
+import { gatewayDetails } from "../debug-routes.ts";
 import { operateJson } from "../operate.ts";
 import { sessionsPage } from "../pages/sessions.ts";
 import type { Clock, Sandbox } from "../ports.ts";
@@ -20,11 +21,14 @@ const sessionsSchema = () =>
 export function showSessions(sandbox: Sandbox, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
   return async function handleSessions(context) {
     const status = await sandbox.status();
-    const { value, problem } =
-      status.state === "stopped"
-        ? {}
-        : await attempt(LIMIT_MS, operateJson(sandbox, ["sessions", "list"], sessionsSchema()));
+    const listed = status.state !== "stopped" && operateJson(sandbox, ["sessions", "list"], sessionsSchema());
+    const [{ value, problem }, details] = await Promise.all([
+      attempt(LIMIT_MS, Promise.resolve(listed || undefined)),
+      gatewayDetails(sandbox),
+    ]);
     const visitor = { identity: context.get("identity"), signsOut };
-    return htmlPage(context, sessionsPage({ visitor, status, list: value?.sessions, problem, now: clock() }));
+    const { sessions: list } = value ?? {};
+    const { retention } = details ?? {};
+    return htmlPage(context, sessionsPage({ visitor, status, list, retention, problem, now: clock() }));
   };
 }

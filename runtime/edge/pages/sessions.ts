@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { SandboxStatus } from "../../contract/control.ts";
+import type { RetentionNotice, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age } from "./age.ts";
@@ -24,21 +24,34 @@ export interface SessionsView {
   status: SandboxStatus;
   /** Newest first; `undefined` while the container is stopped or does not tell. */
   list: readonly SessionRow[] | undefined;
+  /** What `sessions.retention` is going to remove. */
+  retention: RetentionNotice | undefined;
   problem: Reason | undefined;
   now: number;
 }
 
 /** The page of `/_admin/sessions`. */
-export function sessionsPage({ visitor, status, list, problem, now }: SessionsView): Markup {
+export function sessionsPage({ visitor, status, list, retention, problem, now }: SessionsView): Markup {
   return adminFrame(
     { title: "Sessions", visitor },
-    html`${stateLine(status)} ${reasonBox(problem)} ${list === undefined ? "" : listPart(list, now)}
+    html`${stateLine(status)} ${reasonBox(problem)} ${retentionNote(retention)}
+    ${list === undefined ? "" : listPart(list, now)}
     ${
       status.state === "stopped"
         ? html`<p class="soft">The conversations can be read once the container runs.</p>`
         : ""
     }`,
   );
+}
+
+function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
+  if (retention === undefined || retention.messages === 0) return "";
+  const { messages, beginsAt } = retention;
+  return html`<p role="note">
+    By <code>sessions.retention</code> of the config ${messages} messages are going to be removed, from
+    <time datetime="${beginsAt}">${beginsAt.slice(0, 16).replace("T", " ")} UTC</time> on. They stay in the
+    backups that are there, for as long as those are kept.
+  </p>`;
 }
 
 function listPart(list: readonly SessionRow[], now: number): Markup {

@@ -83,7 +83,7 @@ function statusText({ gateway, config, details, pairing, setAside }: StatusRepor
   return lines.join("\n");
 }
 
-function detailLines({ model, models, channels, schedules, config }: GatewayStatus): string[] {
+function detailLines({ model, models, channels, schedules, config, retention }: GatewayStatus): string[] {
   const lines: string[] = [];
   if (config.problem) lines.push(`Config:  a change was not taken over: ${config.problem.detail}`);
   if (models.length === 0)
@@ -100,6 +100,11 @@ function detailLines({ model, models, channels, schedules, config }: GatewayStat
   if (schedules.count > 0) {
     const missed = schedules.missed > 0 ? `, ${schedules.missed} missed` : "";
     lines.push(`Schedules: ${schedules.count}, next ${schedules.nextAt ?? "none"}${missed}`);
+  }
+  if (retention !== undefined && retention.messages > 0) {
+    lines.push(
+      `Retention: ${retention.messages} messages go, from ${retention.beginsAt} on (sessions.retention)`,
+    );
   }
   return lines;
 }

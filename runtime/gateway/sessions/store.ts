@@ -212,7 +212,7 @@ export class Sessions {
     return this.#sql.list.all().map(readSession);
   }
 
-  /** How much is kept, of all sessions that ever were. Reads one row. */
+  /** Returns how many there ever were, with those that retention has removed. Reads one row. */
   counts(): { conversations: number; messages: number } {
     const row = this.#sql.totals.get();
     return { conversations: Number(row?.["conversations"]), messages: Number(row?.["messages"]) };

@@ -9,19 +9,26 @@ const TABLES = ["sessions", "messages", "schedules"] as const;
 /** A list of people that is larger is none. */
 export const LARGEST_LIST = 16 * 1024 * 1024;
 
-/** What a copied database holds; nothing where there is none, or where it is of a time before these tables. */
+/**
+ * Returns what a copied database holds, with what retention has removed from it: a copy is compared with the one before
+ * to find a loss, and that is none. Nothing where there is none, or where it is of a time before these tables.
+ */
 export function countTables(path: string | undefined): Pick<Counts, (typeof TABLES)[number]> {
   const counts = { sessions: 0, messages: 0, schedules: 0 };
   if (path === undefined) return counts;
   const database = new DatabaseSync(path, { readOnly: true });
+  const isThere = (table: string): boolean =>
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !==
+    undefined;
   try {
     for (const table of TABLES) {
-      const there = database
-        .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
-        .get(table);
-      if (there === undefined) continue;
+      if (!isThere(table)) continue;
       counts[table] = Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
     }
+    if (!isThere("retention")) return counts;
+    const removed = database.prepare("SELECT messages, sessions FROM retention").get();
+    counts.messages += Number(removed?.["messages"] ?? 0);
+    counts.sessions += Number(removed?.["sessions"] ?? 0);
     return counts;
   } finally {
     database.close();

@@ -74,6 +74,16 @@ describe("GET /_admin/sessions", () => {
     expect(requests[0]?.request.body).toBe('{"words":["sessions","list","--json"]}');
   });
 
+  it("says what the config's rules are going to remove, and from when on", async () => {
+    const retention = { beginsAt: "2026-11-24T08:00:00.000Z", messages: 70 };
+    const { text } = await page("/_admin/sessions", { gateway: { retention } });
+    expect(text).toMatch(
+      /<code>sessions.retention<\/code> of the config 70 messages[\s\S]*2026-11-24 08:00 UTC/,
+    );
+    const done = { gateway: { retention: { ...retention, messages: 0 } } };
+    expect((await page("/_admin/sessions", done)).text).not.toContain("sessions.retention");
+  });
+
   it("shows the latest 200 of many", async () => {
     const sessions = Array.from({ length: 201 }, (_, index) => ({
       conversation: `slack:T1:C${index}`,

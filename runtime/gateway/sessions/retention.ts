@@ -1,0 +1,195 @@
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as pause } from "node:timers/promises";
+import type { Config } from "../../contract/config/index.ts";
+import type { RetentionNotice } from "../../contract/control.ts";
+import type { Log } from "../../contract/log.ts";
+import { transaction } from "../../process/transaction.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const LOOK_EVERY_MS = 3_600_000;
+/** A start is over by then, and the first messages are answered. */
+const FIRST_LOOK_MS = 10_000;
+/** The time to take back a rule that was not meant so. */
+const NOTICE_MS = DAY_MS;
+/** Messages that are removed in one go: nothing else is done meanwhile. */
+const BATCH = 1_000;
+
+type Rules = Config["sessions"]["retention"];
+
+/** What the retention works with. */
+export interface RetentionOptions {
+  database: DatabaseSync;
+  /** Those of the config in use. */
+  rules(): Rules;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/**
+ * Removes what `sessions.retention` names from the transcripts: messages that are too old, the oldest of a conversation
+ * that has too many, and conversations of which nothing is left. It begins a day after a rule is new, and tells until
+ * then what it is going to remove. What was removed is overwritten in the file, and counted, so that a backup with
+ * fewer messages is not taken for a loss.
+ */
+export class Retention {
+  readonly #options: RetentionOptions;
+  readonly #stop = new AbortController();
+  #timers: NodeJS.Timeout[] = [];
+  #notice: RetentionNotice | undefined;
+  #working: Promise<void> | undefined;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    // Older versions do not know the table, and leave it.
+    options.database.exec(
+      `CREATE TABLE IF NOT EXISTS retention (
+         id INTEGER PRIMARY KEY CHECK (id = 1),
+         rules TEXT NOT NULL,
+         since INTEGER NOT NULL,
+         messages INTEGER NOT NULL,
+         sessions INTEGER NOT NULL
+       ) STRICT;
+       INSERT INTO retention VALUES (1, '', 0, 0, 0) ON CONFLICT DO NOTHING`,
+    );
+  }
+
+  /** Returns what is going to be removed and when it begins; `undefined` without rules. */
+  get notice(): RetentionNotice | undefined {
+    return this.#notice;
+  }
+
+  /** Looks soon, and every hour. */
+  start(): void {
+    const look = (): void => void this.look();
+    this.#timers = [setTimeout(look, FIRST_LOOK_MS).unref(), setInterval(look, LOOK_EVERY_MS).unref()];
+  }
+
+  /** Ends behind the batch under way. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#stop.abort();
+    await this.#working;
+  }
+
+  /** Tells what the rules name, or removes it where they have been there for a day. To be called when they change, too. */
+  async look(): Promise<void> {
+    await this.#working;
+    this.#working = this.#look().catch((error: unknown) =>
+      this.#options.log.error("old messages could not be removed", { error: String(error) }),
+    );
+    await this.#working;
+  }
+
+  async #look(): Promise<void> {
+    const { database, rules, clock, log } = this.#options;
+    const current = rules();
+    const text = JSON.stringify(current);
+    const known = database.prepare("SELECT rules, since FROM retention").get();
+    const isNew = known?.["rules"] !== text;
+    const since = isNew ? clock() : Number(known["since"]);
+    if (isNew) database.prepare("UPDATE retention SET rules = ?, since = ?").run(text, since);
+    if (current.days === undefined && current.messages === undefined) {
+      this.#notice = undefined;
+      return;
+    }
+    const beginsAt = since + NOTICE_MS;
+    if (clock() < beginsAt) {
+      this.#notice = { beginsAt: new Date(beginsAt).toISOString(), messages: this.#due(current) };
+      if (isNew) log.warn("messages are going to be removed by sessions.retention", { ...this.#notice });
+      return;
+    }
+    const removed = await this.#remove(current);
+    this.#notice = { beginsAt: new Date(beginsAt).toISOString(), messages: this.#due(current) };
+    if (removed.messages > 0) log.info("messages were removed by sessions.retention", removed);
+  }
+
+  /** Messages that the rules name now. */
+  #due(rules: Rules): number {
+    const { database } = this.#options;
+    const before = this.#firstToKeep(rules);
+    const old = Number(
+      database.prepare("SELECT count(*) AS count FROM messages WHERE seq < ?").get(before)?.["count"],
+    );
+    const many = this.#tooLong(rules, before).reduce((sum, { excess }) => sum + excess, 0);
+    return old + many;
+  }
+
+  async #remove(rules: Rules): Promise<{ messages: number; sessions: number }> {
+    const { database } = this.#options;
+    const before = this.#firstToKeep(rules);
+    const byAge = database.prepare(
+      "DELETE FROM messages WHERE seq IN (SELECT seq FROM messages WHERE seq < ? ORDER BY seq LIMIT ?)",
+    );
+    const byCount = database.prepare(
+      `DELETE FROM messages WHERE seq IN (
+         SELECT seq FROM messages WHERE conversation = ? ORDER BY seq LIMIT ?)`,
+    );
+    let messages = await this.#inBatches(Number.POSITIVE_INFINITY, (most) => byAge.run(before, most).changes);
+    for (const { conversation, excess } of this.#tooLong(rules, before)) {
+      messages += await this.#inBatches(excess, (most) => byCount.run(conversation, most).changes);
+    }
+    return { messages, sessions: this.#removeEmpty(rules) };
+  }
+
+  async #inBatches(most: number, remove: (most: number) => number | bigint): Promise<number> {
+    let removed = 0;
+    while (removed < most && !this.#stop.signal.aborted) {
+      const count = this.#overwriting(() => Number(remove(Math.min(BATCH, most - removed))), "messages");
+      removed += count;
+      if (count === 0) break;
+      await pause();
+    }
+    return removed;
+  }
+
+  /** Conversations whose last message is too old: their summaries and what was said beside them. */
+  #removeEmpty({ days }: Rules): number {
+    if (days === undefined || this.#stop.signal.aborted) return 0;
+    const { database, clock } = this.#options;
+    const before = clock() - days * DAY_MS;
+    database.prepare("DELETE FROM session_context WHERE at < ?").run(before);
+    const remove = database.prepare(
+      `DELETE FROM sessions WHERE updated_at < ?
+       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.conversation = sessions.conversation)`,
+    );
+    return this.#overwriting(() => Number(remove.run(before).changes), "sessions");
+  }
+
+  /** Removes rows so that nothing of them stays in the file, and counts them. */
+  #overwriting(remove: () => number, counted: "messages" | "sessions"): number {
+    const { database } = this.#options;
+    // https://sqlite.org/pragma.html#pragma_secure_delete
+    database.exec("PRAGMA secure_delete = ON");
+    try {
+      return transaction(database, () => {
+        const count = remove();
+        database.prepare(`UPDATE retention SET ${counted} = ${counted} + ?`).run(count);
+        return count;
+      });
+    } finally {
+      database.exec("PRAGMA secure_delete = OFF");
+    }
+  }
+
+  /** The first message that is young enough. Reads those before it alone. */
+  #firstToKeep({ days }: Rules): number {
+    if (days === undefined) return 0;
+    const { database, clock } = this.#options;
+    const young = database.prepare("SELECT seq FROM messages WHERE at >= ? ORDER BY seq LIMIT 1");
+    const row = young.get(clock() - days * DAY_MS);
+    return row === undefined ? Number.MAX_SAFE_INTEGER : Number(row["seq"]);
+  }
+
+  /** Conversations with more messages than they may have, not counting those that go by their age. */
+  #tooLong({ messages }: Rules, before: number): { conversation: string; excess: number }[] {
+    if (messages === undefined) return [];
+    return this.#options.database
+      .prepare(
+        `SELECT conversation, count(*) - :most AS excess FROM messages WHERE seq >= :before
+         GROUP BY conversation HAVING excess > 0`,
+      )
+      .all({ most: messages, before })
+      .map(({ conversation, excess }) => ({ conversation: String(conversation), excess: Number(excess) }));
+  }
+}
