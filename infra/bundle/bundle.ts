@@ -26,8 +26,8 @@ export interface Bundle {
   hash: string;
   worker: { mainModule: string; files: WorkerModule[]; hash: string };
   /**
-   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `platform/node/host.js`, the command
-   * line `gateway/cli/main.js`, which `bin/steward` calls, and `platform/node/warm.js`, which the image's build runs.
+   * The image's /app: entry points `supervisor/main.js`, `gateway/main.js`, `host/main.js`, the command
+   * line `gateway/cli/main.js`, which `bin/steward` calls, and `host/warm.js`, which the image's build runs.
    * Its hash is over the image's recipe too, so it can name an image, which is built from `context`.
    */
   container: { dir: string; context: string; hash: string };

@@ -60,7 +60,7 @@ const COMMON = {
 // start more CPU than reading them does.
 const WORKER: BuildOptions = {
   ...COMMON,
-  entryPoints: { index: "runtime/platform/cloudflare/worker.ts" },
+  entryPoints: { index: "runtime/worker/worker.ts" },
   outdir: "dist/worker",
   platform: "browser",
   conditions: ["workerd", "worker", "browser"],
@@ -91,8 +91,8 @@ const CONTAINER: BuildOptions = {
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
   ["runtime/supervisor/main.ts"],
-  ["runtime/platform/node/host.ts", "runtime/gateway/cli/main.ts"],
-  ["runtime/platform/node/warm.ts"],
+  ["runtime/host/main.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/host/warm.ts"],
 ];
 
 /** The Worker's one module. */

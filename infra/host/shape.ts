@@ -47,7 +47,7 @@ export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, lo
     // The image's own user, said here too so that a policy sees it.
     user: "steward",
     // The edge, which starts supervisor and gateway.
-    command: ["/app/platform/node/host.js"],
+    command: ["/app/host/main.js"],
     port: { internal: PORTS.edge, ...port },
     dataDirectory: DATA_DIRECTORY,
     tmpfs: { "/tmp": "rw,noexec,nosuid,nodev,size=64m" },

@@ -31,7 +31,7 @@ export async function benchFlood({ bundleDir, surroundings, runs, folder }: RunO
   const rates: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     const home = await emptyHome(join(folder, `flood${run}`));
-    const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+    const service = await startService(bundleDir, "host/main.js", home, surroundings.environment);
     await askInTurn(slack, service.url, 50, 5);
     const quiet = median(await askInTurn(slack, service.url, MESSAGES, 20));
     const started = performance.now();

@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqlite } from "../../runtime/platform/node/sqlite.ts";
+import { openSqlite } from "../../runtime/host/sqlite.ts";
 import { openStore } from "../../runtime/gateway/store.ts";
 import { Sessions } from "../../runtime/gateway/sessions/store.ts";
 import { figure, median, type Figure } from "../support/measure.ts";
@@ -76,7 +76,7 @@ async function measure({ bundleDir, surroundings }: GrowthOptions, home: string)
     runs: 1,
     home: async () => home,
   });
-  const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+  const service = await startService(bundleDir, "host/main.js", home, surroundings.environment);
   await askInTurn(surroundings.slack, service.url, 10, 5);
   const times = await askInTurn(surroundings.slack, service.url, MESSAGES, 20);
   await service.stop();
@@ -85,7 +85,7 @@ async function measure({ bundleDir, surroundings }: GrowthOptions, home: string)
 
 /** A first run writes the config and the tables. */
 async function makeStores({ bundleDir, surroundings }: GrowthOptions, home: string): Promise<void> {
-  const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+  const service = await startService(bundleDir, "host/main.js", home, surroundings.environment);
   await askInTurn(surroundings.slack, service.url, 1, 1);
   await service.stop();
 }

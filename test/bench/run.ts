@@ -30,7 +30,7 @@ export async function benchMessages(options: RunOptions): Promise<Figure[]> {
   const waits: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     const home = await emptyHome(join(folder, `run${run}`));
-    const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+    const service = await startService(bundleDir, "host/main.js", home, surroundings.environment);
     await askInTurn(slack, service.url, 20, 5);
     const times = await askInTurn(slack, service.url, MESSAGES, 20);
     medians.push(median(times));
@@ -68,7 +68,7 @@ export async function benchMemory(options: RunOptions): Promise<Figure[]> {
   const against = { ready: [] as number[], warm: [] as number[] };
   for (let run = 0; run < runs; run += 1) {
     const home = await emptyHome(join(folder, `memory${run}`));
-    const service = await startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+    const service = await startService(bundleDir, "host/main.js", home, surroundings.environment);
     const resident = async (): Promise<number> => {
       await sleep(SETTLE_MS);
       return residentMb(service.pid);

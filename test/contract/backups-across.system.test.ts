@@ -18,7 +18,7 @@ async function host() {
   const { dir } = (await buildBundle()).container;
   const home = await temporaryDirectory();
   const data = join(home, "data");
-  const start = () => startService(dir, "platform/node/host.js", home, environment);
+  const start = () => startService(dir, "host/main.js", home, environment);
   const backup = async (...words: string[]) => {
     const run = startNode([join(dir, "gateway/cli/main.js"), "backup", ...words], {
       ...environment,

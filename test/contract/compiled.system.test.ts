@@ -33,7 +33,7 @@ test("a service that the image's warm-up has compiled compiles nothing, up to it
     ADMIN_TOKEN: "compiled-admin-token-0123456789",
     ...surroundings.environment,
   };
-  const program = (name: string): string => join(container.dir, "platform/node", name);
+  const program = (name: string): string => join(container.dir, "host", name);
   await run(process.execPath, [...MODEST_V8, program("warm.js")], { env });
 
   const service = spawn(process.execPath, [...MODEST_V8, program("host.js")], {

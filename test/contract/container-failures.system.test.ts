@@ -31,7 +31,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
   test("tells where an update waits for it that the kernel has killed all of it", async () => {
     const name = `steward-test-greedy-suite:${process.pid}`;
     // Asks for more and more: where a program merely does not fit, the kernel may page it in and out for ever.
-    const image = await changedImage(name, { "platform/node/host.js": GREEDY });
+    const image = await changedImage(name, { "host/main.js": GREEDY });
     onTestFinished(async () => void (await docker(["rmi", "--force", image])));
     const container = await started({ image, memoryMiB: 128 });
     await docker(["wait", container.name]);
@@ -49,7 +49,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
       if (fs.existsSync(${mark})) setInterval(() => {}, 1_000);
       else { fs.writeFileSync(${mark}, ""); process.exit(3); }`;
     const image = await changedImage(`steward-test-ending-suite:${process.pid}`, {
-      "platform/node/host.js": program,
+      "host/main.js": program,
     });
     onTestFinished(async () => void (await docker(["rmi", "--force", image])));
     const container = await started({ image });

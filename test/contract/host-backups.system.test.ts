@@ -13,7 +13,7 @@ test("the bundle's host puts a backup in place at its start, and leaves its own 
   const { dir } = (await buildBundle()).container;
   const home = await temporaryDirectory();
   const start = async () => {
-    const service = await startService(dir, "platform/node/host.js", home, environment);
+    const service = await startService(dir, "host/main.js", home, environment);
     const say = async (text: string) => {
       const response = await fetch(`${service.url}/slack/events`, {
         method: "POST",
@@ -62,7 +62,7 @@ test("the bundle's host takes the last good config by itself where that is confi
   const home = await temporaryDirectory();
   const variables = { ...environment, ADMIN_TOKEN: "an-admin-token-0123", CONFIG_RECOVERY: "auto" };
   const headers = { authorization: `Bearer ${variables.ADMIN_TOKEN}` };
-  const start = () => startService(dir, "platform/node/host.js", home, variables);
+  const start = () => startService(dir, "host/main.js", home, variables);
   const config = join(home, "data", "steward.json");
 
   const first = await start();

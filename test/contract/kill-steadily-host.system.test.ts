@@ -18,7 +18,7 @@ test(
     const home = await mkdtemp(join(tmpdir(), "steward-kill-"));
     const { container } = await buildBundle();
     const environment = { ...surroundings.environment, ADMIN_TOKEN };
-    const service = await startService(container.dir, "platform/node/host.js", home, environment);
+    const service = await startService(container.dir, "host/main.js", home, environment);
     onTestFinished(async () => {
       await service.stop();
       await surroundings.close();

@@ -33,7 +33,7 @@ it(
   { timeout: 600_000 },
   async () => {
     const environment = { ...surroundings.environment, ADMIN_TOKEN };
-    const start = (): Promise<Service> => startService(bundleDir, "platform/node/host.js", home, environment);
+    const start = (): Promise<Service> => startService(bundleDir, "host/main.js", home, environment);
     let service = await start();
     let hostIsGone = false;
     const aftermath = await underKills(

@@ -71,7 +71,7 @@ describe.skipIf(!engine.ok)("an MCP server's program in the host's container", {
 
   test("sees every process, and reads the one that is not closed to it", () => {
     const commands = report.processes.map(({ command }) => command).join("\n");
-    for (const ours of ["tini", "platform/node/host.js", "gateway/main.js"]) expect(commands).toContain(ours);
+    for (const ours of ["tini", "host/main.js", "gateway/main.js"]) expect(commands).toContain(ours);
     expect(report.processes.some(({ environ, memory }) => environ.includes(DECOY) && memory)).toBe(true);
   });
 

@@ -91,7 +91,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
 
   test("tells that its memory was too little", async () => {
     const image = await changedImage(`steward-test-greedy:${process.pid}`, {
-      "platform/node/host.js": GREEDY,
+      "host/main.js": GREEDY,
     });
     onTestFinished(async () => void (await docker(["rmi", "--force", image])));
     await stackWith({ "steward:image": { value: image }, "steward:memoryMiB": { value: "128" } });

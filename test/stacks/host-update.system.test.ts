@@ -8,7 +8,7 @@ import { createTalkingHostStack, type TalkingHostStack } from "../support/host-s
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 
 /** Ends at once, and again whenever it is started. */
-const EXITS = { "platform/node/host.js": "process.exit(3);" };
+const EXITS = { "host/main.js": "process.exit(3);" };
 /** A gateway that writes data of a form of its own, and never opens its port. */
 const NEVER_READY = {
   "gateway/main.js": `const { DatabaseSync } = process.getBuiltinModule("node:sqlite");

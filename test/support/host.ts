@@ -29,9 +29,9 @@ export interface HostOptions {
 }
 
 async function entryPoint(build: HostBuild): Promise<string> {
-  if (build === "source") return path.resolve("runtime/platform/node/host.ts");
+  if (build === "source") return path.resolve("runtime/host/main.ts");
   const { container } = await buildBundle();
-  return path.join(container.dir, "platform/node/host.js");
+  return path.join(container.dir, "host/main.js");
 }
 
 /** Starts the host's process with stand-ins for Slack and the model; `stop` ends all of it. */

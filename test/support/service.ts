@@ -56,7 +56,7 @@ export interface Service {
 }
 
 /** Which of the bundle's programs is measured: the container's main process, or the host's. */
-export type Program = "supervisor/main.js" | "platform/node/host.js";
+export type Program = "supervisor/main.js" | "host/main.js";
 
 /** Spawns a program of the bundle and waits for the gateway's port. */
 export async function startService(
@@ -81,7 +81,7 @@ export async function startService(
   const gone = once(child, "exit");
   await accepting(gatewayPort, START_MS);
   const readyMs = performance.now() - started;
-  if (program === "platform/node/host.js") await answering(`http://127.0.0.1:${port}/readyz`);
+  if (program === "host/main.js") await answering(`http://127.0.0.1:${port}/readyz`);
   return {
     pid: child.pid ?? 0,
     readyMs,

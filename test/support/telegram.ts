@@ -53,7 +53,7 @@ export async function telegramHost(channel: object = {}) {
   const start = async (extra: Record<string, string> = {}) => {
     const [port, gatewayPort] = [await freePort(), await freePort()];
     const ports = { PORT: String(port), GATEWAY_PORT: String(gatewayPort) };
-    const host = startRuntime("platform/node/host.ts", { ...environment, ...ports, ...extra });
+    const host = startRuntime("host/main.ts", { ...environment, ...ports, ...extra });
     const url = `http://127.0.0.1:${port}`;
     const ready = () =>
       eventually(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { freePorts } from "../../../rehearsal/ports.ts";
-import { openSqlite } from "../../../runtime/platform/node/sqlite.ts";
+import { openSqlite } from "../../../runtime/host/sqlite.ts";
 import { accepting, figure, type Figure } from "../../support/measure.ts";
 import { startService, type Service } from "../../support/service.ts";
 import { fillLedger } from "../growth.ts";
@@ -53,9 +53,7 @@ export async function benchNodeEdge(options: RunOptions): Promise<Figure[]> {
 }
 
 function startHost({ bundleDir, surroundings }: RunOptions, home: string): Promise<Service> {
-  return emptyHome(home).then(() =>
-    startService(bundleDir, "platform/node/host.js", home, surroundings.environment),
-  );
+  return emptyHome(home).then(() => startService(bundleDir, "host/main.js", home, surroundings.environment));
 }
 
 /** With 1,000,000 settled and 10,000 open rows in its ledger. */
@@ -65,7 +63,7 @@ async function startFullHost(options: RunOptions, home: string): Promise<Service
   const sql = openSqlite(join(home, "data", "state.db"));
   fillLedger((statement, ...values) => sql.all(statement, ...values));
   sql.close();
-  return startService(bundleDir, "platform/node/host.js", home, surroundings.environment);
+  return startService(bundleDir, "host/main.js", home, surroundings.environment);
 }
 
 async function startBare(file: string): Promise<{ url: string; stop(): void }> {

@@ -58,7 +58,7 @@ export async function benchWeight(bundle: Bundle, options: RunOptions): Promise<
 async function largestPage({ bundleDir, surroundings, folder }: RunOptions): Promise<number> {
   const home = await emptyHome(join(folder, "pages"));
   const environment = { ...surroundings.environment, ADMIN_TOKEN };
-  const service = await startService(bundleDir, "platform/node/host.js", home, environment);
+  const service = await startService(bundleDir, "host/main.js", home, environment);
   try {
     const pages = Object.values<Route>(ROUTES).filter(
       ({ method, path }) =>

@@ -31,7 +31,7 @@ test("the container bundle holds the command line, ready to be run by its name",
 
 test.each([
   ["a container's", "supervisor/main.js", "control API ready"],
-  ["a host's", "platform/node/host.js", "steward listens"],
+  ["a host's", "host/main.js", "steward listens"],
 ])("%s main process starts from the bundle, and ends well as soon as it says so", async (_, entry, there) => {
   const outdir = await temporaryDirectory();
   const { container } = await buildBundle({ outdir });

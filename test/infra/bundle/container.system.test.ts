@@ -77,7 +77,7 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
     const files = {
       "package.json": '{"type":"module"}',
       "supervisor/main.js": APP,
-      "platform/node/warm.js": "",
+      "host/warm.js": "",
     };
     await mkdir(join(folder, "app"));
     await writeContext(

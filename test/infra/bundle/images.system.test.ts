@@ -25,7 +25,7 @@ const log = () => undefined;
 test("the image starts and warms its programs with what the gateway is started with", async () => {
   const dockerfile = await readFile(new URL("../../../infra/bundle/Dockerfile", import.meta.url), "utf8");
   const node = ["node", ...MODEST_V8].map((word) => `"${word}"`).join(", ");
-  expect(dockerfile).toContain(`RUN [${node}, "/app/platform/node/warm.js"]`);
+  expect(dockerfile).toContain(`RUN [${node}, "/app/host/warm.js"]`);
   expect(dockerfile).toContain(`ENTRYPOINT ["/usr/bin/tini", "--", ${node}]`);
   for (const [name, value] of Object.entries(MODEST_MALLOC)) expect(dockerfile).toContain(`${name}=${value}`);
 });

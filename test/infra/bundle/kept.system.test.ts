@@ -19,7 +19,7 @@ import type { Bundle } from "../../../infra/bundle/bundle.ts";
 import { temporaryDirectory } from "../../runtime/support/processes.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-const WORKER = "runtime/platform/cloudflare/worker.ts";
+const WORKER = "runtime/worker/worker.ts";
 const LINE = 'console.log("another line");\n';
 
 describe("a bundle that was built before", () => {

@@ -79,7 +79,7 @@ export const hostGround: StartGround = async (changes = {}) => {
     running?.kill("SIGTERM");
     await running?.exited;
     variables = { ...variables, ...changed };
-    running = startRuntime("platform/node/host.ts", variables);
+    running = startRuntime("host/main.ts", variables);
     await expect
       .poll(async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok, SOON)
       .toBe(true);

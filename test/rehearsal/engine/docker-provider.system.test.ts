@@ -39,7 +39,7 @@ describe.skipIf(!running.ok)("the docker provider", () => {
       new Map([
         ["package.json", Buffer.from('{"type":"module"}')],
         ["supervisor/main.js", Buffer.from(APP)],
-        ["platform/node/warm.js", Buffer.from("")],
+        ["host/warm.js", Buffer.from("")],
       ]),
       folder,
     );

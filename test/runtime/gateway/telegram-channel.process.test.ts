@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Environment } from "../../../runtime/contract/environment.ts";
 import { BROKER_VARIABLE, withPasses } from "../../../runtime/contract/services.ts";
 import { createBroker } from "../../../runtime/edge/broker.ts";
-import { fetchThrough } from "../../../runtime/platform/node/proxy.ts";
+import { fetchThrough } from "../../../runtime/host/proxy.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";

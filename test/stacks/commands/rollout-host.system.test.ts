@@ -11,7 +11,7 @@ import { stackCommand } from "../../support/stack-command.ts";
 import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 /** Ends at once, and again whenever it is started. */
-const EXITS = { "platform/node/host.js": "process.exit(3);" };
+const EXITS = { "host/main.js": "process.exit(3);" };
 
 const release = await holdHostNames();
 afterAll(release);

@@ -9,7 +9,7 @@ import { answersState } from "../ready.ts";
 import { DEPRECATED, KEPT_FROM_STARTING, startStandIns, type Target } from "./target.ts";
 
 const CONFIG = `${DATA_DIRECTORY}/steward.json`;
-const COMMAND = "/app/platform/node/host.js";
+const COMMAND = "/app/host/main.js";
 /** As the host stack runs it: it writes to its volume and /tmp alone, and gains no privileges. */
 const CONFINED = [
   "--read-only",

@@ -1,8 +1,8 @@
 import type { Container, DurableObjectState, R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import type { WorkerEnvironment } from "../../../runtime/platform/cloudflare/environment.ts";
-import { remoteBackups } from "../../../runtime/platform/cloudflare/backups/remote.ts";
-import { Sandbox as Real } from "../../../runtime/platform/cloudflare/sandbox.ts";
+import type { WorkerEnvironment } from "../../../runtime/worker/environment.ts";
+import { remoteBackups } from "../../../runtime/worker/backups/remote.ts";
+import { Sandbox as Real } from "../../../runtime/worker/sandbox.ts";
 import { StandInContainer, type Data } from "./container.ts";
 import { FlakyBucket } from "./flaky-bucket.ts";
 

@@ -1,0 +1,79 @@
+import type { SandboxStatus } from "../contract/control.ts";
+import type { Log } from "../contract/log.ts";
+import { deliverTo } from "../edge/ledger/deliver.ts";
+import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import { LedgerStore } from "../edge/ledger/store.ts";
+import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
+import type { Supervisor } from "../supervisor/supervisor.ts";
+import { Arrivals } from "./arrivals.ts";
+import type { NodeSql } from "./sqlite.ts";
+
+/** Deliveries under way at the same time: above the chats that are answered side by side. */
+const CONCURRENCY = 128;
+/** Node's timers hold 31 bits; a longer wait is taken in parts. */
+const LONGEST_TIMER_MS = 3_600_000;
+
+/** What {@link createLedger} works with. */
+export interface LedgerOptions {
+  sql: NodeSql;
+  supervisor: Pick<Supervisor, "onChange" | "needed"> & { status(): Pick<SandboxStatus, "state"> };
+  sandbox: Pick<Sandbox, "request">;
+  clock: Clock;
+  log: Log;
+}
+
+/** A ledger whose deliveries run in this process. */
+export interface RunningLedger extends Ledger {
+  /** See {@link LedgerStore.oldestOpen}. */
+  oldestOpen(): number | undefined;
+  /** Begins no further delivery and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/** The ledger on this process's database, dispatching whenever its gateway is ready. */
+export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOptions): RunningLedger {
+  const store = new LedgerStore(sql);
+  const arrivals = new Arrivals(sql, store);
+  let timer: NodeJS.Timeout | undefined;
+  const dispatcher = new Dispatcher({
+    store,
+    deliver: (delivery) => deliverTo(sandbox, delivery, clock()),
+    wakeAt: (time) => {
+      clearTimeout(timer);
+      timer = setTimeout(dispatch, Math.min(Math.max(time - clock(), 0), LONGEST_TIMER_MS));
+    },
+    clock,
+    random: Math.random,
+    log,
+    concurrency: CONCURRENCY,
+  });
+  // A gateway that is down is no failed attempt: what waits for it goes out when it is ready.
+  const dispatch = (): void => {
+    if (supervisor.status().state === "ready") dispatcher.run();
+  };
+  const stopListening = supervisor.onChange(dispatch);
+
+  return {
+    async admit(event) {
+      const duplicate = !(await arrivals.record(event));
+      const ready = supervisor.status().state === "ready";
+      if (!ready) supervisor.needed();
+      // After the answer: the platform waits for the record, not for the delivery.
+      setImmediate(dispatch);
+      return { duplicate, ready };
+    },
+    oldestOpen: () => store.oldestOpen(),
+    counts: async () => store.counts(),
+    list: async (query) => store.list(query),
+    async replay(key) {
+      const result = store.replay(key, clock());
+      if (result === "replayed") setImmediate(dispatch);
+      return result;
+    },
+    async close() {
+      clearTimeout(timer);
+      stopListening();
+      await dispatcher.stop();
+    },
+  };
+}

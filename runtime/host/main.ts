@@ -1,0 +1,181 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
+import {
+  gatewayEnvironment,
+  readEdgeSettings,
+  type EdgeSettings,
+  type Environment,
+} from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import { createLog } from "../contract/log.ts";
+import { createRedactor } from "../contract/redact.ts";
+import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
+import { adminTokenAccess } from "../edge/admin-token.ts";
+import { createEdge, type EdgeOptions } from "../edge/app.ts";
+import { createBroker } from "../edge/broker.ts";
+import { accessIdentity } from "../edge/identity.ts";
+import { fatalReport } from "../process/fatal.ts";
+import { ensureDirectory } from "../process/files.ts";
+import { listen } from "../process/listen.ts";
+import { readProcessSettings, type ProcessSettings } from "../process/settings.ts";
+import { saveMemory } from "../process/modest.ts";
+import { onStopRequest } from "../process/stop.ts";
+import { begin } from "../supervisor/backups/begin.ts";
+import { runningBundle } from "../supervisor/bundle.ts";
+import { cliCommand, gatewayCommand } from "../supervisor/gateway-command.ts";
+import { createSupervisor } from "../supervisor/supervisor.ts";
+import { systemTimers } from "../supervisor/timers.ts";
+import { hostAlerts } from "./alerts.ts";
+import { hostBackups } from "./backups.ts";
+import { chatProxy } from "./chat-proxy.ts";
+import { fetchThrough } from "./proxy.ts";
+import { recoverConfigs } from "./config-recovery.ts";
+import { createLedger } from "./ledger.ts";
+import { supervisedSandbox } from "./sandbox.ts";
+import { openSqlite } from "./sqlite.ts";
+import { TelegramIntake } from "./telegram/intake.ts";
+
+const CLOSE_MS = 1_000;
+/** The gateway takes 7 s for its answers. */
+const GATEWAY_STOP_MS = 8_000;
+const RECORD_MS = 250;
+
+function edgeSettings(environment: Environment): EdgeSettings {
+  const result = readEdgeSettings(environment);
+  if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
+  return result.settings;
+}
+
+/** The identity gateway where one is configured, else ADMIN_TOKEN with a sign-in page, else nobody. */
+function hostAccess(
+  { teamDomain, audience }: EdgeSettings,
+  adminToken: string | undefined,
+): Pick<EdgeOptions, "identify" | "signIn"> {
+  const configured = teamDomain !== undefined || audience !== undefined;
+  return configured || !adminToken
+    ? { identify: accessIdentity({ teamDomain, audience }) }
+    : adminTokenAccess({ adminToken, clock: Date.now });
+}
+
+/** What the gateway may know: its own variables and what Node itself reads, passes for the broker in place of keys. */
+function childEnvironment(environment: Environment, broker: { origin: string; token: string }): Environment {
+  const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
+  const url = `${broker.origin}${BROKER_PATH}`;
+  const own = withPasses({ ...gatewayEnvironment(environment), [BROKER_VARIABLE]: url }, broker.token);
+  return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
+}
+
+/** Where this process reaches its own port. */
+function ownOrigin({ bind, edgePort }: ProcessSettings): string {
+  const isEvery = bind === "0.0.0.0" || bind === "::";
+  const host = isEvery ? "127.0.0.1" : bind.includes(":") ? `[${bind}]` : bind;
+  return `http://${host}:${edgePort}`;
+}
+
+// Everything below the data directory is this user's alone, the database's files included.
+process.umask(0o077);
+const redact = createRedactor(process.env);
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
+try {
+  // 1. Environment.
+  const settings = readProcessSettings(process.env);
+  const edge = edgeSettings(process.env);
+  const controlToken = randomBytes(32).toString("hex");
+  const brokerToken = randomBytes(32).toString("hex");
+  const bundle = runningBundle();
+  const log = createLog({ name: "edge", level: settings.logLevel ?? "info", redact, write });
+
+  // 2. Ledger's database, before the gateway opens the same file.
+  ensureDirectory(settings.home);
+  const sql = openSqlite(path.join(settings.home, "state.db"), (report) =>
+    log.error("a store could not be read and was set aside", { ...report }),
+  );
+
+  // 3. Gateway, which only this process talks to.
+  const supervisor = createSupervisor({
+    command: gatewayCommand(),
+    cli: cliCommand(),
+    environment: childEnvironment(process.env, { origin: ownOrigin(settings), token: brokerToken }),
+    home: settings.home,
+    gatewayPort: settings.gatewayPort,
+    controlToken,
+    bundle,
+    log,
+    onOutput: write,
+    stopGraceMs: GATEWAY_STOP_MS,
+    bootMs: performance.now(),
+  });
+  const sandbox = supervisedSandbox(supervisor, controlToken, log);
+  const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
+  const { configPath } = settings;
+  const telegram = new TelegramIntake({
+    configPath,
+    environment: process.env,
+    sql,
+    ledger,
+    clock: Date.now,
+    log,
+  });
+  const backups = hostBackups({ supervisor, home: settings.home, timers: systemTimers, log });
+  if (edge.configRecovery === "auto") {
+    recoverConfigs({ supervisor, home: settings.home, clock: Date.now, log });
+  }
+  const alerts =
+    edge.alerts && hostAlerts({ settings: edge.alerts, home: settings.home, sandbox, backups, ledger, log });
+  const begun = begin({ supervisor, home: settings.home, awaitsData: false, log });
+
+  // 4. Edge.
+  const access = hostAccess(edge, process.env["ADMIN_TOKEN"]);
+  const app = createEdge({
+    settings: edge,
+    bundle,
+    attestation: attestationOf(process.env),
+    stackKey: process.env[ATTESTATION_KEY_VARIABLE],
+    ledger,
+    sandbox,
+    backups,
+    broker: createBroker({
+      environment: process.env,
+      token: () => brokerToken,
+      fetch,
+      fetchThrough,
+      log,
+    }),
+    ...access,
+    clock: Date.now,
+    log,
+  });
+  const server = await listen({
+    fetch: (request, client) => app.fetch(request, client),
+    hostname: settings.bind,
+    port: settings.edgePort,
+    onUpgrade: chatProxy({ supervisor, gatewayPort: settings.gatewayPort, controlToken }),
+  }).catch(async (error: unknown) => {
+    await supervisor.stop();
+    throw error;
+  });
+
+  // 5. Stop, known before anyone is told that it listens. Within the 10 s after which a container engine kills: no new
+  // events, then the gateway, which ends the answers under way, and their records. What is cut off comes again; a
+  // restore is finished at the next start.
+  onStopRequest(process.env, async () => {
+    backups.stop();
+    alerts?.stop();
+    await Promise.all([server.close(CLOSE_MS), telegram.stop()]);
+    const recorded = ledger.close();
+    await supervisor.stop();
+    await Promise.race([recorded, new Promise((resolve) => setTimeout(resolve, RECORD_MS))]);
+    sql.close();
+    process.exit(0);
+  });
+
+  telegram.start();
+  backups.start();
+  log.info("steward listens", { address: settings.bind, port: server.port });
+  saveMemory();
+  await begun;
+} catch (error) {
+  process.stderr.write(fatalReport(error, redact));
+  process.exitCode = 1;
+}

@@ -1,0 +1,48 @@
+import type { Log } from "../contract/log.ts";
+import type { PortRequest, Sandbox } from "../edge/ports.ts";
+import { createControl } from "../supervisor/control.ts";
+import type { Supervisor } from "../supervisor/supervisor.ts";
+
+/** A gateway that hangs must not hold up who only looks. */
+const PEEK_MS = 2_000;
+
+/** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
+export function supervisedSandbox(supervisor: Supervisor, controlToken: string, log: Log): Sandbox {
+  const control = createControl(supervisor, controlToken, log);
+  const authorization = `Bearer ${controlToken}`;
+  const init = ({ method, body }: PortRequest): RequestInit => ({
+    method,
+    headers: {
+      authorization,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  const askSupervisor = async (request: PortRequest): Promise<Response> => {
+    const answer = await control({ ...request, authorization });
+    if (!("content" in answer)) return Response.json(answer.value, { status: answer.status });
+    const { status, content, size } = answer;
+    return new Response(content, { status, headers: { "content-length": String(size) } });
+  };
+  return {
+    status: async () => supervisor.status(),
+    wake: async (by) => {
+      if (by === "operator") supervisor.needed();
+      return true;
+    },
+    restart: async () => {
+      supervisor.restart();
+      return undefined;
+    },
+    request: async (port, request) =>
+      port === "supervisor" ? askSupervisor(request) : supervisor.fetchGateway(request.path, init(request)),
+    peek: async (request, port = "gateway") => {
+      if (port === "supervisor") return askSupervisor(request);
+      if (supervisor.status().state !== "ready") return undefined;
+      return supervisor.fetchGateway(request.path, {
+        ...init(request),
+        signal: AbortSignal.timeout(PEEK_MS),
+      });
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Delivery } from "../../contract/delivery.ts";
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
+import { telegramDelivery } from "../../edge/admission/telegram.ts";
+import type { Clock } from "../../edge/ports.ts";
+import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
+import type { IntakeRecord } from "./record.ts";
+
+/** Telegram holds a poll open for this long when nothing happens. */
+const POLL_SECONDS = 50;
+const POLL_TIMEOUT_MS = 65_000;
+const RENEW_MS = 20_000;
+/** How long it is left alone after a failure: doubling, with jitter, from the first to the second. */
+const NETWORK_WAIT_MS = [1_000, 60_000] as const;
+const CONFLICT_WAIT_MS = [5_000, 60_000] as const;
+/** Nothing but another token mends it, and that starts a poller of its own. */
+const TOKEN_WAIT_MS = [60_000, 300_000] as const;
+const LEASE_WAIT_MS = 5_000;
+
+/** What a poller works with. */
+export interface PollerOptions {
+  api: Pick<TelegramApi, "call">;
+  record: IntakeRecord;
+  /** Puts an update into the ledger; when it returns, the update is on disk. */
+  admit(delivery: Delivery): Promise<unknown>;
+  clock: Clock;
+  /** A number from 0 up to 1. */
+  random(): number;
+  log: Log;
+}
+
+/**
+ * Asks Telegram for updates, one long poll after the other (https://core.telegram.org/bots/api#getupdates),
+ * and puts them into the ledger. It waits for no reply. The next poll's offset confirms what came
+ * before, so it moves only once that is in the ledger: an update that comes twice is known there.
+ */
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #failures = 0;
+  #told: string | undefined;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins. It ends by {@link stop} only. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends the open request at once and gives the lease back. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { record, log } = this.#options;
+    const { signal } = this.#stop;
+    let prepared = false;
+    // Short of the lease: an ordinary poll takes nearly as long as it lasts.
+    const renewal = setInterval(() => prepared && this.#attempt(() => record.take("poll")), RENEW_MS);
+    while (!signal.aborted) {
+      try {
+        if (!record.take("poll")) {
+          this.#tell("another process of this data directory polls");
+          prepared = false;
+          await this.#wait(LEASE_WAIT_MS);
+          continue;
+        }
+        if (!prepared) {
+          await this.#prepare();
+          prepared = true;
+          log.info("polling Telegram");
+        }
+        await this.#poll();
+        if (this.#failures > 0) log.info("polling Telegram goes on");
+        this.#failures = 0;
+        this.#told = undefined;
+      } catch (error) {
+        if (!signal.aborted) await this.#fail(error);
+      }
+    }
+    clearInterval(renewal);
+    this.#attempt(() => record.release());
+  }
+
+  /** The config asks for polling, so a webhook of before goes. Updates that wait are kept. */
+  async #prepare(): Promise<void> {
+    await this.#call("deleteWebhook", { drop_pending_updates: false });
+  }
+
+  async #poll(): Promise<void> {
+    const { record, admit, clock, log } = this.#options;
+    const offset = record.offset();
+    const updates = await this.#call(
+      "getUpdates",
+      { ...(offset !== undefined && { offset }), timeout: POLL_SECONDS, allowed_updates: TELEGRAM_UPDATES },
+      POLL_TIMEOUT_MS,
+    );
+    if (!Array.isArray(updates)) throw new TelegramError(0, "the answer is no list of updates");
+    let next = offset;
+    for (const update of updates as unknown[]) {
+      const delivery = telegramDelivery(update, clock());
+      if (delivery === undefined) {
+        log.error("Telegram sent something that is no update");
+        continue;
+      }
+      await admit(delivery);
+      next = Math.max(next ?? 0, Number(delivery.id) + 1);
+    }
+    // Unconfirmed, the same would come at once, again and again.
+    if (updates.length > 0 && next === offset) {
+      throw new TelegramError(0, "the answer holds no update that can be read");
+    }
+    record.answered(updates.length > 0 ? next : undefined);
+  }
+
+  #call(method: string, parameters: object, timeoutMs?: number): Promise<unknown> {
+    const bounds = { signal: this.#stop.signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return this.#options.api.call(method, parameters, bounds);
+  }
+
+  /** Notes why no updates come in, and waits. */
+  async #fail(error: unknown): Promise<void> {
+    const { record, random } = this.#options;
+    this.#failures += 1;
+    const { code, detail, range, afterMs = 0 } = readFailure(error);
+    if (code !== undefined) this.#attempt(() => record.failed(code, detail));
+    this.#tell(detail, code);
+    const [first, longest] = range;
+    const full = Math.min(first * 2 ** Math.min(this.#failures - 1, 20), longest);
+    await this.#wait(Math.max(afterMs, full * (0.5 + random() / 2)));
+  }
+
+  /** Says a thing once, not at every attempt. */
+  #tell(why: string, code?: ErrorCode): void {
+    if (this.#told === why) return;
+    this.#told = why;
+    this.#options.log.warn("no updates of Telegram come in", { why, ...(code && { code }) });
+  }
+
+  async #wait(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+
+  /** A store that is locked or full for a moment ends neither the loop nor the process. */
+  #attempt(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error("the state of polling cannot be written", { error: String(error) });
+    }
+  }
+}
+
+interface Failure {
+  code?: ErrorCode;
+  detail: string;
+  range: readonly [first: number, longest: number];
+  /** Milliseconds that Telegram asks to wait. */
+  afterMs?: number;
+}
+
+function readFailure(error: unknown): Failure {
+  if (!(error instanceof TelegramError)) {
+    return {
+      code: "internal",
+      detail: `An update could not be recorded: ${String(error)}`,
+      range: NETWORK_WAIT_MS,
+    };
+  }
+  const { status, message, tokenRefused, retryAfterMs } = error;
+  if (tokenRefused) {
+    const detail = `Telegram refuses the bot token: ${message}.`;
+    return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT_MS };
+  }
+  // The description tells which: another poller, or a webhook that was set meanwhile.
+  if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT_MS };
+  const detail = `Telegram did not answer: ${message}.`;
+  return {
+    code: "telegram_unreachable",
+    detail,
+    range: NETWORK_WAIT_MS,
+    ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
+  };
+}

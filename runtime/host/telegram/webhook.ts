@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod/mini";
+import type { ErrorCode } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
+import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
+import type { IntakeRecord } from "./record.ts";
+
+/** How long it is left alone after a failure: doubling, from the first to the second. */
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 300_000;
+const RENEW_MS = 20_000;
+
+/** https://core.telegram.org/bots/api#webhookinfo */
+const webhookInfo = z.object({
+  url: z.string(),
+  pending_update_count: z.number(),
+  last_error_message: z.optional(z.string()),
+});
+
+/** What is told to Telegram, and with what. */
+export interface WebhookRegistrationOptions {
+  api: Pick<TelegramApi, "call">;
+  record: IntakeRecord;
+  url: string;
+  secret: string;
+  /** What the edge checks; updates would be refused where it is another one. */
+  checkedSecret: string | undefined;
+  log: Log;
+}
+
+/**
+ * Tells Telegram once where to deliver updates (https://core.telegram.org/bots/api#setwebhook), and asks
+ * from time to time whether they come through.
+ */
+export class WebhookRegistration {
+  readonly #options: WebhookRegistrationOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #told: string | undefined;
+
+  constructor(options: WebhookRegistrationOptions) {
+    this.#options = options;
+  }
+
+  /** Begins; what fails is tried again. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends what is under way. The webhook stays, so that Telegram keeps what comes meanwhile. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { record, log } = this.#options;
+    const { signal } = this.#stop;
+    let wait = FIRST_WAIT_MS;
+    let isSet = false;
+    while (!signal.aborted) {
+      try {
+        if (record.take("webhook")) {
+          if (!isSet) {
+            await this.#set();
+            isSet = true;
+            log.info("Telegram delivers to the webhook");
+          }
+          await this.#check();
+          record.answered();
+        }
+        this.#told = undefined;
+        wait = RENEW_MS;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#failed(error);
+        wait = isSet ? RENEW_MS : Math.min(wait * 2, LONGEST_WAIT_MS);
+      }
+      await sleep(wait, undefined, { signal }).catch(() => undefined);
+    }
+    try {
+      record.release();
+    } catch (error) {
+      log.error("the state of the webhook cannot be written", { error: String(error) });
+    }
+  }
+
+  async #set(): Promise<void> {
+    const { api, url, secret, checkedSecret } = this.#options;
+    if (secret !== checkedSecret) {
+      throw new TelegramError(400, "webhookSecret is not TELEGRAM_WEBHOOK_SECRET, which is checked here");
+    }
+    const parameters = { url, secret_token: secret, allowed_updates: TELEGRAM_UPDATES };
+    await api.call("setWebhook", parameters, { signal: this.#stop.signal });
+  }
+
+  /** Whether updates come through; one that somebody else has moved is not fought over. */
+  async #check(): Promise<void> {
+    const { api, url } = this.#options;
+    const answer = await api.call("getWebhookInfo", {}, { signal: this.#stop.signal });
+    const info = webhookInfo.parse(answer);
+    if (info.url !== url) {
+      throw new TelegramError(409, "the webhook was set to another address, or deleted, by somebody else");
+    }
+    if (info.pending_update_count > 0 && info.last_error_message !== undefined) {
+      throw new TelegramError(400, `Telegram cannot deliver: ${info.last_error_message}`);
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { record, log } = this.#options;
+    const detail = error instanceof Error ? error.message : "unknown error";
+    const code = failureCode(error);
+    if (this.#told !== detail) log.warn("no updates of Telegram come in", { code, why: detail });
+    this.#told = detail;
+    try {
+      record.failed(code, `${detail}.`);
+    } catch (cause) {
+      log.error("the state of the webhook cannot be written", { error: String(cause) });
+    }
+  }
+}
+
+function failureCode(error: unknown): ErrorCode {
+  if (!(error instanceof TelegramError)) return "internal";
+  if (error.tokenRefused) return "telegram_token_invalid";
+  if (error.status === 409) return "telegram_conflict";
+  return error.status === 400 ? "telegram_webhook_failed" : "telegram_unreachable";
+}

@@ -1,0 +1,63 @@
+// Runs once while the image is built, so that Node's compile cache holds all programs and a container starts without
+// compiling: https://nodejs.org/api/module.html#module-compile-cache
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { flushCompileCache } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { saveMemory } from "../process/modest.ts";
+import { readProcessSettings } from "../process/settings.ts";
+
+const APP = join(import.meta.dirname, "..");
+const LOOK_MS = 100;
+const MOST_LOOKS = 300;
+
+const home = mkdtempSync(join(tmpdir(), "warm-"));
+const { gatewayPort } = readProcessSettings(process.env);
+
+// 1. What is loaded on first use only, under the flags that a process has by then: compiled under others it does not
+// count. These modules do nothing by being loaded. What a start loads is among them, and is compiled anew below.
+saveMemory();
+for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
+flushCompileCache();
+
+// 2. The services, under the flags that they start with. The cache is written at the end of a process that ends by
+// itself.
+for (const service of ["supervisor/main.js", "host/main.js"]) {
+  const child = program(process.execArgv, service);
+  const ended = once(child, "exit");
+  let ready = false;
+  for (let look = 0; look < MOST_LOOKS && !ready && child.exitCode === null; look += 1) {
+    ready = await isReady();
+    await sleep(LOOK_MS);
+  }
+  // An image whose programs do not start is none.
+  if (!ready) throw new Error(`${service} did not get ready`);
+  child.kill("SIGTERM");
+  await ended;
+}
+
+// 3. The command line.
+for (const command of [
+  ["pairing", "list", "telegram"],
+  ["devices", "list"],
+  ["config", "get", "models"],
+  ["status"],
+]) {
+  await once(program([], "gateway/cli/main.js", ...command), "exit");
+}
+rmSync(home, { recursive: true });
+
+function program(flags: readonly string[], name: string, ...args: string[]): ChildProcess {
+  const env = { ...process.env, STEWARD_HOME: home };
+  return spawn(process.execPath, [...flags, join(APP, name), ...args], { env, stdio: "ignore" });
+}
+
+function isReady(): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${gatewayPort}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -1,0 +1,84 @@
+import type { Container, Response as PlatformResponse } from "@cloudflare/workers-types/index.ts";
+import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
+import { PORTS } from "../contract/names.ts";
+import type { PortRequest, SandboxPort } from "../edge/ports.ts";
+import type { Notes } from "./notes.ts";
+
+const STATUS_TIMEOUT_MS = 2_000;
+const UPGRADE_TIMEOUT_MS = 10_000;
+
+/** What {@link ContainerPorts} works with. */
+export interface ContainerPortsOptions {
+  /** Read at each use: the platform hands the object out anew. */
+  container(): Container;
+  notes: Notes;
+}
+
+/** The container's two servers, asked with the control token of its start. */
+export class ContainerPorts {
+  readonly #options: ContainerPortsOptions;
+
+  constructor(options: ContainerPortsOptions) {
+    this.#options = options;
+  }
+
+  /** Sends one request. Throws where the port does not listen or the time is over. */
+  async send(port: SandboxPort, request: PortRequest, timeoutMs: number): Promise<Response> {
+    return this.#server(port).fetch(`http://sandbox${request.path}`, {
+      method: request.method,
+      headers: {
+        ...this.#authorization(),
+        ...(request.body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(request.body !== undefined && { body: request.body }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  }
+
+  /** As {@link send} to the supervisor, with any method, headers and stream. */
+  async control(path: string, init: RequestInit, timeoutMs: number): Promise<Response> {
+    return this.#server("supervisor").fetch(`http://sandbox${path}`, {
+      ...init,
+      headers: { ...(init.headers as Record<string, string> | undefined), ...this.#authorization() },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  }
+
+  /** Asks the gateway for a WebSocket. Throws where the port does not listen; the answer may be a refusal. */
+  async upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse> {
+    // Ends the request only: a signal that fires later would end the open socket too.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), UPGRADE_TIMEOUT_MS);
+    try {
+      const response = await this.#server("gateway").fetch(`http://sandbox${path}`, {
+        headers: { ...headers, ...this.#authorization(), upgrade: "websocket" },
+        signal: late.signal,
+      });
+      return response as unknown as PlatformResponse;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // One object at run time; Node's and the platform's type packages describe its requests differently.
+  #server(port: SandboxPort): { fetch: typeof fetch } {
+    return this.#options.container().getTcpPort(PORTS[port]) as unknown as { fetch: typeof fetch };
+  }
+
+  #authorization(): Record<string, string> {
+    return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
+  }
+
+  /** What the supervisor says, `undefined` while it does not answer. */
+  async status(): Promise<SandboxStatus | undefined> {
+    try {
+      const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };
+      const response = await this.send("supervisor", request, STATUS_TIMEOUT_MS);
+      if (!response.ok) return undefined;
+      return { ...((await response.json()) as SandboxStatus), ...this.#options.notes.coldStart() };
+    } catch {
+      // Not listening yet: the container has only just been started.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
+import { DUTY_KEY, dayName, dutyOf, firstDay, withAwake } from "../contract/duty.ts";
+import type { Duty, DutyRecord } from "../contract/duty.ts";
+import type { Log } from "../contract/log.ts";
+import type { Clock } from "../edge/ports.ts";
+import type { Notes } from "./notes.ts";
+
+const NOTE = "duty";
+/** How old the bucket's record of a container that stays awake may become. */
+const PUBLISH_MS = 3_600_000;
+
+/** What {@link DutyCycle} works with. */
+export interface DutyCycleOptions {
+  bucket: R2Bucket;
+  notes: Notes;
+  /** `Infinity` for `never`. */
+  sleepAfterMs: number;
+  /** Keeps the object until the record is in the bucket. */
+  waitUntil(promise: Promise<unknown>): void;
+  clock: Clock;
+  log: Log;
+}
+
+interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "days"> {
+  /** Milliseconds since the epoch. */
+  since: number;
+  /** Up to here the run under way is counted; absent while the container sleeps. */
+  countedTo?: number | undefined;
+  /** What the bucket's record says, and of when. */
+  published?: { asleep: boolean; at: number };
+}
+
+/** How long the container is awake: noted while it runs, so that an evicted object goes on with it. */
+export class DutyCycle {
+  readonly #options: DutyCycleOptions;
+  #facts: Facts;
+  // One at a time, or an older record could overtake a newer one.
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: DutyCycleOptions) {
+    this.#options = options;
+    const { notes, clock } = options;
+    const sleepAfterMs = Number.isFinite(options.sleepAfterMs) ? options.sleepAfterMs : null;
+    const kept = JSON.parse(notes.read(NOTE) ?? "{}") as Partial<Facts>;
+    // With another wait before the sleep it is awake for other times.
+    const holds = kept.sleepAfterMs === sleepAfterMs;
+    this.#facts = holds ? (kept as Facts) : { since: clock(), sleepAfterMs, days: {} };
+    if (!holds) this.#note({});
+  }
+
+  /** A run begins. The end of one before it that nobody saw lies where that was last seen. */
+  begins(): void {
+    const now = this.#options.clock();
+    const { awakeMs, starts } = this.#facts.days[dayName(now)] ?? { awakeMs: 0, starts: 0 };
+    const days = { ...this.#facts.days, [dayName(now)]: { awakeMs, starts: starts + 1 } };
+    this.#note({ days, countedTo: now });
+  }
+
+  /** A run has ended. */
+  ends(): void {
+    if (this.#facts.countedTo !== undefined) this.#count();
+    this.#note({ countedTo: undefined });
+    this.#publish();
+  }
+
+  /** Counts up to now, and brings the bucket's record up to date where that is due. */
+  look(running: boolean): void {
+    if (running) this.#count();
+    this.#publish();
+  }
+
+  /** What it comes to. */
+  get duty(): Duty {
+    return dutyOf(this.#record, this.#options.clock());
+  }
+
+  #count(): void {
+    const now = this.#options.clock();
+    const { days, countedTo = now } = this.#facts;
+    const counted = Object.entries(withAwake(days, countedTo, now));
+    const kept = counted.filter(([name]) => name >= dayName(firstDay(now)));
+    this.#note({ days: Object.fromEntries(kept), countedTo: now });
+  }
+
+  get #record(): DutyRecord {
+    const { since, sleepAfterMs, days, countedTo } = this.#facts;
+    return {
+      version: 1,
+      since: new Date(since).toISOString(),
+      at: new Date(countedTo ?? this.#options.clock()).toISOString(),
+      asleep: countedTo === undefined,
+      sleepAfterMs,
+      days,
+    };
+  }
+
+  #publish(): void {
+    this.#last = this.#last.then(() => this.#put());
+    this.#options.waitUntil(this.#last);
+  }
+
+  // What fails is tried again at the next look: nothing depends on it but an estimate.
+  async #put(): Promise<void> {
+    const { bucket, clock, log } = this.#options;
+    if (!this.#isDue) return;
+    const record = this.#record;
+    const at = clock();
+    try {
+      const httpMetadata = { contentType: "application/json" };
+      await bucket.put(DUTY_KEY, JSON.stringify(record), { httpMetadata });
+      this.#note({ published: { asleep: record.asleep, at } });
+    } catch (error) {
+      log.warn("the time awake could not be published", { error: String(error) });
+    }
+  }
+
+  get #isDue(): boolean {
+    const { days, countedTo, published } = this.#facts;
+    // Nothing is told of a container that has never run.
+    if (published === undefined) return Object.keys(days).length > 0;
+    const asleep = countedTo === undefined;
+    return published.asleep !== asleep || (!asleep && this.#options.clock() - published.at >= PUBLISH_MS);
+  }
+
+  #note(changes: Partial<Facts>): void {
+    this.#facts = { ...this.#facts, ...changes };
+    this.#options.notes.write(NOTE, JSON.stringify(this.#facts));
+  }
+}

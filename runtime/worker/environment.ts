@@ -1,0 +1,37 @@
+import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
+import { readEdgeSettings, type EdgeSettings, type Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import type { AlertSender } from "../edge/alerts.ts";
+import type { Ledger, Sandbox } from "../edge/ports.ts";
+import type { BackupsDoor } from "./backups/remote.ts";
+
+/** The object's way in for a chat page: an answer with a WebSocket passes through `fetch` only. */
+export interface ChatDoor {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** What the Worker is bound to: text and secret variables beside the Durable Object namespace and the bucket. */
+export interface WorkerEnvironment {
+  SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor & BackupsDoor };
+  STATE: R2Bucket;
+  /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
+  VERSION?: { id: string };
+  /** Only where alerts go out by e-mail. */
+  ALERT_EMAIL?: SendEmail;
+}
+
+/** The Worker's variables and the settings read from them. Throws environment_invalid, naming every problem. */
+export function readWorker(env: WorkerEnvironment): { variables: Environment; settings: EdgeSettings } {
+  const texts = Object.entries(env).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  const variables = Object.fromEntries(texts);
+  const result = readEdgeSettings(variables);
+  if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
+  return { variables, settings: result.settings };
+}
+
+/** Returns the way to send an e-mail, where the Worker is bound to one. */
+export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSender["sendEmail"] {
+  return binding && ((email) => binding.send(email));
+}

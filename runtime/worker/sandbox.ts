@@ -1,0 +1,370 @@
+import type { Log } from "../contract/log.ts";
+import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
+import { DurableObject } from "cloudflare:workers";
+import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
+import type { SandboxStatus } from "../contract/control.ts";
+import type { Delivery } from "../contract/delivery.ts";
+import { gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
+import { StewardError, type ErrorCode } from "../contract/errors.ts";
+import { problem, problemResponse } from "../contract/problem.ts";
+import { createBroker } from "../edge/broker.ts";
+import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
+import type { AttemptResult } from "../edge/ledger/dispatcher.ts";
+import { deliverTo } from "../edge/ledger/deliver.ts";
+import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
+import { LedgerStore } from "../edge/ledger/store.ts";
+import type {
+  Admission,
+  Backups,
+  Ledger,
+  LedgerCounts,
+  LedgerPage,
+  LedgerQuery,
+  PortRequest,
+  ReplayResult,
+  Sandbox as SandboxPorts,
+  SandboxPort,
+} from "../edge/ports.ts";
+import { Alarm } from "./alarm.ts";
+import { AskAgain } from "./ask-again.ts";
+import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
+import { SandboxBackups } from "./backups/sandbox-backups.ts";
+import { ChatRelay } from "./chat-relay.ts";
+import { ContainerLife } from "./container-life.ts";
+import { ContainerPorts } from "./container-ports.ts";
+import { Deliveries } from "./deliveries.ts";
+import { DueSchedule } from "./due-schedule.ts";
+import { DutyCycle } from "./duty-cycle.ts";
+import { durableSql } from "./durable-sql.ts";
+import { emailOf, readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
+import { consoleLog } from "./log.ts";
+import { LastUse } from "./last-use.ts";
+import { Notes } from "./notes.ts";
+
+const READY_TIMEOUT_MS = 120_000;
+/** While events are open the object looks after them at least this often, even if it was evicted. */
+const GUARD_MS = 15_000;
+/** After a refused chat socket, as on a host. */
+const ASK_AGAIN_SECONDS = 5;
+/** Keeps an alarm that finds its work under way from calling itself without a pause. */
+const SHORTEST_ALARM_MS = 500;
+/** The backoff of a container that is to run always and ends again and again. */
+const KEEP_RUNNING = { firstMs: 1_000, longestMs: 60_000 };
+/** A container that is to run always is looked after this often, also by an object that was evicted. */
+const WATCH_MS = 5 * 60_000;
+
+/** Owns the container, records events and carries them to it. One object serves the whole deployment. */
+export class Sandbox
+  extends DurableObject<WorkerEnvironment>
+  implements Ledger, SandboxPorts, ChatDoor, BackupsDoor
+{
+  readonly #clock = Date.now;
+  readonly #log: Log;
+  readonly #notes: Notes;
+  readonly #store: LedgerStore;
+  readonly #backups: SandboxBackups;
+  readonly #duty: DutyCycle;
+  readonly #life: ContainerLife;
+  readonly #deliveries: Deliveries;
+  readonly #broker: (request: Request) => Promise<Response>;
+  readonly #chat: ChatRelay;
+  readonly #due: DueSchedule;
+  readonly #alarm: Alarm;
+  readonly #alerts: Alerts | undefined;
+  readonly #sleepAfterMs: number;
+  readonly #lastUse: LastUse;
+  /** When a container that is to run always is started again. */
+  readonly #restart = new AskAgain(KEEP_RUNNING);
+
+  constructor(ctx: DurableObjectState, env: WorkerEnvironment) {
+    super(ctx, env);
+    const sql = durableSql(ctx.storage);
+    const { variables, settings } = readWorker(env);
+    this.#log = consoleLog(variables);
+    this.#sleepAfterMs = settings.sleepAfterMs;
+    this.#notes = new Notes(sql);
+    this.#lastUse = new LastUse(this.#notes, this.#clock);
+    this.#store = new LedgerStore(sql);
+    const inside = { container: () => this.#container(), notes: this.#notes };
+    const ports = new ContainerPorts(inside);
+    this.#chat = new ChatRelay({
+      upgrade: (path, headers) => ports.upgrade(path, headers),
+      use: () => this.#use(),
+    });
+    const shared = { notes: this.#notes, clock: this.#clock, log: this.#log };
+    const stored = { bucket: env.STATE, waitUntil: (promise: Promise<unknown>) => ctx.waitUntil(promise) };
+    this.#backups = new SandboxBackups({
+      ...shared,
+      ...stored,
+      ports,
+      running: () => this.#life.running,
+      start: () => this.#life.whenRestored(),
+    });
+    this.#duty = new DutyCycle({ ...shared, ...stored, sleepAfterMs: settings.sleepAfterMs });
+    this.#life = new ContainerLife({
+      ...shared,
+      container: () => this.#container(),
+      environment: containerEnvironment(variables),
+      restorer: this.#backups.restorer,
+      duty: this.#duty,
+      recoverConfig: async (why) =>
+        settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
+      replaced: () => this.#backups.isCacheReplaced(),
+      leave: () => this.#backups.leave(),
+      onEnd: () => this.#schedule(),
+    });
+    this.#broker = createBroker({
+      environment: variables,
+      token: () => (this.#life.running ? (this.#notes.read("brokerToken") ?? "") : ""),
+      fetch: (url, init) => fetch(url, init),
+      log: this.#log,
+    });
+    this.#deliveries = new Deliveries({
+      store: this.#store,
+      deliver: (delivery) => this.#deliver(delivery),
+      whenReady: () => this.#life.whenReady(READY_TIMEOUT_MS),
+      wakeAt: (time) => this.#alarm.wakeAt(time),
+      clock: this.#clock,
+      log: this.#log,
+    });
+    this.#due = new DueSchedule({
+      notes: this.#notes,
+      peek: (request) => this.#life.peek(request),
+      clock: this.#clock,
+    });
+    this.#alarm = new Alarm({
+      storage: ctx.storage,
+      waitUntil: (promise) => ctx.waitUntil(promise),
+    });
+    this.#alerts =
+      settings.alerts &&
+      new Alerts({
+        settings: settings.alerts,
+        fetch: (input, init) => fetch(input, init),
+        sendEmail: emailOf(env),
+        neverSleeps: !Number.isFinite(this.#sleepAfterMs),
+        sandbox: {
+          status: () => this.#life.status(),
+          peek: (request, port) => this.#life.peek(request, port),
+        },
+        backups: this.#backups,
+        oldestEvent: () => this.#store.oldestOpen(),
+        memory: {
+          read: () => this.#notes.read("alerts"),
+          write: (text) => this.#notes.write("alerts", text),
+        },
+        clock: this.#clock,
+        log: this.#log,
+      });
+    void ctx.blockConcurrencyWhile(() => this.#alarm.load());
+  }
+
+  /** See {@link Ledger}. The alarm is set with the entry, so an evicted object comes back for it. */
+  async admit(event: Delivery): Promise<Admission> {
+    const duplicate = !this.#store.record(event);
+    this.#use();
+    const { state } = await this.#life.status();
+    this.ctx.waitUntil(this.#deliveries.run());
+    return { duplicate, ready: state === "ready" };
+  }
+
+  /** See {@link Ledger}. */
+  async counts(): Promise<LedgerCounts> {
+    return this.#store.counts();
+  }
+
+  /** See {@link Ledger}. */
+  async list(query: LedgerQuery): Promise<LedgerPage> {
+    return this.#store.list(query);
+  }
+
+  /** See {@link Ledger}. Starts a stopped container, as the event itself did. */
+  async replay(key: string): Promise<ReplayResult> {
+    const result = this.#store.replay(key, this.#clock());
+    if (result === "replayed") {
+      this.#use();
+      this.ctx.waitUntil(this.#deliveries.run());
+    }
+    return result;
+  }
+
+  /** See {@link SandboxPorts}. */
+  async status(): Promise<SandboxStatus> {
+    const status = await this.#life.status();
+    if (status.state === "ready" && this.#deliveries.recovered()) {
+      this.ctx.waitUntil(this.#deliveries.run());
+    }
+    // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
+    this.#schedule();
+    return { ...status, duty: this.#duty.duty };
+  }
+
+  /** See {@link SandboxPorts}. */
+  async wake(by: "visitor" | "operator"): Promise<boolean> {
+    // A container on its way down still runs, and its supervisor says that it is stopped.
+    const { state } = await this.#life.status();
+    if (state === "crash-looping" && by === "operator")
+      this.ctx.waitUntil(this.#life.whenReady(READY_TIMEOUT_MS));
+    if (state !== "stopped") return true;
+    if (by === "visitor" && !this.#notes.grantVisitor(this.#clock())) return false;
+    this.#start();
+    return true;
+  }
+
+  /** See {@link SandboxPorts}. The state is copied to the bucket first: a container that ends keeps none. */
+  async restart(): Promise<ErrorCode | undefined> {
+    try {
+      await this.#life.restart();
+    } catch (error) {
+      return error instanceof StewardError ? error.code : "gateway_unavailable";
+    }
+    this.#start();
+    return undefined;
+  }
+
+  /** See {@link SandboxPorts}. */
+  async request(port: SandboxPort, request: PortRequest): Promise<Response> {
+    const response = await this.#life.request(port, request);
+    this.#use();
+    return response;
+  }
+
+  /** See {@link SandboxPorts}. Not a use: a scrape every few seconds must not keep the container awake. */
+  async peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined> {
+    return this.#life.peek(request, port);
+  }
+
+  /**
+   * A request of the gateway to the broker, or a chat page's socket. For a page, a container that sleeps is woken as for
+   * a visitor, and the page asks again.
+   */
+  async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return this.#broker(request);
+    const { state, reason } = await this.status();
+    if (state === "ready") return this.#chat.open(request.headers);
+    const seconds = (await this.wake("visitor")) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;
+    const document = problem("gateway_unavailable", reason?.detail);
+    return problemResponse(document, { "retry-after": String(seconds) });
+  }
+
+  /** See {@link BackupsDoor}. */
+  async callBackups(method: keyof Backups, parameters: unknown[]): Promise<BackupsOutcome> {
+    const called = callBackups(this.#backups, method, parameters).finally(() => this.#schedule());
+    // A page that waited long enough goes away; the work is done all the same.
+    this.ctx.waitUntil(called);
+    return called;
+  }
+
+  /** Runs what is due: deliveries, the start for a schedule, a copy of the state, then sleep. */
+  async alarm(): Promise<void> {
+    this.#alarm.fired();
+    try {
+      await this.#runDue();
+    } catch (error) {
+      // Told and not thrown: the platform would try a few times more, and then nothing would come back for the events.
+      this.#log.error("the alarm's work failed", { error: String(error) });
+    }
+    this.#schedule();
+  }
+
+  async #runDue(): Promise<void> {
+    if (this.#alerts !== undefined) this.ctx.waitUntil(this.#alerts.look());
+    if (this.#life.running && (await this.#life.status()).state === "ready") this.#deliveries.recovered();
+    // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
+    await this.#deliveries.run();
+    if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
+      this.#log.info("a schedule is due");
+      this.#due.begun();
+      this.#start();
+    }
+    if (this.#isDown && this.#restart.at <= this.#clock()) {
+      this.#log.info("the container is to run always: it is started");
+      this.#restart.failed(this.#clock());
+      this.#start();
+    }
+    this.#life.stay();
+    this.#duty.look(this.#life.running);
+    if (this.#life.running) this.#backups.look();
+    // Asked again after the look and after the copy, which take a while: it may have come into use.
+    if (
+      this.#idle &&
+      !(await this.#due.look()) &&
+      this.#idle &&
+      (await this.#backups.leave()) &&
+      this.#idle
+    ) {
+      this.#chat.sleep();
+      await this.#life.stop();
+    }
+  }
+
+  get #idle(): boolean {
+    const expected = this.#store.hasOpen() && !this.#deliveries.failing;
+    const wanted = this.#life.starting || expected || this.#chat.answering || this.#backups.busy;
+    return this.#life.running && !wanted && this.#clock() - this.#lastUse.at >= this.#sleepAfterMs;
+  }
+
+  /** The container is to run always, and does not. */
+  get #isDown(): boolean {
+    return !Number.isFinite(this.#sleepAfterMs) && !this.#life.running && !this.#life.starting;
+  }
+
+  #start(): void {
+    this.#use();
+    this.ctx.waitUntil(this.#started());
+  }
+
+  async #started(): Promise<void> {
+    const { state } = await this.#life.whenReady(READY_TIMEOUT_MS);
+    if (state === "ready") this.#restart.recovered();
+    this.#use();
+  }
+
+  async #deliver(delivery: Delivery): Promise<AttemptResult> {
+    const result = await deliverTo(this.#life, delivery, this.#clock());
+    this.#use();
+    return result;
+  }
+
+  #container(): Container {
+    const { container } = this.ctx;
+    if (container === undefined) {
+      throw new StewardError("gateway_unavailable", "This Durable Object class is not container-enabled.");
+    }
+    return container;
+  }
+
+  /** Something of worth happened: the container stays awake for another while. */
+  #use(): void {
+    this.#lastUse.now();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#alerts !== undefined && (this.#life.running || this.#store.hasOpen() || this.#alerts.isOpen))
+      this.#alarm.wakeAt(this.#clock() + LOOK_EVERY_MS);
+    // A container that runs may have recovered; one that is stopped is started for its events with a growing pause.
+    const againAt = this.#life.running ? 0 : this.#deliveries.againAt;
+    if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, againAt));
+    const soon = this.#clock() + SHORTEST_ALARM_MS;
+    const dueAt = this.#life.running ? undefined : this.#due.startAt;
+    if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, soon));
+    if (this.#isDown) this.#alarm.wakeAt(Math.max(this.#restart.at, soon));
+    if (!this.#life.running) return;
+    if (!Number.isFinite(this.#sleepAfterMs)) this.#alarm.wakeAt(this.#clock() + WATCH_MS);
+    this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
+    if (Number.isFinite(this.#sleepAfterMs))
+      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));
+  }
+}
+
+/** The container's variables. Its keys are replaced at each start, where the Worker can be reached by it. */
+function containerEnvironment(variables: Environment): Record<string, string> {
+  const { PUBLIC_ORIGIN: origin } = variables;
+  return {
+    ...gatewayEnvironment(variables),
+    [AWAIT_RESTORE_VARIABLE]: "true",
+    ...(origin && { [BROKER_VARIABLE]: `${origin}${BROKER_PATH}` }),
+  };
+}

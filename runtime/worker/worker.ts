@@ -1,0 +1,76 @@
+import { ATTESTATION_KEY_VARIABLE, attestationOf } from "../contract/attestation.ts";
+import { AGENT, FROM_SOURCE } from "../contract/names.ts";
+import { StewardError } from "../contract/errors.ts";
+import { ROUTES } from "../contract/routes.ts";
+import { BUNDLE_VARIABLE } from "../contract/variables.ts";
+import { createClosedEdge, createEdge } from "../edge/app.ts";
+import { live } from "../edge/home-route.ts";
+import { accessIdentity } from "../edge/identity.ts";
+import { remoteBackups } from "./backups/remote.ts";
+import { opensChat, proxyChat } from "./chat-proxy.ts";
+import { emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
+import { consoleLog } from "./log.ts";
+
+export { Sandbox } from "./sandbox.ts";
+
+type Edge = ReturnType<typeof createEdge>;
+
+// One isolate serves one version, so its edge, with the identity gateway's keys, is built once.
+let edge: Edge | undefined;
+
+function buildEdge(env: WorkerEnvironment): Edge {
+  const { variables, settings } = readWorker(env);
+  // A stub belongs to the request that made it, so each call gets its own.
+  const object = () => env.SANDBOX.getByName(AGENT);
+  return createEdge({
+    settings,
+    bundle: variables[BUNDLE_VARIABLE] ?? FROM_SOURCE,
+    workerVersion: env.VERSION?.id,
+    attestation: attestationOf(variables),
+    stackKey: variables[ATTESTATION_KEY_VARIABLE],
+    ledger: {
+      admit: (event) => object().admit(event),
+      counts: () => object().counts(),
+      list: (query) => object().list(query),
+      replay: (key) => object().replay(key),
+    },
+    sandbox: {
+      status: () => object().status(),
+      wake: (by) => object().wake(by),
+      restart: () => object().restart(),
+      request: (port, request) => object().request(port, request),
+      peek: (request, port) => object().peek(request, port),
+    },
+    backups: remoteBackups(object),
+    broker: async (request) => {
+      const answer = await object().fetch(request);
+      // Its own headers cannot be changed.
+      return new Response(answer.body, answer);
+    },
+    sendEmail: emailOf(env),
+    identify: accessIdentity({ teamDomain: settings.teamDomain, audience: settings.audience }),
+    clock: Date.now,
+    log: consoleLog(variables),
+  });
+}
+
+/** Watches ask this all the time, and it says no more than that the Worker runs: nothing is built or matched for it. */
+function asksWhetherAlive({ method, url }: Request): boolean {
+  return method === ROUTES.live.method && new URL(url).pathname === ROUTES.live.path;
+}
+
+export default {
+  /** Answers a request to the Worker: https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
+  async fetch(request: Request, env: WorkerEnvironment): Promise<Response> {
+    if (asksWhetherAlive(request)) return live();
+    try {
+      edge ??= buildEdge(env);
+    } catch (error) {
+      if (error instanceof StewardError) return createClosedEdge(error).fetch(request);
+      throw error;
+    }
+    if (opensChat(request)) return proxyChat(request, env.SANDBOX.getByName(AGENT));
+    // Cloudflare sets it itself: https://developers.cloudflare.com/fundamentals/reference/http-headers/#cf-connecting-ip
+    return edge.fetch(request, { clientAddress: request.headers.get("cf-connecting-ip") ?? undefined });
+  },
+};
