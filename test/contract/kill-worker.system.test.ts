@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
 import { underKills } from "../support/kills.ts";
 import { startedAs, runs } from "../support/measure.ts";
@@ -40,8 +41,8 @@ test(
         async revive() {
           if (machineIsGone) await worker.resume();
           url = await worker.origin();
-          // A visitor; the events that wait wake it as well.
-          await fetch(url);
+          // Strangers may wake it a few times an hour only, and perhaps no event waits.
+          await fetch(`${url}${ROUTES.admin.path}`, { headers: { ...headers, accept: "text/html" } });
           await answersState(url, "ready");
         },
       },
