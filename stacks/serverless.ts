@@ -1,31 +1,33 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
 import { baseMonth } from "../infra/bundle/base.ts";
 import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../infra/bundle/compatibility.ts";
+import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
+import { Readiness } from "../infra/readiness/readiness.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { ConfigCheck } from "../infra/secrets/config-check.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
-import { Readiness } from "../infra/readiness/readiness.ts";
 import { AccessGate } from "../infra/serverless/access-gate.ts";
 import { ContainerApplication } from "../infra/serverless/container-application.ts";
-import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
+import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
+import { type CostInputs, dollars, monthlyCost } from "../infra/serverless/cost.ts";
+import { type DutyReading, readDuty } from "../infra/serverless/duty.ts";
+import { MigrationPlan } from "../infra/serverless/migrations.ts";
+import { readModules } from "../infra/serverless/modules.ts";
 import { checkPermissions } from "../infra/serverless/permission-check.ts";
 import { permissionsOf } from "../infra/serverless/permissions.ts";
 import { PushedImage } from "../infra/serverless/pushed-image.ts";
-import { readModules } from "../infra/serverless/modules.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { Worker } from "../infra/serverless/worker.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
+import { askForMissingVariables } from "./config-variables.ts";
 import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
-import { askForMissingVariables } from "./config-variables.ts";
 import { warnOfPublicDiscordApp } from "./discord-app.ts";
-import { estimateCost } from "./estimate.ts";
 import type { StackOutputs } from "./outputs.ts";
 
 /** https://developers.cloudflare.com/containers/platform-details/image-management/ */
@@ -185,4 +187,27 @@ function discordApp(config: ServerlessConfig): RegistrationsArgs["discord"] {
   const { DISCORD_BOT_TOKEN: botToken } = runtime.secrets;
   if (botToken === undefined || applicationId === undefined || publicKey === undefined) return undefined;
   return { botToken, applicationId, publicKey };
+}
+
+/** The estimate of a serverless stack, from what it has measured where it is up. */
+function estimateCost(config: ServerlessConfig, bucketName: string): CostEstimate {
+  const { accountId, instanceType, sleepAfter, expectedAwakeHours: awakeHours } = config;
+  const access = { accountId, ...cloudflareAccess(stackSource()) };
+  const duty = readDuty({ ...access, bucketName, now: Date.now() });
+  const inputs = { instanceType, sleepAfter, ...(awakeHours !== undefined && { awakeHours }) };
+  void duty.then((reading) => warnOverBudget(config, inputs, reading));
+  return new CostEstimate("cost", { ...inputs, duty });
+}
+
+/** Told and not refused, unlike what is expected: what is written to a bot holds up no update of it. */
+function warnOverBudget(
+  { monthlyBudget }: ServerlessConfig,
+  inputs: CostInputs,
+  { measured }: DutyReading,
+): void {
+  if (monthlyBudget === undefined || measured === undefined) return;
+  const cost = monthlyCost({ ...inputs, measured });
+  if (cost <= monthlyBudget) return;
+  const amounts = `about ${dollars(cost)} a month, above steward:monthlyBudget (${dollars(monthlyBudget)})`;
+  void pulumi.log.warn(`As it is used, the stack costs ${amounts}.`);
 }

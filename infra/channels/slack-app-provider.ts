@@ -1,6 +1,12 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { configureEndpoints } from "./endpoints.ts";
-import { askSlack, callSlack, type SlackAppAccess } from "./slack-api.ts";
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import { configureEndpoints, slackRoot } from "./endpoints.ts";
+import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+
+const INVALID = { code: "slack_config_token_invalid", ...ERRORS.slack_config_token_invalid };
+const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
+const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
+const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
 /**
  * The dynamic provider of `SlackApp`. Pulumi serialises what is reachable from here into the stack's state, so
@@ -9,7 +15,7 @@ import { askSlack, callSlack, type SlackAppAccess } from "./slack-api.ts";
  */
 
 /** An app, and what it has to be. */
-export interface SlackAppInputs extends SlackAppAccess {
+interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
 }
@@ -68,4 +74,54 @@ function holds(found: unknown, wanted: unknown): boolean {
   return Object.entries(wanted).every(([key, value]) =>
     holds((found as Record<string, unknown>)[key], value),
   );
+}
+
+/** An app, and what may change it. */
+interface SlackAppAccess {
+  /** As its page shows it: A, then letters and digits. */
+  appId: string;
+  /** An app configuration token, good for twelve hours: https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests#config-tokens */
+  configToken: string;
+}
+
+/** What Slack said; `refused` where it does not take the token. */
+type SlackAnswer = { refused: true } | { refused: false; body: Record<string, unknown> };
+
+/** Calls a method of the App Manifest API: https://docs.slack.dev/reference/methods#apps.manifest */
+async function askSlack(
+  { appId, configToken }: SlackAppAccess,
+  method: string,
+  parameters: object = {},
+): Promise<SlackAnswer> {
+  const headers = { authorization: `Bearer ${configToken}` };
+  const body = { app_id: appId, ...parameters };
+  const answer = await askPlatform("POST", `${slackRoot()}/${method}`, headers, body);
+  if (answer.status === 0 || answer.status >= 500) {
+    throw knownError(UNREACHABLE, `Slack did not answer ${method}`);
+  }
+  const fields = fieldsOf(answer.body);
+  if (fields["ok"] === true) return { refused: false, body: fields };
+  const error = String(fields["error"] ?? answer.status);
+  if (TOKEN_ERRORS.includes(error)) return { refused: true };
+  throw knownError(REFUSED, `Slack does not take ${method}: ${[error, ...problemsOf(fields)].join("; ")}`);
+}
+
+/** As {@link askSlack}; a token that Slack does not take is an error. */
+async function callSlack(
+  access: SlackAppAccess,
+  method: string,
+  parameters: object = {},
+): Promise<Record<string, unknown>> {
+  const answer = await askSlack(access, method, parameters);
+  if (answer.refused) throw knownError(INVALID, "Slack refuses the app configuration token");
+  return answer.body;
+}
+
+/** What is wrong with a manifest, each with the place in it. */
+function problemsOf({ errors }: Record<string, unknown>): string[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.map((error: unknown) => {
+    const { pointer = "", message = "" } = fieldsOf(error);
+    return `${String(pointer)} ${String(message)}`.trim();
+  });
 }

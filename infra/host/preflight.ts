@@ -1,11 +1,17 @@
+import { statfs } from "node:fs/promises";
+import { type Reason, StewardError } from "../../runtime/contract/errors.ts";
+import { CONFIG_FILE, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { dockerAvailable } from "../shell/docker.ts";
-import { StewardError, type Reason } from "../../runtime/contract/errors.ts";
-import { configProblems } from "./preflight/config.ts";
+import { run } from "../shell/process.ts";
 import { dataProblems } from "./preflight/data.ts";
-import { lookAt, type HostPlan } from "./preflight/engine.ts";
+import { type Host, type HostPlan, lookAt } from "./preflight/engine.ts";
 import { portProblems } from "./preflight/port.ts";
 import { problemOf } from "./preflight/problem.ts";
-import { roomProblems } from "./preflight/room.ts";
+
+const MIB = 1024 * 1024;
+
+/** Many times what a config comes to. */
+const MOST_BYTES = 1 << 20;
 
 const LOCAL =
   "Start it (systemctl start docker), be in the group docker, or set steward:docker to the engine's address.";
@@ -48,4 +54,63 @@ function formatted(problems: readonly Reason[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ code, detail, fix }) => [`  ${code}: ${detail}`, `    fix: ${fix}`]);
   return [`The host cannot take this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
+}
+
+/** The config that runs would not start under what is about to be deployed. */
+async function configProblems(plan: HostPlan, { container }: Host): Promise<Reason[]> {
+  const { judgeConfig, environment: env } = plan;
+  if (judgeConfig === undefined || container?.running !== true) return [];
+  const file = `${DATA_DIRECTORY}/${CONFIG_FILE}`;
+  const { code, stdout } = await run(
+    "docker",
+    ["exec", container.id, "head", `--bytes=${MOST_BYTES}`, file],
+    { env },
+  );
+  // Not there yet, or not to be read: the start tells what is wrong with it.
+  const problem = code === 0 ? judgeConfig(stdout) : undefined;
+  return problem === undefined ? [] : [problem];
+}
+
+/** Less memory, processors or disk than the configuration counts on. */
+async function roomProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
+  const disks = host.local ? [host.rootDirectory, ...(plan.directory ? [plan.directory] : [])] : [];
+  const problems = await Promise.all(disks.map((disk) => diskProblem(disk, plan)));
+  return [...memoryProblem(plan, host), ...cpuProblem(plan, host), ...problems.flat()];
+}
+
+function memoryProblem({ memoryMiB }: HostPlan, { memoryBytes }: Host): Reason[] {
+  const has = Math.floor(memoryBytes / MIB);
+  if (has >= memoryMiB) return [];
+  return [
+    problemOf(
+      "host_memory_short",
+      `The container may use ${memoryMiB} MiB, and the engine's machine has ${has} MiB.`,
+      "Lower the limit (pulumi config set steward:memoryMiB <MiB>), or give the machine more memory.",
+    ),
+  ];
+}
+
+/** Docker refuses a container that may use more than there is, in the middle of an update. */
+function cpuProblem({ cpus }: HostPlan, host: Host): Reason[] {
+  if (host.cpus >= Number(cpus)) return [];
+  return [
+    problemOf(
+      "host_cpus_short",
+      `The container may use ${cpus} processors, and the engine's machine has ${host.cpus}.`,
+      "Lower the limit (pulumi config set steward:cpus <number>), or give the machine more processors.",
+    ),
+  ];
+}
+
+async function diskProblem(directory: string, { diskMiB }: HostPlan): Promise<Reason[]> {
+  const { bavail, bsize } = await statfs(directory).catch(() => ({ bavail: Infinity, bsize: 1 }));
+  const free = Math.floor((bavail * bsize) / MIB);
+  if (free >= diskMiB) return [];
+  return [
+    problemOf(
+      "host_disk_short",
+      `The disk of ${directory} has ${free} MiB free, and ${diskMiB} MiB are asked for.`,
+      "Free space (docker system df shows what the engine holds), or lower steward:diskMiB.",
+    ),
+  ];
 }

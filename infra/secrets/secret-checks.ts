@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { SecretCheck } from "./secret-check.ts";
+import { secretCheckProvider } from "./secret-check-provider.ts";
 import { TRIALS, type TriedVariable } from "./trial.ts";
 
 /** Arguments of {@link SecretChecks}. */
@@ -32,4 +32,19 @@ function isTried(variable: string): variable is TriedVariable {
 
 function nameOf(variable: TriedVariable): string {
   return variable.toLowerCase().replaceAll("_", "-");
+}
+
+/** Arguments of {@link SecretCheck}. */
+interface SecretCheckArgs {
+  variable: TriedVariable;
+  /** A Pulumi secret. */
+  value: pulumi.Output<string>;
+}
+
+/** A secret that its platform has taken. It stands for nothing there: it keeps which value was tried. */
+class SecretCheck extends pulumi.dynamic.Resource {
+  constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
+    const secret = { ...opts, additionalSecretOutputs: ["value"] };
+    super(secretCheckProvider, name, { ...args }, secret, "secrets", "SecretCheck");
+  }
 }

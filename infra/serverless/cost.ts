@@ -1,5 +1,5 @@
 import { parseDuration } from "../../runtime/contract/duration.ts";
-import { measuredOver, type Duty } from "../../runtime/contract/duty.ts";
+import { type Duty, measuredOver } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 import { ALLOWANCES, INSTANCES, OBJECT_GB, PRICES } from "./prices.ts";
 

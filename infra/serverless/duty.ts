@@ -1,5 +1,4 @@
-import { DUTY_KEY, dutyOf, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
-import { dutyRecord } from "../../runtime/contract/duty-record.ts";
+import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
 import { readInAccount, type AccountAccess } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 

@@ -1,9 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cloudflare from "./cloudflare.ts";
-import { migrationSteps, type Migration, type MigrationStep } from "./migration-list.ts";
+import type { PlannedMigrations } from "./migration-changes.ts";
+import { type Migration, type MigrationStep, migrationSteps } from "./migration-list.ts";
+import { migrationPlanProvider } from "./migration-plan-provider.ts";
 
 /** Arguments of {@link Migrations}. */
-export interface MigrationsArgs {
+interface MigrationsArgs {
   accountId: string;
   worker: cloudflare.Worker;
   /** A list that `checkMigrations` finds nothing wrong with. */
@@ -94,4 +96,15 @@ function moduleText(classes: readonly string[]): string {
     "export default { fetch: () => new Response('A new version is being deployed.', init) };",
     "",
   ].join("\n");
+}
+
+/**
+ * What is going to happen to the Worker's classes, as lines of every preview and update; a change that would
+ * lose them stops both. It stands for nothing in the account: it keeps what was deployed. Let the Worker depend on it.
+ */
+export class MigrationPlan extends pulumi.dynamic.Resource {
+  constructor(name: string, args: PlannedMigrations, opts?: pulumi.CustomResourceOptions) {
+    const { workerName, migrations } = args;
+    super(migrationPlanProvider, name, { workerName, migrations }, opts, "serverless", "MigrationPlan");
+  }
 }

@@ -4,11 +4,15 @@ import { AGENT } from "../../runtime/contract/names.ts";
 import { docker } from "../shell/docker.ts";
 import { run, tail } from "../shell/process.ts";
 import type { InstanceType } from "./container-api.ts";
-import { requireFit, type ImageSize } from "./image-fit.ts";
-import { withRegistryLogin, type RegistryAccount } from "./registry-login.ts";
+import { INSTANCES } from "./prices.ts";
+import { type RegistryAccount, withRegistryLogin } from "./registry-login.ts";
+
+const MB = 1_000_000;
+const LAYER_BYTES = 16 * 1024 * 1024;
+const SPARE = 1.1;
 
 /** What is pushed where. */
-export interface ImagePush extends RegistryAccount {
+interface ImagePush extends RegistryAccount {
   /** An image that the engine has. */
   image: string;
   /** What it is called at the registry. */
@@ -69,4 +73,29 @@ function failure(registry: string, words: string): StewardError {
   return REFUSAL.test(words)
     ? new StewardError("registry_refused", `${registry} refuses the push: ${words}`)
     : new StewardError("image_push_failed", `The push to ${registry} failed: ${words}`);
+}
+
+/** What decides whether an image can run. */
+interface ImageSize {
+  /** Bytes of all layers, unpacked. */
+  bytes: number;
+  layers: number;
+}
+
+/**
+ * Refuses an image that the instance type's disk does not hold, by the rule of Cloudflare's own command line
+ * (`ensureImageFitsLimits` in https://github.com/cloudflare/workers-sdk): a tenth more than its size, and 16 MiB a layer.
+ *
+ * @throws StewardError `image_too_large`, with the smallest type that holds it.
+ */
+function requireFit(size: ImageSize, instanceType: InstanceType): void {
+  const needed = Math.ceil(size.bytes * SPARE + size.layers * LAYER_BYTES);
+  const disk = (type: InstanceType): number => INSTANCES[type].diskGB * 1_000 * MB;
+  if (needed <= disk(instanceType)) return;
+  const fitting = (Object.keys(INSTANCES) as InstanceType[]).find((type) => needed <= disk(type));
+  const way = fitting === undefined ? "no type holds it" : `the smallest that holds it is ${fitting}`;
+  throw new StewardError(
+    "image_too_large",
+    `The image needs ${Math.ceil(needed / MB)} MB of disk (${size.layers} layers), and ${instanceType} has ${disk(instanceType) / MB} MB; ${way}`,
+  );
 }

@@ -5,8 +5,7 @@ import type { Identify, IdentityDecision } from "./identity.ts";
 import { PER_MINUTE } from "./limits.ts";
 import type { Clock } from "./ports.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { signInUrl } from "./sign-in/next.ts";
-import type { SignIn } from "./sign-in/route.ts";
+import { type SignIn, signInUrl } from "./sign-in/route.ts";
 import { createSessions, SESSION_COOKIE } from "./sign-in/session.ts";
 
 /** Settings of {@link adminTokenAccess}. */

@@ -15,18 +15,18 @@ import {
   type AccessVariables,
 } from "./access.ts";
 import { addAdminPages } from "./admin/routes.ts";
-import { discordInteractions } from "./admission/discord-route.ts";
-import { slackEvents } from "./admission/slack-route.ts";
-import { telegramUpdates } from "./admission/telegram-route.ts";
+import { discordInteractions } from "./admission/discord.ts";
+import { slackEvents } from "./admission/slack.ts";
+import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
-import { chat, chatSocket } from "./chat-route.ts";
+import { chat, chatSocket } from "./chat.ts";
 import { debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
 import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
-import { metricsJson, metricsText } from "./metrics-routes.ts";
+import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
@@ -40,7 +40,7 @@ import {
   tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
-import { showSignIn, signIn as signInWith, signOut, type SignIn } from "./sign-in/route.ts";
+import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in/route.ts";
 
 /** What the edge works with. */
 export interface EdgeOptions {

@@ -1,10 +1,18 @@
 import type { Handler } from "hono";
+import { backupsText, madeText, wholeText } from "../contract/backup-text.ts";
+import type { CliResult } from "../contract/control.ts";
+import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { readOperation, splitWords } from "../contract/operations.ts";
-import { askToContinue, mayBeForged, type AccessVariables } from "./access.ts";
-import { runBackupCommand } from "./backups/commands.ts";
-import { operate } from "./operate.ts";
+import { type AccessVariables, askToContinue, mayBeForged } from "./access.ts";
+import { operate, within } from "./operate.ts";
 import type { Backups, Sandbox } from "./ports.ts";
+
+/** An archive of some size, and where it is stopped a container's start before. */
+const LIMIT_MS = 60_000;
+/** As of the other commands whose time is over. */
+const TIMED_OUT = 124;
+const GOES_ON = `It takes longer than ${LIMIT_MS / 1_000} seconds, and goes on in the background.`;
 
 /**
  * `GET /debug/cli?cmd=`: runs one line of the allow-list in the container, with the gateway up or down;
@@ -26,4 +34,46 @@ export function debugCli(sandbox: Sandbox, backups: Backups, log: Log): Handler<
     context.header("cache-control", "no-store");
     return context.json({ command, ...result });
   };
+}
+
+/**
+ * Runs `backup list|create|verify` on the copies of this deployment, in the form of the command line. On the
+ * serverless stack they lie in the bucket, where the container's own command line does not see them.
+ */
+async function runBackupCommand(backups: Backups, args: readonly string[]): Promise<CliResult> {
+  const json = args.includes("--json");
+  try {
+    const { value, text } = await within(LIMIT_MS, answer(backups, args));
+    return { exitCode: 0, stdout: json ? asJson(value) : `${text}\n`, stderr: "" };
+  } catch (error) {
+    if (!(error instanceof StewardError)) throw error;
+    const { code, detail, fix } = error.reason;
+    const late = code === "command_timed_out";
+    const message = late ? GOES_ON : detail;
+    return {
+      exitCode: late ? TIMED_OUT : 1,
+      stdout: json ? asJson({ error: { code, message, fix } }) : "",
+      stderr: `${message}\nFix: ${fix}\n`,
+    };
+  }
+}
+
+async function answer(
+  backups: Backups,
+  [, verb, id = ""]: readonly string[],
+): Promise<{ value: unknown; text: string }> {
+  if (verb === "create") {
+    const manifest = await backups.create();
+    return { value: manifest, text: madeText(manifest) };
+  }
+  if (verb === "verify") {
+    const report = await backups.verify(id);
+    return { value: report, text: wholeText(report) };
+  }
+  const list = await backups.list();
+  return { value: { backups: list }, text: backupsText(list) };
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,10 +1,31 @@
-import type { GatewayStatus, SandboxStatus } from "../contract/control.ts";
+import type { Handler } from "hono";
+import type { GatewayStatus, SandboxState, SandboxStatus } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Ledger, LedgerCounts, Sandbox } from "./ports.ts";
 
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const STATES: readonly SandboxState[] = ["stopped", "starting", "ready", "crash-looping"];
+
+/** `GET /_admin/api/metrics`: every figure as JSON. */
+export function metricsJson(ledger: Ledger, sandbox: Sandbox): Handler {
+  return async function handleMetricsJson(context) {
+    return context.json(await readMetrics(ledger, sandbox));
+  };
+}
+
+/** `GET /metrics`: the same figures for Prometheus. */
+export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
+  return async function handleMetricsText(context) {
+    const text = exposition(await readMetrics(ledger, sandbox));
+    return context.body(text, 200, { "content-type": EXPOSITION_TYPE });
+  };
+}
+
 /** What is measured of a deployment. */
-export interface Metrics {
+interface Metrics {
   version: string;
   ledger: LedgerCounts;
   sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs">;
@@ -16,7 +37,7 @@ export interface Metrics {
 }
 
 /** Reads all figures. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
-export async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
+async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
   const [counts, { state, since, restarts, coldStartMs }, details] = await Promise.all([
     ledger.counts(),
     sandbox.status(),
@@ -39,4 +60,108 @@ function gatewayMetrics(details: GatewayStatus): NonNullable<Metrics["gateway"]>
     channels: channels.map(({ platform, state }) => ({ platform, state })),
     models: models.map(({ id, state }) => ({ id, state })),
   };
+}
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** One metric with its samples; one without samples is left out. */
+interface Family {
+  name: string;
+  type: "counter" | "gauge";
+  help: string;
+  samples: readonly Sample[];
+}
+
+/** The figures in Prometheus's text format. Units are base units: seconds, not milliseconds. */
+function exposition(metrics: Metrics): string {
+  return [...edgeFamilies(metrics), ...gatewayFamilies(metrics.gateway)]
+    .filter(({ samples }) => samples.length > 0)
+    .map(formatFamily)
+    .join("");
+}
+
+function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
+  const { state, restarts, coldStartMs } = sandbox;
+  return [
+    gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
+    gauge(
+      "ledger_entries",
+      "Events in the ledger by state; settled ones are kept seven days.",
+      Object.entries(ledger).map(([name, count]) => [{ state: name }, count]),
+    ),
+    gauge(
+      "sandbox_state",
+      "1 for the state that the sandbox is in.",
+      STATES.map((name) => [{ state: name }, name === state ? 1 : 0]),
+    ),
+    counter("gateway_restarts_total", "Restarts after a crash since the container's start.", [
+      [{}, restarts],
+    ]),
+    gauge(
+      "cold_start_seconds",
+      "From the container's last start to the gateway's first answer.",
+      coldStartMs === undefined ? [] : [[{}, coldStartMs / 1_000]],
+    ),
+  ];
+}
+
+function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
+  if (gateway === undefined) return [];
+  const { counts, schedules, usage, channels, models } = gateway;
+  const used = (read: (one: (typeof usage)[number]) => number, labels: Labels = {}): Sample[] =>
+    [...new Set(usage.map(({ model }) => model))].map((model) => [
+      { model, ...labels },
+      usage.filter((one) => one.model === model).reduce((sum, one) => sum + read(one), 0),
+    ]);
+  const ready = (state: string): number => (state === "ready" ? 1 : 0);
+  return [
+    counter("answers_total", "Events that were answered.", [[{}, counts.answered]]),
+    gauge("answers_active", "Events that are being answered.", [[{}, counts.active]]),
+    gauge("conversations", "Conversations that are kept.", [[{}, counts.conversations]]),
+    gauge("messages", "Messages that are kept.", [[{}, counts.messages]]),
+    gauge("schedules", "Schedules.", [[{}, schedules.count]]),
+    gauge("schedules_missed", "Runs missed in the last seven days.", [[{}, schedules.missed]]),
+    gauge(
+      "channel_ready",
+      "1 while the chat platform works.",
+      channels.map(({ platform, state }) => [{ platform }, ready(state)]),
+    ),
+    gauge(
+      "model_ready",
+      "1 while the model answers.",
+      models.map(({ id, state }) => [{ model: id }, ready(state)]),
+    ),
+    gauge(
+      "model_requests_7d",
+      "Requests on the last seven days with any.",
+      used((one) => one.requests),
+    ),
+    gauge("model_tokens_7d", "Tokens on the last seven days with any.", [
+      ...used((one) => one.inputTokens, { direction: "input" }),
+      ...used((one) => one.outputTokens, { direction: "output" }),
+    ]),
+  ];
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `steward_${name}`, type: "gauge", help, samples };
+}
+
+function counter(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `steward_${name}`, type: "counter", help, samples };
+}
+
+function formatFamily({ name, type, help, samples }: Family): string {
+  const lines = samples.map(([labels, value]) => `${name}${formatLabels(labels)} ${value}`);
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
+}
+
+function formatLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

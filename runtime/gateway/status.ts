@@ -1,16 +1,21 @@
-import type { ChannelHealth, GatewayStatus } from "../contract/control.ts";
+import type { Config } from "../contract/config/index.ts";
+import type { ChannelHealth, GatewayStatus, UsageReport } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
+import { type ModelPrice, publishedPrice } from "../contract/prices.ts";
 import type { ConfigReload } from "./config/reload.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
+import { DAY_MS, dayOf } from "./models/usage.ts";
 import type { Parts } from "./parts.ts";
 import type { Schedules } from "./schedules/schedules.ts";
 import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
 
+const DAYS = 30;
+
 const USAGE_DAYS = 7;
 
 /** What the status is read from. */
-export interface StatusSources {
+interface StatusSources {
   /** ISO 8601: when the gateway became ready. */
   since: string;
   parts(): Parts;
@@ -57,4 +62,33 @@ function limited({ parts, stores, clock }: StatusSources): number {
 function withLastEvent(health: ChannelHealth, deliveries: Deliveries): ChannelHealth {
   const at = deliveries.lastEventAt(health.platform);
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
+}
+
+/** What was said and what it took, by day. `now` is in milliseconds since the epoch. */
+export function usageReport(
+  { sessions, usage }: Pick<Stores, "sessions" | "usage">,
+  config: Config,
+  now: number,
+): UsageReport {
+  const days = Array.from({ length: DAYS }, (_, index) => dayOf(now - (DAYS - 1 - index) * DAY_MS));
+  const first = dayOf(now - (DAYS - 1) * DAY_MS);
+  const models = usage.since(first);
+  return {
+    days,
+    messages: sessions.daysSince(first),
+    models,
+    prices: pricesOf(new Set(models.map(({ model }) => model)), config.models.prices),
+  };
+}
+
+/** The config's own price goes before the published one: it may be what was agreed upon. */
+function pricesOf(
+  models: ReadonlySet<string>,
+  own: Readonly<Record<string, ModelPrice>>,
+): Record<string, ModelPrice> {
+  const known = [...models].flatMap((model): [string, ModelPrice][] => {
+    const price = own[model] ?? publishedPrice(model);
+    return price === undefined ? [] : [[model, price]];
+  });
+  return Object.fromEntries(known);
 }

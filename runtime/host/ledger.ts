@@ -1,11 +1,11 @@
 import type { SandboxStatus } from "../contract/control.ts";
+import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../contract/log.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
-import { Arrivals } from "./arrivals.ts";
 import type { NodeSql } from "./sqlite.ts";
 
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
@@ -14,7 +14,7 @@ const CONCURRENCY = 128;
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** What {@link createLedger} works with. */
-export interface LedgerOptions {
+interface LedgerOptions {
   sql: NodeSql;
   supervisor: Pick<Supervisor, "onChange" | "needed"> & { status(): Pick<SandboxStatus, "state"> };
   sandbox: Pick<Sandbox, "request">;
@@ -76,4 +76,45 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
       await dispatcher.stop();
     },
   };
+}
+
+interface Arrival {
+  event: Delivery;
+  /** `true` where the event is new. */
+  recorded(isNew: boolean): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Records events. Those that arrive in the same turn of the event loop, mostly while the disk is waited for,
+ * share one transaction and so one wait for the disk; none is reported before it is over.
+ */
+class Arrivals {
+  readonly #sql: NodeSql;
+  readonly #store: LedgerStore;
+  #waiting: Arrival[] = [];
+
+  constructor(sql: NodeSql, store: LedgerStore) {
+    this.#sql = sql;
+    this.#store = store;
+  }
+
+  /** Resolves when the event is on disk: `false` where its id was known. Rejects where it could not be stored. */
+  record(event: Delivery): Promise<boolean> {
+    return new Promise((recorded, failed) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#commit());
+      this.#waiting.push({ event, recorded, failed });
+    });
+  }
+
+  #commit(): void {
+    const arrivals = this.#waiting;
+    this.#waiting = [];
+    try {
+      const isNew = this.#sql.transaction(() => arrivals.map(({ event }) => this.#store.record(event)));
+      for (const [index, { recorded }] of arrivals.entries()) recorded(isNew[index] ?? false);
+    } catch (error) {
+      for (const { failed } of arrivals) failed(error);
+    }
+  }
 }

@@ -1,12 +1,19 @@
-import { CONTROL_ROUTES } from "../contract/control.ts";
-import { StewardError, type ErrorCode } from "../contract/errors.ts";
+import {
+  CONFIG_TEXTS,
+  type ConfigRefusal,
+  type ConfigTextKind,
+  CONTROL_ROUTES,
+} from "../contract/control.ts";
+import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../contract/token.ts";
-import { beginAfresh, readConfigFile, replaceConfigFile } from "./config-routes.ts";
 import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
 import type { Supervisor } from "./supervisor.ts";
+
+const REFUSED = 422;
+const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 
 const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
 /** Characters of the longest body with the words of a line. */
@@ -88,4 +95,39 @@ function readWords(body: string): string[] {
 function refusal(code: ErrorCode, detail?: string): ControlAnswer {
   const document = problem(code, detail);
   return { status: document.status, value: document };
+}
+
+/** `GET /config-file`. */
+async function readConfigFile(supervisor: Supervisor, query: URLSearchParams) {
+  const kind = (query.get("as") ?? "file") as ConfigTextKind;
+  if (!CONFIG_TEXTS.includes(kind)) {
+    throw new StewardError("query_invalid", `as: not one of ${CONFIG_TEXTS.join(", ")}`);
+  }
+  return { status: 200, value: (await supervisor.editConfig()).read(kind) };
+}
+
+/** `PUT /config-file`. */
+async function replaceConfigFile(supervisor: Supervisor, query: URLSearchParams, text: string) {
+  const options = {
+    expected: readExpected(query),
+    unchecked: query.get("unchecked") === "true",
+    write: query.get("write") !== "false",
+  };
+  const result = await (await supervisor.editConfig()).replace(text, options);
+  if (!("problems" in result)) return { status: 200, value: result };
+  const refusal: ConfigRefusal = result;
+  return { status: REFUSED, value: { ...problem("config_invalid", undefined, REFUSED), ...refusal } };
+}
+
+/** `POST /config-file/fresh`. */
+async function beginAfresh(supervisor: Supervisor, query: URLSearchParams) {
+  (await supervisor.editConfig()).remove(readExpected(query));
+  supervisor.restart();
+  return { status: 202, value: supervisor.status() };
+}
+
+function readExpected(query: URLSearchParams): string {
+  const expected = query.get("expected") ?? "";
+  if (EXPECTED.test(expected)) return expected;
+  throw new StewardError("query_invalid", "expected: neither a sha256 nor none");
 }

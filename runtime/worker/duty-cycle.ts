@@ -1,6 +1,13 @@
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
-import { DUTY_KEY, dayName, dutyOf, firstDay, withAwake } from "../contract/duty.ts";
-import type { Duty, DutyRecord } from "../contract/duty.ts";
+import {
+  dayName,
+  type Duty,
+  DUTY_KEY,
+  dutyOf,
+  type DutyRecord,
+  firstDay,
+  withAwake,
+} from "../contract/duty.ts";
 import type { Log } from "../contract/log.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Notes } from "./notes.ts";

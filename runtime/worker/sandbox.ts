@@ -30,7 +30,7 @@ import { Alarm } from "./alarm.ts";
 import { AskAgain } from "./ask-again.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
 import { SandboxBackups } from "./backups/sandbox-backups.ts";
-import { ChatRelay } from "./chat-relay.ts";
+import { ChatRelay } from "./chat.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
 import { Deliveries } from "./deliveries.ts";

@@ -7,7 +7,7 @@ import { createClosedEdge, createEdge } from "../edge/app.ts";
 import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { remoteBackups } from "./backups/remote.ts";
-import { opensChat, proxyChat } from "./chat-proxy.ts";
+import { opensChat, proxyChat } from "./chat.ts";
 import { emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 import { consoleLog } from "./log.ts";
 

@@ -2,16 +2,22 @@
  * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
  * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
  */
+import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
+import { isSeq, parseDocument } from "yaml";
 import { plannedChanges } from "../../infra/serverless/migration-changes.ts";
+import type { Migration } from "../../infra/serverless/migration-list.ts";
+import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
-import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { serverlessSettings } from "./deployed/config.ts";
-import { openDeployed, type DeployedStack } from "./deployed/stack.ts";
-import { previewSettings } from "./migrate/preview.ts";
-import { readSettingsFile, replaceSettings, withMigration } from "./migrate/settings-file.ts";
 import type { ServerlessConfig } from "../config.ts";
+import { serverlessSettings } from "./deployed/config.ts";
+import { type DeployedStack, openDeployed } from "./deployed/stack.ts";
+import { type PlannedStep, stepsOf } from "./deployed/steps.ts";
+import { settingsFileOf } from "./settings.ts";
 
 const SCRIPT = "npm run migrate --";
 const NOT_ACCEPTED = 2;
@@ -103,3 +109,62 @@ function address(present: ServerlessConfig, planned: ServerlessConfig): string[]
 }
 
 await runCommand(SCRIPT, main);
+
+/** Previews the stack as if these were its settings, and lists what an update would do. The stack's own stay as they are. */
+async function previewSettings(
+  stack: Stack,
+  settings: string,
+  onOutput: (text: string) => void,
+): Promise<PlannedStep[]> {
+  const steps: PlannedStep[] = [];
+  const onEvent = (event: EngineEvent): void => void steps.push(...stepsOf(event));
+  const dir = await mkdtemp(path.join(tmpdir(), "steward-migrate-"));
+  try {
+    const configFile = path.join(dir, "settings.yaml");
+    await writeFile(configFile, settings, { mode: 0o600 });
+    await stack.preview({ configFile, color: "never", onOutput, onEvent });
+    return steps;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** A stack's settings, `Pulumi.<stack>.yaml`. */
+interface SettingsFile {
+  file: string;
+  text: string;
+}
+
+/** Reads the settings of a stack from where the project keeps them. */
+async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFile> {
+  const { stackConfigDir = "." } = (await workspace.projectSettings()) as { stackConfigDir?: string };
+  const file = settingsFileOf(name, path.join(workspace.workDir, stackConfigDir));
+  return { file, text: await readFile(file, "utf8") };
+}
+
+/** The settings with the Worker's new name and a further migration; comments and everything else stay. */
+function withMigration(
+  text: string,
+  workerName: string,
+  migrations: readonly Migration[],
+  next: Migration,
+): string {
+  const settings = parseDocument(text);
+  settings.setIn(["config", "steward:workerName"], workerName);
+  const key = ["config", "steward:migrations"];
+  // `pulumi config set` stores a list as a text, and a stack without the key has the default one.
+  if (isSeq(settings.getIn(key))) settings.addIn(key, settings.createNode(next));
+  else settings.setIn(key, settings.createNode([...migrations, next]));
+  return settings.toString({ lineWidth: 0 });
+}
+
+/** Replaces the settings, unless somebody has edited them meanwhile. */
+async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
+  if ((await readFile(file, "utf8")) !== former) {
+    throw new Error(`${file} was edited meanwhile. Fix: look at the change, and run the command again`);
+  }
+  const temporary = `${file}.${process.pid}.tmp`;
+  await writeFile(temporary, text, { flush: true });
+  await chmod(temporary, (await stat(file)).mode);
+  await rename(temporary, file);
+}

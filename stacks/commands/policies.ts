@@ -2,12 +2,19 @@
  * `npm run policies`: the policy pack on the preview of a stack, which changes nothing. Ends with 1 if a mandatory
  * rule is broken. With `--publish-dir` the pack alone. See `npm run policies -- --help`.
  */
+import { mkdir, readdir } from "node:fs/promises";
+import path from "node:path";
 import { Argument } from "commander";
-import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
+import { type CommandOutput, commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
+import { run, tail } from "../../infra/shell/process.ts";
+import { buildPolicyPack } from "../../policies/build.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
-import { preparePublication } from "./policies/publish.ts";
+
+/** What a folder that this has made before holds; another one is somebody's own. */
+const MADE = new Set(["PulumiPolicy.yaml", "index.cjs", "package.json", "package-lock.json", "node_modules"]);
+const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
 const SCRIPT = "npm run policies --";
 
@@ -36,3 +43,27 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 }
 
 await runCommand(SCRIPT, main);
+
+/**
+ * Makes the policy pack in a folder, with its packages from the registry: it runs from wherever the folder is, and
+ * `pulumi policy publish` takes it from there.
+ *
+ * @returns what to do with it, for people.
+ */
+async function preparePublication(folder: string, say: (line: string) => void): Promise<string> {
+  const target = path.resolve(folder);
+  await mkdir(target, { recursive: true });
+  const foreign = (await readdir(target)).filter((name) => !MADE.has(name));
+  if (foreign.length > 0) {
+    throw new Error(`${folder} holds ${foreign.sort().join(", ")}. Fix: give a new or an empty folder`);
+  }
+  await buildPolicyPack(target);
+  say("installing the pack's packages");
+  const installed = await run("npm", INSTALL, { cwd: target });
+  if (installed.code !== 0) {
+    throw new Error(
+      `npm install failed in ${folder}: ${tail(installed, 5)}. Fix: reach the package registry once`,
+    );
+  }
+  return `The pack is in ${target}. To publish it: cd ${target} && pulumi policy publish <organization>`;
+}

@@ -11,7 +11,7 @@ import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { openDeployed, type DeployedStack } from "./deployed/stack.ts";
 import type { PlannedStep } from "./deployed/steps.ts";
 import { deployedBuild } from "./promotion/deployed.ts";
-import { promotionOf, requireReachable, type Promotion } from "./promotion/promotion.ts";
+import { type Promotion, promotionOf, requireReachable } from "./promotion/promotion.ts";
 import { causeOf } from "../../infra/shell/cause.ts";
 import { backUp } from "./rollout/backup.ts";
 import { EXIT, readOptions, SCRIPT, type RolloutOptions } from "./rollout/options.ts";

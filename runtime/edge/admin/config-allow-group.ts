@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { AccessVariables } from "../access.ts";
-import { configReviewPage, nothingToMendPage } from "../pages/config-review.ts";
+import { configReviewPage, nothingToMendPage } from "./config-review.ts";
 import { readQuery } from "../query.ts";
 import type { Sandbox } from "../ports.ts";
 import { attempt } from "./attempt.ts";

@@ -2,7 +2,7 @@ import type { Handler } from "hono";
 import { StewardError } from "../../contract/errors.ts";
 import type { AccessVariables } from "../access.ts";
 import { lastGood } from "../backups/last-good.ts";
-import { configReviewPage, nothingToMendPage } from "../pages/config-review.ts";
+import { configReviewPage, nothingToMendPage } from "./config-review.ts";
 import type { Backups, Sandbox } from "../ports.ts";
 import { attempt } from "./attempt.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";

@@ -1,9 +1,12 @@
 import type { Handler } from "hono";
+import { html } from "hono/html";
+import type { SandboxStatus } from "../../contract/control.ts";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import { contentSecurityPolicy } from "../pages/layout.ts";
-import { restartPage } from "../pages/restart.ts";
+import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { reasonBox, stateLine } from "../pages/home.ts";
+import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
 import type { Sandbox } from "../ports.ts";
 import { attempt } from "./attempt.ts";
 import { flashQuery } from "./flash.ts";
@@ -26,4 +29,19 @@ export function restartGateway(sandbox: Sandbox, log: Log): Handler<AccessVariab
     const { value: failed, problem } = await attempt(LIMIT_MS, sandbox.restart());
     return context.redirect(`${ROUTES.admin.path}${flashQuery("restarting", failed ?? problem?.code)}`, 303);
   };
+}
+
+/** The page of `/_admin/restart`: what a restart does, and the button. */
+function restartPage({ visitor, status }: { visitor: Visitor; status: SandboxStatus }): Markup {
+  const form = html`<p>
+      The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.
+    </p>
+    <form method="post" action="${ROUTES.restart.path}">
+      <button type="submit">Restart the gateway</button>
+    </form>`;
+  return adminFrame(
+    { title: "Restart", visitor },
+    html`${stateLine(status)} ${reasonBox(status.reason)} ${form}
+      <p><a href="${ROUTES.admin.path}">Back to the overview</a></p>`,
+  );
 }

@@ -3,21 +3,20 @@ import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
-import { createBackup, restoreBackup, verifyBackup } from "./backup-actions.ts";
-import { confirmRestore, showBackups } from "./backup-pages.ts";
-import { showChannels } from "./channels-route.ts";
+import { confirmRestore, createBackup, restoreBackup, showBackups, verifyBackup } from "./backups.ts";
+import { showChannels } from "./channels.ts";
 import { allowGroup } from "./config-allow-group.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
 import { goBackToLastGood } from "./config-last-good.ts";
 import { confirmFresh, freshConfig, mendConfig } from "./config-repairs.ts";
-import { revokeDevice, settleRequests, wakeForDevices } from "./device-actions.ts";
-import { showDevices } from "./devices-route.ts";
-import { replayFromPage, showLedger } from "./ledger-pages.ts";
-import { showConfig, showLogs } from "./container-pages.ts";
+import { revokeDevice, settleRequests, showDevices, wakeForDevices } from "./devices.ts";
+import { replayFromPage, showLedger } from "./ledger.ts";
+import { showConfig } from "./config.ts";
+import { showLogs } from "./logs.ts";
 import { confirmRestart, restartGateway } from "./restart.ts";
-import { showOverview } from "./overview-route.ts";
-import { showSessions } from "./sessions-route.ts";
-import { showUsage } from "./usage-route.ts";
+import { showOverview } from "./overview.ts";
+import { showSessions } from "./sessions.ts";
+import { showUsage } from "./usage.ts";
 
 /** What the pages work with. */
 export interface AdminOptions {

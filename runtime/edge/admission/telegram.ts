@@ -1,5 +1,10 @@
 import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { sameToken } from "../../contract/token.ts";
+import type { Clock } from "../ports.ts";
+import { parseJsonObject, readJsonText } from "./body.ts";
+import type { WebhookOptions } from "./webhook.ts";
 
 /** The kinds of updates that carry a message: https://core.telegram.org/bots/api#update */
 const MESSAGE_KINDS = ["message", "edited_message", "channel_post", "edited_channel_post"] as const;
@@ -11,6 +16,45 @@ const message = z.looseObject({
 });
 
 const update = z.looseObject({ update_id: z.int() });
+
+const SECRET_HEADER = "x-telegram-bot-api-secret-token";
+const encoder = new TextEncoder();
+
+/** What {@link telegramUpdates} works with. */
+interface TelegramUpdatesOptions {
+  secret: string | undefined;
+  clock: Clock;
+}
+
+/**
+ * Reads Telegram's updates. Telegram signs nothing: it repeats the secret that `setWebhook` was given
+ * in a header (https://core.telegram.org/bots/api#setwebhook).
+ */
+export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): WebhookOptions["read"] {
+  return async function readTelegramRequest(request) {
+    const text = await readJsonText(request);
+    if (secret === undefined) {
+      throw new StewardError("channel_not_configured", "TELEGRAM_WEBHOOK_SECRET is not set.");
+    }
+    if (!(await sameSecret(request.headers.get(SECRET_HEADER), secret))) {
+      throw new StewardError("signature_invalid", "The secret token is not the one that was set.");
+    }
+    const delivery = telegramDelivery(parseJsonObject(text), clock());
+    if (delivery === undefined) throw new StewardError("body_invalid", "The body is not an update.");
+    return { kind: "event", delivery };
+  };
+}
+
+// Digests have one length, so that the time of the comparison does not tell the secret's.
+async function sameSecret(given: string | null, expected: string): Promise<boolean> {
+  const [a, b] = await Promise.all([digest(given ?? ""), digest(expected)]);
+  return sameToken(a, b);
+}
+
+async function digest(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 /**
  * The delivery of an update, `undefined` where it is none. Its id is the `update_id`, which Telegram

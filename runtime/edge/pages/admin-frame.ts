@@ -5,7 +5,7 @@ import { DONE, type Flash } from "../admin/flash.ts";
 import type { Identity } from "../identity.ts";
 import { reasonBox } from "./home.ts";
 import { page, type Markup } from "./layout.ts";
-import { signOutForm } from "./sign-in.ts";
+import { signOutForm } from "../sign-in/route.ts";
 
 /** Who looks, and whether this service holds the session, so that it offers to end it. */
 export interface Visitor {

@@ -1,17 +1,19 @@
 import type { Config } from "../../contract/config/index.ts";
 import { parseDuration } from "../../contract/duration.ts";
+import { ERRORS } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
-import { ModelRefusal, type Model } from "../models/model.ts";
-import { isResetDue } from "../sessions/reset.ts";
+import { localTime } from "../local-time.ts";
+import { type Model, ModelRefusal } from "../models/model.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { instructions } from "./instructions.ts";
+import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
-import { refusalText, timeoutText } from "./refusals.ts";
 import { rightsOf } from "./rights.ts";
 import { Run } from "./run.ts";
-import type { Limits } from "./limits.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 /** A timer of Node that is longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -19,7 +21,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 
 /** What an agent works with. */
-export interface AgentOptions {
+interface AgentOptions {
   config: Config;
   model: Model;
   sessions: Sessions;
@@ -142,4 +144,42 @@ export class Agent {
     const model = this.#metered(question);
     return new Run({ ...options, ...prompt, model, question, may, tools, signal, onText }).answer();
   }
+}
+
+/** What the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
+function refusalText({ code, message, tooLong }: ModelRefusal): string {
+  if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
+  const { title, fix } = ERRORS[code];
+  return `I cannot answer: ${title} (${message}). ${fix}`;
+}
+
+/** Where the answer took longer than `agent.timeout`. */
+function timeoutText(timeout: string): string {
+  return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
+}
+
+/**
+ * Whether a session begins anew with a message that comes now. It does where the daily time lies between
+ * the last message and this one, or where that was too long ago. Times in milliseconds since the epoch.
+ */
+export function isResetDue(
+  rules: Config["sessions"]["reset"],
+  lastAt: number | undefined,
+  now: number,
+): boolean {
+  if (lastAt === undefined) return false;
+  const { dailyAt, timezone = "UTC", idle } = rules;
+  if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
+  if (dailyAt === undefined || now <= lastAt) return false;
+  if (now - lastAt >= 2 * DAY_MS) return true;
+  // The day begins at that time by the clock on the wall, so a change to summer time needs no sum.
+  return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
+}
+
+/** The date by the wall's clock; before the daily time it is still the day before. */
+function dayOf(at: number, dailyAt: string, timeZone: string): string {
+  // That locale writes YYYY-MM-DD HH:MM.
+  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
+  if (time >= dailyAt) return date;
+  return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

@@ -11,7 +11,7 @@ import type { Sessions } from "../sessions/store.ts";
 import { textWith } from "./attachments.ts";
 import { Conversations } from "./conversations.ts";
 import type { DeliveryRecords } from "./records.ts";
-import { dismiss, Replies, type Asked } from "./replies.ts";
+import { type Asked, dismiss, Replies } from "./replies.ts";
 
 /** What events are taken up with. */
 export interface EventsOptions {

@@ -2,19 +2,21 @@ import type { Delivery, DeliveryOutcome, Platform } from "../../contract/deliver
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
-import { conversationOf, type Channel, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
 import { readMessages } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import { send } from "./outgoing.ts";
 import type { DeliveryRecord, DeliveryRecords } from "./records.ts";
-import { showTyping } from "./typing.ts";
+
+/** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
+const REFRESH_MS = 6_000;
 
 /** Says why no reply comes yet. The message stays with the edge, which tries it again. */
 const RATE_LIMITED_TEXT =
   "The model provider's rate limit is reached, so my answer takes longer. I have your message and answer it as soon as the limit allows, usually within a few minutes.";
 
 /** What replies are made with. */
-export interface RepliesOptions {
+interface RepliesOptions {
   records: DeliveryRecords;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -28,7 +30,7 @@ export interface Asked extends InboundMessage {
 }
 
 /** Where replies go out and who makes them. */
-export interface ReplyContext {
+interface ReplyContext {
   platform: Platform;
   channel: Channel;
   agent: Pick<Agent, "answer">;
@@ -195,4 +197,13 @@ function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
 function outcomeOf(id: string, owner: string, refused: string | undefined): DeliveryOutcome {
   const note = refused ?? (id === owner ? undefined : `answered together with ${owner}`);
   return { outcome: "answered", ...(note !== undefined && { note }) };
+}
+
+/** Shows that an answer is being made, until the function that it gives is called. */
+function showTyping(channel: Pick<Channel, "typing">, target: ReplyTarget): () => void {
+  if (channel.typing === undefined) return () => {};
+  const show = (): void => void channel.typing?.(target).catch(() => undefined);
+  show();
+  const timer = setInterval(show, REFRESH_MS).unref();
+  return () => clearInterval(timer);
 }

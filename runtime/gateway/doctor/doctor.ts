@@ -1,9 +1,30 @@
-import { checkConfigFile } from "./config.ts";
-import { checkDisk } from "./disk.ts";
-import type { DoctorOptions, Finding } from "./finding.ts";
+import { existsSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { missingCredentials } from "../../contract/config/credentials.ts";
+import { formatConfigProblems } from "../../contract/config/index.ts";
+import { readConfigText, secretsOf } from "../../contract/config/text.ts";
+import type { GatewayStatus } from "../../contract/control.ts";
+import { wholeReading } from "../../process/config-check.ts";
+import { storeFailure } from "../../process/database.ts";
+import { pairedFileSchema, pendingFileSchema } from "../devices/files.ts";
+import { approvedSchema, requestsSchema } from "../pairing/files.ts";
+import { readStore } from "../store-file.ts";
+import { type DoctorOptions, type Finding, fine, wrong } from "./finding.ts";
 import { checkRights } from "./rights.ts";
-import { checkRunning, type RunningGateway } from "./running.ts";
-import { checkStores } from "./stores.ts";
+import { setAsideFiles } from "./set-aside.ts";
+
+/** The JSON stores, by how their names end. */
+const JSON_STORES = {
+  "-pairing.json": requestsSchema,
+  "-allowFrom.json": approvedSchema,
+  "pending.json": pendingFileSchema,
+  "paired.json": pairedFileSchema,
+} as const;
+
+const MEBIBYTE = 1024 * 1024;
+const LITTLE = 256 * MEBIBYTE;
+const NONE = 16 * MEBIBYTE;
 
 /** Looks at everything that can be wrong on this machine. Changes nothing. */
 export async function examine(options: DoctorOptions, running: RunningGateway): Promise<Finding[]> {
@@ -14,4 +35,108 @@ export async function examine(options: DoctorOptions, running: RunningGateway): 
     ...checkDisk(options),
     ...checkRunning(running),
   ];
+}
+
+/** The config file: valid, its variables set, no secret in plain text; and the environment beside it. */
+async function checkConfigFile({ settings, environment, redact }: DoctorOptions): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const path = settings.configPath;
+  if (environment["TELEGRAM_DM_POLICY"]) findings.push(wrong("environment", "problem", "dm_policy_set"));
+  if (!existsSync(path)) {
+    const detail = `There is no config file at ${path}; the gateway's next start writes it.`;
+    return [...findings, wrong("config", "warning", "config_missing", detail)];
+  }
+  const { value, result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
+  if (result.ok) {
+    findings.push(fine("config", `${path} is valid`));
+    for (const [platform, missing] of Object.entries(missingCredentials(environment))) {
+      const detail = `${platform} stays off: ${missing.join(" and ")} is not set.`;
+      findings.push(wrong("credentials", "warning", "credentials_incomplete", detail));
+    }
+  } else {
+    const report = redact(formatConfigProblems(path, result.problems));
+    findings.push(wrong("config", "problem", "config_invalid", report));
+  }
+  const plain = secretsOf(value).filter(({ secret }) => typeof secret === "string");
+  for (const { path: at } of plain) {
+    findings.push(
+      wrong("secrets", "warning", "secret_in_plain", `${at} stands in the config file in plain text.`),
+    );
+  }
+  return findings;
+}
+
+/** Whether there is room for what comes. */
+function checkDisk({ settings }: DoctorOptions): Finding[] {
+  if (!existsSync(settings.home)) return [];
+  const { bavail, bsize } = statfsSync(settings.home);
+  const free = bavail * bsize;
+  const detail = `${Math.floor(free / MEBIBYTE)} MiB are free at ${settings.home}.`;
+  if (free >= LITTLE) return [fine("disk", detail)];
+  return [wrong("disk", free < NONE ? "problem" : "warning", "disk_full", detail)];
+}
+
+/** What the doctor is told of the running gateway. */
+interface RunningGateway {
+  url: string;
+  ready: boolean;
+  details?: GatewayStatus;
+}
+
+/** Whether the gateway is up, and what it says is wrong. */
+function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
+  if (!ready) return [wrong("gateway", "warning", "gateway_unavailable", `No answer at ${url}.`)];
+  const findings = [fine("gateway", `Ready at ${url}`)];
+  if (details === undefined) return findings;
+  const { config, channels, models, model } = details;
+  const told = [
+    { check: "config", reason: config.problem },
+    ...channels.map(({ platform, reason }) => ({ check: `channel ${platform}`, reason })),
+    ...(models.length > 0 ? models : [model]).map(({ id, reason }) => ({ check: `model ${id}`, reason })),
+  ];
+  for (const { check, reason } of told) {
+    if (reason !== undefined) findings.push({ check, state: "problem", ...reason });
+  }
+  return findings;
+}
+
+/** state.db as a whole, the JSON stores, and what was set aside. Nothing is changed by looking. */
+function checkStores({ settings }: DoctorOptions): Finding[] {
+  const { home } = settings;
+  const aside = setAsideFiles(home).map((path) =>
+    wrong(
+      "stores",
+      "warning",
+      "store_corrupt",
+      `${path} could not be read and was set aside; delete it when done.`,
+    ),
+  );
+  const stores = ["credentials", "devices"].flatMap((name) => checkJson(join(home, name)));
+  return [checkDatabase(join(home, "state.db")), ...stores, ...aside];
+}
+
+function checkDatabase(path: string): Finding {
+  if (!existsSync(path)) return fine("state.db", "Not there yet; the gateway makes it");
+  try {
+    using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+    const said = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+    if (said === "ok") return fine("state.db", `${path} is whole`);
+  } catch (error) {
+    const failure = storeFailure(error, path);
+    if (failure === undefined) throw error;
+    return wrong("state.db", "problem", failure.code, failure.message);
+  }
+  return wrong("state.db", "problem", "store_corrupt", `${path} is corrupt.`);
+}
+
+function checkJson(directory: string): Finding[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory).flatMap((name) => {
+    const [, schema] = Object.entries(JSON_STORES).find(([end]) => name.endsWith(end)) ?? [];
+    if (schema === undefined) return [];
+    const path = join(directory, name);
+    const reading = readStore<unknown>(path, schema);
+    if (reading.ok) return [fine("stores", `${path} is readable`)];
+    return [wrong("stores", "problem", "store_corrupt", `${path} is not a store (${reading.problem}).`)];
+  });
 }

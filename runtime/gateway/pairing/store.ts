@@ -3,9 +3,14 @@ import { join } from "node:path";
 import type { Platform } from "../../contract/delivery.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
-import { newPairingCode } from "./code.ts";
+import { randomBytes } from "../../process/random.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
-import { approvedSchema, requestsSchema, type PairingRequest } from "./files.ts";
+import { approvedSchema, type PairingRequest, requestsSchema } from "./files.ts";
+
+/** Letters that nobody mistakes for a digit or for each other when a code is read out: no I, L, O. */
+const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
+const LENGTH = 8;
+const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
 /** A code that was forgotten must not open the door later. */
 const LIFE_MS = 3_600_000;
@@ -113,4 +118,15 @@ export class PairingStore {
     ensureDirectory(this.#directory);
     return withLock(join(this.#directory, `${this.#options.channel}.lock`), work);
   }
+}
+
+/** A pairing code: 8 uppercase letters, about 36 bits from the cryptographic source. */
+export function newPairingCode(): string {
+  let code = "";
+  while (code.length < LENGTH) {
+    // A byte from the incomplete last round would make the first letters likelier.
+    const [byte = 255] = randomBytes(1);
+    if (byte < FAIR_BYTES) code += LETTERS.charAt(byte % LETTERS.length);
+  }
+  return code;
 }

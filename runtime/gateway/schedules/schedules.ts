@@ -1,12 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
+import type { Schedule } from "../../contract/config/schedules.ts";
 import type { SchedulesHealth } from "../../contract/control.ts";
+import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
-import { failureNote, isoTime, requestOf, retryWait } from "./attempt.ts";
-import type { Say } from "./say.ts";
+import { isStoreError } from "../../process/database.ts";
+import { RetryableError } from "../failure.ts";
+import type { Say, SayRequest } from "./say.ts";
 import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule } from "./store.ts";
-import { syncSchedules } from "./sync.ts";
 import { dueAfter, overdue } from "./times.ts";
+import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, wantedSchedules } from "./wanted.ts";
+
+/** A time in the config that passed no longer ago than this is run for: a deployment takes a while. */
+const JUST_NOW_MS = 10 * 60_000;
+
+/** Later than this, the agent is told that its question is late. */
+const LATE_MS = 60_000;
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 10 * 60_000;
 
 /** The command line writes the table too, and the system's clock may be set: neither tells. */
 const LOOK_EVERY_MS = 2_000;
@@ -20,7 +31,7 @@ const SET_BACK_MS = 60_000;
 const GIVE_UP_MS = 3_600_000;
 
 /** What schedules work with. */
-export interface SchedulesOptions {
+interface SchedulesOptions {
   store: ScheduleStore;
   say: Say;
   /** Milliseconds since the epoch. */
@@ -201,4 +212,70 @@ export class Schedules {
       store.end(run, "failed", `failed: ${failureNote(error)}`, clock());
     }
   }
+}
+
+/** What a run says: the same at every attempt, so that a later one finds what the one before left. */
+function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): SayRequest {
+  const { to, text, prompt } = spec;
+  const { platform, chat, thread } = to;
+  const note =
+    begunAt - dueAt > LATE_MS
+      ? `\n\n[This was due at ${isoTime(dueAt)}, when the gateway was not running.]`
+      : "";
+  return {
+    id: `schedule:${id}:${dueAt}`,
+    platform,
+    target: { chat, ...(thread !== undefined && { thread }) },
+    name: scheduleName(id),
+    ...(text !== undefined && { text }),
+    ...(prompt !== undefined && { prompt: `${prompt}${note}` }),
+    ...(id === HEARTBEAT_ID && { silence: HEARTBEAT_OK }),
+  };
+}
+
+/** Milliseconds until the next attempt; infinite where none can help. */
+function retryWait({ attempts }: PendingRun, error: unknown): number {
+  if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
+  const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS);
+  return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
+}
+
+/** A failure in words that may be shown: another library's message might hold anything. */
+function failureNote(error: unknown): string {
+  return error instanceof StewardError ? error.message : "internal error, see the log";
+}
+
+/** ISO 8601 */
+function isoTime(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** What {@link syncSchedules} works with. */
+interface SyncOptions {
+  store: ScheduleStore;
+  config: Pick<Config, "schedules" | "agent">;
+  now: number;
+  log: Log;
+}
+
+/**
+ * Makes the stored schedules of the config those that the config names now. One that did not change
+ * keeps its times, so that a restart neither moves nor repeats it.
+ */
+async function syncSchedules({ store, config, now, log }: SyncOptions): Promise<void> {
+  const wanted = wantedSchedules(config);
+  const stored = store.list().filter(({ source }) => source === "config");
+  for (const { id } of stored) if (!wanted.has(id)) store.remove(id);
+  for (const [id, spec] of wanted) {
+    const before = stored.find((one) => one.id === id);
+    if (before !== undefined && JSON.stringify(before.spec) === JSON.stringify(spec)) continue;
+    const nextAt = await firstTime(spec, now);
+    if (nextAt === undefined && spec.enabled) log.warn("a schedule of the config is past", { id });
+    store.put({ id, source: "config", spec, createdAt: now, ...(nextAt !== undefined && { nextAt }) });
+  }
+}
+
+async function firstTime(spec: Schedule, now: number): Promise<number | undefined> {
+  if (!spec.enabled) return undefined;
+  return dueAfter(spec, now, spec.at === undefined ? now : now - JUST_NOW_MS);
 }

@@ -1,19 +1,28 @@
-import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { DayMessages } from "../../contract/control.ts";
-import type { Sender } from "../channels/channel.ts";
-import { ContextNotes, type ContextMessage } from "./context.ts";
-import { Steps } from "./steps.ts";
-import { modelText, sessionStatements, speakerName, type SessionStatements } from "./statements.ts";
 import { lightTransaction, transaction } from "../../process/transaction.ts";
+import type { Sender } from "../channels/channel.ts";
+import {
+  attributed,
+  modelText,
+  sessionStatements,
+  type SessionStatements,
+  speakerName,
+} from "./statements.ts";
+import { Steps } from "./steps.ts";
+
+/** Characters of one message that are kept: it is an aside, not a question. */
+const LONGEST_TEXT = 2_000;
+const HEAD = "(Said in this chat meanwhile, not to you:)";
 
 /** One message of a transcript, as the model sees it. */
-export interface Turn {
+interface Turn {
   role: "user" | "assistant";
   text: string;
 }
 
 /** What is put into a transcript. `delivery` is the platform's id of the event that it belongs to. */
-export interface Entry extends Turn {
+interface Entry extends Turn {
   conversation: string;
   delivery: string;
   sender?: string;
@@ -22,7 +31,7 @@ export interface Entry extends Turn {
 }
 
 /** A question as it is put into a transcript: several messages where they came in a burst. */
-export interface QuestionEntry {
+interface QuestionEntry {
   conversation: string;
   messages: readonly { delivery: string; sender: Sender; text: string }[];
   /** The model is told who speaks, and what was said that was not for the bot. */
@@ -47,7 +56,7 @@ export interface History {
 }
 
 /** One session, for a list. */
-export interface SessionSummary {
+interface SessionSummary {
   conversation: string;
   /** Since it began. */
   messages: number;
@@ -237,4 +246,51 @@ function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
     ...(model !== null && { model: String(model) }),
     summarised: row["summarised"] === 1,
   };
+}
+
+/** A group's message that was not for the bot. */
+interface ContextMessage {
+  /** The platform's event id. */
+  delivery: string;
+  sender: Sender;
+  text: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What was said in groups and not to the bot, until its next answer there. */
+class ContextNotes {
+  readonly #insert: StatementSync;
+  readonly #trim: StatementSync;
+  readonly #take: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#insert = database.prepare(
+      `INSERT INTO session_context (conversation, delivery, name, text, at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (conversation, delivery) DO NOTHING`,
+    );
+    this.#trim = database.prepare(
+      `DELETE FROM session_context WHERE conversation = :conversation AND seq <= (
+         SELECT seq FROM session_context WHERE conversation = :conversation
+         ORDER BY seq DESC LIMIT 1 OFFSET :keep)`,
+    );
+    this.#take = database.prepare(
+      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, name, text",
+    );
+  }
+
+  /** Keeps a message, and the last `keep` of its conversation in all. */
+  note(conversation: string, { delivery, sender, text, at }: ContextMessage, keep: number): void {
+    if (keep <= 0) return;
+    const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
+    this.#insert.run(conversation, delivery, speakerName(sender), short, at);
+    this.#trim.run({ conversation, keep });
+  }
+
+  /** What is kept of a conversation, as lines for the model; `null` where nothing is. It is kept no longer. */
+  take(conversation: string): string | null {
+    const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
+    if (rows.length === 0) return null;
+    return [HEAD, ...rows.map(({ name, text }) => attributed(name, text))].join("\n");
+  }
 }

@@ -1,26 +1,31 @@
-import { randomBytes } from "../../process/random.ts";
-import { CHAT_CLOSE, type ToPage } from "../../contract/chat.ts";
-import { fromPageSchema, type Hello } from "./from-page.ts";
+import { CHAT_CLOSE, proofText, type ToPage } from "../../contract/chat.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
+import { randomBytes } from "../../process/random.ts";
 import type { Sender } from "../channels/channel.ts";
 import { isUsable, type PairedDevice } from "../devices/files.ts";
 import type { DeviceStore } from "../devices/store.ts";
 import type { WebChat } from "./chat.ts";
-import { isProven } from "./proof.ts";
-import { Rate } from "./rate.ts";
+import { fromPageSchema, type Hello } from "./from-page.ts";
+
+/** Messages that a page may send at once, and how often one more: quicker than anybody types. */
+const BURST = 20;
+const REFILL_MS = 1_000;
+
+/** What a raw Ed25519 key is in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
+const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
 /** As much of a request's id as the operator types. */
 const SHORT = 12;
 
 /** The socket under a session. */
-export interface Wire {
+interface Wire {
   send(message: ToPage): void;
   close(code: number, reason: string): void;
 }
 
 /** What a session works with. */
-export interface SessionOptions {
+interface SessionOptions {
   wire: Wire;
   devices: DeviceStore;
   chat: WebChat;
@@ -156,5 +161,44 @@ function readMessage(text: string) {
     return fromPageSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a page holds the key of the device that it says it is, and signed this very connection's nonce. */
+function isProven(hello: Hello, nonce: string, origin: string): boolean {
+  // Loaded with the first page that connects, and not with every start.
+  const { createHash, createPublicKey, verify } = process.getBuiltinModule("node:crypto");
+  const { deviceId, publicKey, signature } = hello;
+  const raw = Buffer.from(publicKey, "base64url");
+  if (createHash("sha256").update(raw).digest("hex") !== deviceId) return false;
+  const text = Buffer.from(proofText({ nonce, deviceId, origin }));
+  try {
+    const key = createPublicKey({ key: Buffer.concat([SPKI_HEAD, raw]), format: "der", type: "spki" });
+    return verify(null, text, key, Buffer.from(signature, "base64url"));
+  } catch {
+    // Not a point of the curve.
+    return false;
+  }
+}
+
+/** How fast a socket may send. */
+class Rate {
+  readonly #clock: () => number;
+  #left = BURST;
+  #at: number;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+    this.#at = clock();
+  }
+
+  /** Whether one more is allowed now. */
+  take(): boolean {
+    const now = this.#clock();
+    this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);
+    this.#at = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
   }
 }

@@ -1,12 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { readConfigText, resolveSecret } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../contract/log.ts";
 import { directAddress } from "../../contract/services.ts";
 import type { Sql } from "../../edge/ledger/sql.ts";
 import type { Clock, Ledger } from "../../edge/ports.ts";
 import { TelegramApi } from "../../process/telegram/api.ts";
-import { holderIsGone, processHolder } from "./holder.ts";
-import { intakeMode, type IntakeMode } from "./mode.ts";
 import { Poller } from "./poller.ts";
 import { IntakeRecord } from "./record.ts";
 import { WebhookRegistration } from "./webhook.ts";
@@ -14,7 +15,7 @@ import { WebhookRegistration } from "./webhook.ts";
 const LOOK_EVERY_MS = 1_000;
 
 /** What the intake works with. */
-export interface TelegramIntakeOptions {
+interface TelegramIntakeOptions {
   configPath: string;
   environment: Environment;
   /** The ledger's own database. */
@@ -111,4 +112,54 @@ export class TelegramIntake {
     const checkedSecret = environment["TELEGRAM_WEBHOOK_SECRET"];
     return new WebhookRegistration({ api, record, url, secret, checkedSecret, log });
   }
+}
+
+/** A name for this process that says on which machine it runs and under which process id. */
+export function processHolder(): string {
+  return `${hostname()}/${process.pid}/${randomUUID()}`;
+}
+
+/**
+ * Whether the process behind a holder's name is known to be dead, so that a restart after a crash goes
+ * on at once. What runs on another machine, or in another container, is not known.
+ */
+export function holderIsGone(holder: string): boolean {
+  const [machine, id] = holder.split("/");
+  const pid = Number(id);
+  if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
+  // This process is not that holder, so that one had the same id before it.
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}
+
+/** How Telegram's updates come in, as the config wants it. */
+type IntakeMode =
+  /** Not by this process: no channel, a config that cannot be read, or a webhook that somebody else sets. */
+  | { kind: "none"; why: string }
+  | { kind: "poll"; token: string; proxy?: string }
+  | { kind: "webhook"; token: string; proxy?: string; url: string; secret: string };
+
+/** Reads the mode from a config file's text; `undefined` is a file that is not there. */
+function intakeMode(text: string | undefined, environment: Environment): IntakeMode {
+  if (text === undefined) return { kind: "none", why: "there is no config file" };
+  const { result } = readConfigText(text, environment);
+  if (!result.ok) return { kind: "none", why: "the config file is not valid" };
+  const { telegram } = result.config.channels;
+  if (telegram === undefined || !telegram.enabled) return { kind: "none", why: "Telegram is not configured" };
+  const { webhookUrl: url, webhookSecret, proxy } = telegram;
+  const bot = {
+    token: resolveSecret(telegram.botToken, environment),
+    ...(proxy !== undefined && { proxy }),
+  };
+  if (url !== undefined && webhookSecret !== undefined) {
+    return { kind: "webhook", ...bot, url, secret: resolveSecret(webhookSecret, environment) };
+  }
+  // Polling would delete the webhook that somebody has set by hand.
+  if (environment["TELEGRAM_WEBHOOK_SECRET"]) return { kind: "none", why: "TELEGRAM_WEBHOOK_SECRET is set" };
+  return { kind: "poll", ...bot };
 }

@@ -1,11 +1,10 @@
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
-import { reason, StewardError, type Reason } from "../../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Clock } from "../../edge/ports.ts";
 import { pause } from "../pause.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
-import { seenOf, type Cached, type CachedObjects } from "./cached.ts";
-import { chooseConfig } from "./config-choice.ts";
+import { type Cached, type CachedObjects, seenOf } from "./cached.ts";
 import type { BackupControl } from "./control.ts";
 import { inWords } from "./in-words.ts";
 import type { BackupRecord } from "./record.ts";
@@ -15,7 +14,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
 /** What {@link Restorer} works with. */
-export interface RestorerOptions {
+interface RestorerOptions {
   bucket: GenerationBucket;
   cached: CachedObjects;
   control: BackupControl;
@@ -158,4 +157,23 @@ function damage(broken: string[], { id }: GenerationManifest): Reason | undefine
     "backup_corrupt",
     `${id} was restored, since what is newer is not whole. ${broken.join(" ")}`,
   );
+}
+
+/** Which config file the container begins with. */
+interface ConfigChoice {
+  source: ConfigSource;
+  /** The text that somebody put into the bucket by hand, which takes the file's place. */
+  byHand?: string;
+}
+
+/**
+ * The cached config counts where somebody wrote it by hand; both objects deleted ask for a fresh one from the
+ * environment (specification, sections 2 and 7). Else the generation's own is the newest.
+ */
+function chooseConfig({ config, marker }: Cached, manifest: GenerationManifest | undefined): ConfigChoice {
+  if (config === undefined)
+    return { source: manifest === undefined || marker === undefined ? "fresh" : "generation" };
+  if (manifest === undefined) return { source: "fresh", byHand: config.text };
+  const same = config.synced || config.sha256 === manifest.configSha256;
+  return { source: "generation", ...(!same && { byHand: config.text }) };
 }

@@ -2,9 +2,11 @@ import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { openDeployed, type DeployedStack } from "../deployed/stack.ts";
+import { type DeployedStack, openDeployed } from "../deployed/stack.ts";
+import type { Entry } from "../rollout/entry.ts";
+import { EXIT } from "../rollout/options.ts";
+import { newestRecord } from "../rollout/record.ts";
 import { commitOf, type DeployedBuild } from "./deployed.ts";
-import { provenIn } from "./proof.ts";
 
 /** What is promoted, and the stack that has proven it. */
 export interface Promotion extends DeployedBuild {
@@ -68,4 +70,35 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
     "promotion_unproven",
     `${stack.name} has deployed the bundle ${bundle} with the image ${image}, and its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
   );
+}
+
+/**
+ * What the newest rollout of a stack has proven: it was deployed, and it answered its probe.
+ *
+ * @param folder where the stack's rollouts are recorded
+ * @throws StewardError `promotion_unproven` where the newest one that has changed something did not end well.
+ */
+function provenIn(folder: string, stack: string): DeployedBuild {
+  const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
+  if (newest === undefined) {
+    throw new StewardError("promotion_unproven", `No rollout of ${stack} is recorded in ${folder}.`);
+  }
+  const last = newest.at(-1);
+  if (last?.step !== "ended") {
+    throw unproven(stack, newest, `was interrupted at "${last?.step}"`);
+  }
+  if (last["exit"] !== EXIT.done || last["deployed"] === undefined) {
+    throw unproven(stack, newest, `ended with ${String(last["exit"])}`);
+  }
+  return last["deployed"] as DeployedBuild;
+}
+
+/** A rollout that only looked, or was stopped before its update, leaves what was proven before. */
+function tellsWhatRuns({ step, deployed }: Entry): boolean {
+  return step === "updating" || deployed !== undefined;
+}
+
+function unproven(stack: string, [first]: readonly Entry[], how: string): StewardError {
+  const began = first === undefined ? "" : ` of ${first.time}`;
+  return new StewardError("promotion_unproven", `The rollout${began} of ${stack} ${how}.`);
 }

@@ -1,8 +1,18 @@
+import { connect } from "../../../infra/serverless/container-api.ts";
+import { type Deployed, putBack, readFormer, setShares } from "../../../infra/serverless/former-version.ts";
+import { addedTags, type PlannedMigrations } from "../../../infra/serverless/migration-changes.ts";
+import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { targetOf, type DeployedStack } from "../deployed/stack.ts";
+import { stackBackups } from "../backup/signed.ts";
+import { serverlessSettings } from "../deployed/config.ts";
+import { type DeployedStack, targetOf } from "../deployed/stack.ts";
+import { findResource, readState } from "../deployed/state.ts";
 import { answerOf, untilAnswers } from "./answers.ts";
 import type { Before } from "./before.ts";
-import { serverlessBefore } from "./serverless.ts";
+
+const VERSION = "WorkerVersion::worker-current";
+const DEPLOYMENT = "WorkersDeployment::worker-deployed";
+const PLAN = "MigrationPlan::migrations";
 
 /**
  * Looks at a stack before its update.
@@ -29,6 +39,41 @@ async function hostBefore({ state }: DeployedStack): Promise<Before> {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
       await untilAnswers(url, answered);
       return [`The former version answers at ${url}.`];
+    },
+  };
+}
+
+/** A serverless stack before an update. */
+async function serverlessBefore(deployed: DeployedStack): Promise<Before> {
+  const { config, cloudflare } = serverlessSettings(await deployed.config());
+  const { accountId, workerName, migrations, publicWebhooks } = config;
+  const state = await deployed.state();
+  const planned = findResource(state, PLAN)?.inputs as PlannedMigrations | undefined;
+  const recorded = findResource(state, DEPLOYMENT);
+  const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
+  const scriptName = planned?.workerName ?? workerName;
+  const place: Deployed = { accountId, scriptName, applicationName: `${scriptName}-sandbox` };
+  const version = await readFormer(client, place);
+  const url = state.output("url");
+  const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;
+  return {
+    // A stack that has no Worker yet has nothing to lose.
+    migrations: planned === undefined ? [] : addedTags(planned, { workerName, migrations }),
+    former: version && { version, answered: await answerOf(url) },
+    backups: stackBackups(state),
+    replace: overtaken ? [recorded.urn] : [],
+    canary: recorded && {
+      deploymentUrn: recorded.urn,
+      nextVersion: async () => findResource(await readState(deployed.stack), VERSION)?.id,
+      share: (versions) => setShares(client, place, versions, "canary"),
+      compare: (versionIds, watchMs) =>
+        compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),
+    },
+    async goBack(former) {
+      if (former === undefined) throw new Error("nothing ran before that could be gone back to");
+      const done = await putBack(client, place, former.version);
+      await untilAnswers(url, former.answered);
+      return [...done, `The former version answers at ${url}.`];
     },
   };
 }

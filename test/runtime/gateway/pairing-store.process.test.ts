@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newPairingCode } from "../../../runtime/gateway/pairing/code.ts";
+import { newPairingCode } from "../../../runtime/gateway/pairing/store.ts";
 import { steward } from "../support/cli.ts";
 import { pairingStore, storeFile } from "../support/pairing.ts";
 import { eventually, startNode, temporaryDirectory } from "../support/processes.ts";

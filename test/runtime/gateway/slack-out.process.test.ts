@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
-import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";
+import { createSlackChannel, splitForSlack } from "../../../runtime/gateway/channels/slack/channel.ts";
 import { writeMrkdwn } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
-import { splitForSlack } from "../../../runtime/gateway/channels/slack/split.ts";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
 import { json, startSlack, type Answer } from "../support/platforms.ts";

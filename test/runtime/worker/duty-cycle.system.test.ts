@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { SandboxStatus } from "../../../runtime/contract/control.ts";
-import { DUTY_KEY } from "../../../runtime/contract/duty.ts";
-import { dutyRecord } from "../../../runtime/contract/duty-record.ts";
+import { DUTY_KEY, dutyRecord } from "../../../runtime/contract/duty.ts";
 import { sandboxObjects, type Seen } from "../../support/sandbox-object.ts";
 
 const MINUTE = 60_000;

@@ -1,16 +1,24 @@
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
-import { serviceAddress } from "../../../contract/services.ts";
-import { Standing } from "../standing.ts";
-import type { Channel } from "../channel.ts";
+import type { Environment } from "../../../contract/environment.ts";
+import { StewardError } from "../../../contract/errors.ts";
+import { directAddress, isSlackFile, serviceAddress } from "../../../contract/services.ts";
+import type { Attachment, Channel } from "../channel.ts";
+import { fetchFile } from "../files.ts";
 import type { ChannelOptions } from "../options.ts";
-import { slackFiles } from "./files.ts";
+import { splitText } from "../split.ts";
+import { Standing } from "../standing.ts";
 import { readSlackEvent } from "./inbound.ts";
+import { writeMrkdwn } from "./mrkdwn.ts";
 import { createSlackSender } from "./outbound.ts";
-import { splitForSlack } from "./split.ts";
+
+/** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
+const LONGEST_CHARACTERS = 40_000;
+/** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
+const LONGEST_EDIT_BYTES = 4_000;
 
 /** What the Slack channel works with. */
-export type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
+type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
 /**
  * Slack over the Events API (in) and the Web API (out). It shows no typing: Slack has that for assistant
@@ -49,4 +57,54 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     probe: () => standing.probe(() => sender.test()),
     health: () => standing.health(),
   };
+}
+
+/** How Slack's files are reached. */
+interface SlackFilesOptions {
+  botToken: string;
+  /** Without a slash at the end. */
+  apiUrl: string;
+  environment: Environment;
+  maxBytes: number;
+}
+
+/**
+ * Fetches a file with the bot token, which goes to Slack's own hosts alone.
+ * https://docs.slack.dev/reference/objects/file-object#authentication
+ *
+ * @throws StewardError where it cannot be had. Without the scope files:read Slack answers with its sign-in page.
+ */
+function slackFiles({ botToken, apiUrl, environment, maxBytes }: SlackFilesOptions) {
+  const allowed = (url: URL): boolean => isSlackFile(url, environment);
+  const isBrokered = apiUrl !== directAddress("slack", environment);
+  const via = (url: string): string =>
+    isBrokered ? `${apiUrl}/file?${new URLSearchParams({ url }).toString()}` : url;
+  return async (attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> => {
+    const headers = { authorization: `Bearer ${botToken}` };
+    const file = await fetchFile(attachment.reference, { allowed, via, headers, maxBytes, signal });
+    if (file.mediaType === "text/html" && attachment.mediaType !== "text/html") {
+      throw new StewardError(
+        "channel_failed",
+        "Slack does not give the file: the app lacks the scope files:read. Add it and reinstall the app.",
+      );
+    }
+    return file.bytes;
+  };
+}
+
+/**
+ * Splits a reply before it is rendered, so that no code block and no style is cut; each part fits as it
+ * is rendered too. `edited`: the messages are changed once they are out.
+ */
+export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
+  return splitText(text, limit).flatMap((part) =>
+    fits(part, edited) ? [part] : splitForSlack(part, Math.floor(part.length / 2), edited),
+  );
+}
+
+function fits(part: string, edited: boolean): boolean {
+  // A part this small fits in any case, even if each of its characters is escaped.
+  if (part.length <= LONGEST_EDIT_BYTES / 8) return true;
+  const rendered = writeMrkdwn(part);
+  return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
 }

@@ -1,22 +1,23 @@
 import * as z from "zod/mini";
-import type { ChannelHealth } from "../../../contract/control.ts";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
+import type { ChannelHealth } from "../../../contract/control.ts";
 import type { Environment } from "../../../contract/environment.ts";
+import { StewardError } from "../../../contract/errors.ts";
 import { directAddress, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
-import { Standing } from "../standing.ts";
+import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
+import { Standing } from "../standing.ts";
 import type { BotIdentity } from "./addressed.ts";
-import { readEditError, readFileError, readTelegramError } from "./errors.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import { TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
 /** What the Telegram channel works with. */
-export interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
+interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
   intake: ReadIntake;
 }
 
@@ -93,4 +94,51 @@ function wayThrough(proxy: string | undefined, apiRoot: string, environment: Env
   if (proxy === undefined) return {};
   const isBrokered = apiRoot !== directAddress("telegram", environment);
   return isBrokered ? { headers: { [PROXY_HEADER]: proxy } } : { proxy };
+}
+
+/** What a failed call means to the one who wanted to say something. */
+function readTelegramError(error: TelegramError): RetryableError | RefusedError {
+  const options = { cause: error };
+  const { status, message, retryAfterMs } = error;
+  if (error.tokenRefused) {
+    return new RetryableError(
+      "telegram_token_invalid",
+      `Telegram refuses the bot token: ${message}.`,
+      options,
+    );
+  }
+  if (status === 429) {
+    return new RetryableError("channel_failed", "Telegram's rate limit is reached.", {
+      ...options,
+      status: 429,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+  // The chat takes nothing of the bot, or not this text: the same request would be refused again.
+  if (status === 403 || status === 400) {
+    return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, options);
+  }
+  const code = status === 0 || status >= 500 ? "telegram_unreachable" : "channel_failed";
+  return new RetryableError(code, `Telegram did not take the request: ${message}.`, options);
+}
+
+/** Why an edit failed. Where Telegram does not take it, the text may still go out as a message of its own. */
+function readEditError(error: unknown): unknown {
+  if (!(error instanceof TelegramError) || error.status !== 400) return error;
+  return new RefusedError("edit_refused", `Telegram does not take the edit: ${error.message}.`, {
+    cause: error,
+  });
+}
+
+/** Why a file cannot be had; a RetryableError only where another attempt may help. */
+function readFileError(error: unknown, maxBytes: number): unknown {
+  if (error instanceof RangeError) {
+    return new StewardError("channel_failed", `The file is larger than ${maxBytes} bytes.`, { cause: error });
+  }
+  if (!(error instanceof TelegramError)) return error;
+  // For example "file is too big": Telegram gives bots 20 MB at most.
+  if (error.status !== 400) return readTelegramError(error);
+  return new StewardError("channel_failed", `Telegram does not give the file: ${error.message}.`, {
+    cause: error,
+  });
 }

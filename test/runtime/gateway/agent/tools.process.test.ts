@@ -7,7 +7,7 @@ import { isPublicAddress } from "../../../../runtime/gateway/agent/tools/address
 import { webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
 import type { ToolContext } from "../../../../runtime/gateway/agent/tools/tool.ts";
 import { Workspace } from "../../../../runtime/gateway/agent/workspace.ts";
-import { isResetDue } from "../../../../runtime/gateway/sessions/reset.ts";
+import { isResetDue } from "../../../../runtime/gateway/agent/agent.ts";
 import { agentBench, calls, question } from "../../support/agent.ts";
 import { temporaryDirectory } from "../../support/processes.ts";
 

@@ -1,0 +1,269 @@
+import type { Context, Handler } from "hono";
+import { html } from "hono/html";
+import * as z from "zod/mini";
+import {
+  CONFIG_SOURCES,
+  type ConfigSource,
+  generationId,
+  type GenerationManifest,
+  type RestoreReport,
+} from "../../contract/backup.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
+import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
+import type { Log } from "../../contract/log.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables } from "../access.ts";
+import { gatewayDetails } from "../debug-routes.ts";
+import { readFields } from "../form.ts";
+import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { age } from "../pages/age.ts";
+import { backupRestorePage } from "../pages/backup-restore.ts";
+import { reasonBox, stateLine } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { Backups, BackupsStatus, Clock, Sandbox } from "../ports.ts";
+import { readQuery } from "../query.ts";
+import { attempt, type Attempt } from "./attempt.ts";
+import { problemList } from "./config-review.ts";
+import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
+import { htmlPage } from "./html-page.ts";
+import { lastBackup, recoveredPart } from "./overview.ts";
+
+/** An archive of some size, and where it is stopped a container's start before. Proxies wait longer. */
+const LIMIT_MS = 60_000;
+const ID = /^\d{8}-\d{8}$/;
+const FORCE = /^(?:yes|no)$/;
+const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
+
+const LATE = reason(
+  "command_timed_out",
+  `The check takes longer than ${LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
+);
+
+const READ_MS = 10_000;
+const restoreQuery = z.strictObject({ id: generationId });
+
+/** What the pages of the backups work with. */
+interface BackupPages {
+  sandbox: Sandbox;
+  backups: Backups;
+  clock: Clock;
+  log: Log;
+  signsOut: boolean;
+}
+
+/** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
+export function showBackups({ sandbox, backups, clock, signsOut }: BackupPages): Handler<AccessVariables> {
+  return async function handleBackups(context) {
+    const [status, standing, list] = await Promise.all([
+      sandbox.status(),
+      attempt(READ_MS, backups.status()),
+      attempt(READ_MS, backups.list()),
+    ]);
+    const visitor = { identity: context.get("identity"), signsOut };
+    const flash = readFlash(context);
+    return htmlPage(context, backupsPage({ visitor, flash, status, standing, list, now: clock() }));
+  };
+}
+
+/** `GET /_admin/backups/restore?id=`: what a restore would replace; wakes nothing. */
+export function confirmRestore({ sandbox, backups, clock, signsOut }: BackupPages): Handler<AccessVariables> {
+  return async function handleConfirmRestore(context) {
+    const { id } = readQuery(context, restoreQuery);
+    const [found, details] = await Promise.all([
+      attempt(READ_MS, findBackup(backups, id)),
+      gatewayDetails(sandbox),
+    ]);
+    if (found.value === undefined) {
+      return context.redirect(
+        `${ROUTES.backupsPage.path}${flashQuery("restored", found.problem?.code)}`,
+        303,
+      );
+    }
+    const visitor = { identity: context.get("identity"), signsOut };
+    const present = details?.counts;
+    return htmlPage(context, backupRestorePage({ visitor, ...found.value, present, now: clock() }));
+  };
+}
+
+/** A backup, and the newest one, which may be the same. */
+async function findBackup(
+  backups: Backups,
+  id: string,
+): Promise<{ backup: GenerationManifest; newest: GenerationManifest }> {
+  const list = await backups.list();
+  const backup = list.find((one) => one.id === id);
+  if (backup === undefined) throw new StewardError("backup_unknown");
+  return { backup, newest: list[0] ?? backup };
+}
+
+/** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
+export function createBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
+  return async function handleCreateBackup(context) {
+    const { force } = await readFields(context.req.raw, { force: FORCE });
+    log.info("operator makes a backup", { by: context.get("identity").name, force });
+    return back(context, "backedUp", await attempt(LIMIT_MS, backups.create({ force: force === "yes" })));
+  };
+}
+
+/** `POST /_admin/backups/verify`, field `id`: what a drill finds. */
+export function verifyBackup({ backups, log, signsOut }: BackupPages): Handler<AccessVariables> {
+  return async function handleVerifyBackup(context) {
+    const { id } = await readFields(context.req.raw, { id: ID });
+    log.info("operator checks a backup", { by: context.get("identity").name, id });
+    const { value: report, problem } = await attempt(LIMIT_MS, backups.verify(id));
+    const visitor = { identity: context.get("identity"), signsOut };
+    const told = problem && (isLate(problem.code) ? LATE : problem);
+    const status = told === undefined ? 200 : ERRORS[told.code].status;
+    return htmlPage(context, backupCheckPage({ visitor, id, report, problem: told }), status);
+  };
+}
+
+/** `POST /_admin/backups/restore`, fields `id` and `config`: puts it in the state's place. */
+export function restoreBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
+  return async function handleRestoreBackup(context) {
+    const { id, config } = await readFields(context.req.raw, { id: ID, config: CONFIG });
+    log.warn("operator restores a backup", { by: context.get("identity").name, id, config });
+    const restored = attempt(LIMIT_MS, backups.restore(id, config as ConfigSource));
+    return back(context, "restored", await restored);
+  };
+}
+
+function isLate(code: string): boolean {
+  return code === "command_timed_out";
+}
+
+function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
+  const goesOn = problem !== undefined && isLate(problem.code);
+  const query = goesOn ? flashQuery("goesOn") : flashQuery(done, problem?.code);
+  return context.redirect(`${ROUTES.backupsPage.path}${query}`, 303);
+}
+
+/** What the page of the backups shows. */
+interface BackupsView {
+  visitor: Visitor;
+  flash: Flash;
+  status: SandboxStatus;
+  standing: Attempt<BackupsStatus>;
+  /** Newest first. */
+  list: Attempt<GenerationManifest[]>;
+  now: number;
+}
+
+/** The page of `/_admin/backups`. */
+function backupsPage({ visitor, flash, status, standing, list, now }: BackupsView): Markup {
+  const problem = standing.problem ?? standing.value?.problem;
+  // What the button met is told below with its detail.
+  const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
+  return adminFrame(
+    { title: "Backups", visitor, flash: shown },
+    html`${stateLine(status)}
+      ${
+        status.state === "stopped"
+          ? html`<p class="soft">Making, checking or restoring a backup starts the container.</p>`
+          : ""
+      }
+      <p>
+        Last backup: ${lastBackup(standing, now)}. They are also made by themselves when something changed.
+      </p>
+      ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+      ${recoveredPart(standing, now)}
+      <div class="actions">
+        ${createForm("no", "Back up now")}
+        ${problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
+      </div>
+      <h2>Kept</h2>
+      ${reasonBox(list.problem)} ${list.value?.length === 0 ? html`<p class="soft">None yet.</p>` : ""}
+      <ul class="cards">
+        ${(list.value ?? []).map((backup) => backupCard(backup, now))}
+      </ul>`,
+  );
+}
+
+/** How much a backup holds, in a line. */
+function heldText({ sessions, messages, schedules, approvals, files }: GenerationManifest["counts"]): string {
+  return [
+    plural(sessions, "session"),
+    plural(messages, "message"),
+    plural(schedules, "schedule"),
+    plural(approvals, "approval"),
+    plural(files, "file"),
+  ].join(", ");
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function createForm(force: "yes" | "no", label: string): Markup {
+  return html`<form method="post" action="${ROUTES.backupsCreate.path}">
+    <input type="hidden" name="force" value="${force}" />
+    <button type="submit">${label}</button>
+  </form>`;
+}
+
+function backupCard(backup: GenerationManifest, now: number): Markup {
+  const { id, createdAt, size, counts, agentVersion, configValid } = backup;
+  return html`<li>
+    <h3><code>${id}</code></h3>
+    <dl>
+      <dt>Made</dt>
+      <dd>${age(Date.parse(createdAt), now)}</dd>
+      <dt>Holds</dt>
+      <dd>${heldText(counts)}</dd>
+      <dt>Size</dt>
+      <dd>${sizeText(size)}</dd>
+      <dt>Version</dt>
+      <dd>${agentVersion}</dd>
+      <dt>Config</dt>
+      <dd>${configValid ? "valid" : html`<strong>not valid</strong>`}</dd>
+    </dl>
+    <div class="actions">
+      <form method="post" action="${ROUTES.backupsVerify.path}">
+        <input type="hidden" name="id" value="${id}" />
+        <button type="submit" aria-label="Verify ${id}">Verify</button>
+      </form>
+      <form method="get" action="${ROUTES.backupsRestorePage.path}">
+        <input type="hidden" name="id" value="${id}" />
+        <button type="submit" aria-label="Restore ${id}…">Restore…</button>
+      </form>
+    </div>
+  </li>`;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What the page after a check shows. */
+interface BackupCheckView {
+  visitor: Visitor;
+  id: string;
+  /** `undefined` where it is not whole, or could not be checked. */
+  report: RestoreReport | undefined;
+  problem: Reason | undefined;
+}
+
+/** The page of `/_admin/backups/verify`: what a drill found. */
+function backupCheckPage({ visitor, id, report, problem }: BackupCheckView): Markup {
+  return adminFrame(
+    { title: "Check of a backup", visitor },
+    html`<p>
+        <code>${id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
+      </p>
+      ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+      ${report === undefined ? "" : wholePart(report)}
+      <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`,
+  );
+}
+
+function wholePart({ counts, configProblems }: RestoreReport): Markup {
+  return html`<p class="state ok" role="status">It is whole</p>
+    <p>It holds ${heldText(counts)}.</p>
+    ${
+      configProblems.length === 0
+        ? html`<p>Its config is valid for this version.</p>`
+        : html`<h2>Its config is not valid for this version</h2>
+            ${problemList(configProblems)}`
+    }`;
+}

@@ -1,0 +1,159 @@
+import { structuredPatch } from "diff";
+import { html } from "hono/html";
+import type { ConfigRefusal } from "../../contract/control.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { Edited } from "./config-file.ts";
+
+const CONTEXT_LINES = 3;
+/** Beyond, finding the shortest change takes too long, and nobody would read it: all is shown as replaced. */
+const MOST_CHANGES = 1_000;
+
+/** What the page before a change of the config shows. */
+interface ConfigReviewView {
+  visitor: Visitor;
+  title: string;
+  /** What this change is, in a sentence. */
+  about: string;
+  /** The file as it is. */
+  before: string;
+  edited: Edited;
+  problems: ConfigRefusal["problems"];
+}
+
+/** What a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
+export function configReviewPage(view: ConfigReviewView): Markup {
+  const { visitor, title, about, before, edited, problems } = view;
+  return adminFrame(
+    { title, visitor },
+    html`<p>${about}</p>
+      ${problems.length === 0 ? "" : problemsAlert(problems)}
+      <h2>What changes</h2>
+      ${diffPart(before, edited.text)}
+      <div class="actions">
+        ${problems.length === 0 ? textForm(ROUTES.configSave.path, edited, "Save") : ""}
+        ${textForm(ROUTES.configEditOn.path, edited, "Back to editing")}
+      </div>
+      ${backLink()}`,
+  );
+}
+
+/** What the page before a fresh file shows. */
+interface ConfigFreshView extends Pick<ConfigReviewView, "visitor" | "before"> {
+  /** What the gateway's next start would write. */
+  after: string;
+  expected: string;
+}
+
+/** The page of `/_admin/config/fresh`. */
+export function configFreshPage({ visitor, before, after, expected }: ConfigFreshView): Markup {
+  return adminFrame(
+    { title: "Begin with a fresh file", visitor },
+    html`<p>
+        The file is set aside beside the new one, the gateway is restarted and writes its config from its
+        environment. Everything that was configured beyond that no longer holds.
+      </p>
+      <h2>What changes</h2>
+      ${diffPart(before, after)}
+      <form method="post" action="${ROUTES.configFresh.path}">
+        <input type="hidden" name="expected" value="${expected}" />
+        <button type="submit">Begin with a fresh file</button>
+      </form>
+      ${backLink()}`,
+  );
+}
+
+/** The page of a repair that finds nothing to do, and why in a sentence. */
+export function nothingToMendPage(visitor: Visitor, why: string): Markup {
+  return adminFrame(
+    { title: "Repair", visitor },
+    html`<p>${why}</p>
+      <p><a href="${ROUTES.configEdit.path}">Correct the file by hand</a></p>
+      ${backLink()}`,
+  );
+}
+
+/** Every problem with its place. */
+export function problemList(problems: ConfigRefusal["problems"]): Markup {
+  return html`<dl class="stack">
+    ${problems.map(
+      ({ path, message, help }) =>
+        html`<dt><code>${path === "" ? "(root)" : path}</code></dt>
+          <dd>${message}${help === undefined ? "" : html`<br /><span class="soft">${help}</span>`}</dd>`,
+    )}
+  </dl>`;
+}
+
+function problemsAlert(problems: ConfigRefusal["problems"]): Markup {
+  return html`<div role="alert">
+    <aside>
+      <h2>Not valid: ${problems.length} problem${problems.length === 1 ? "" : "s"}</h2>
+      ${problemList(problems)}
+    </aside>
+  </div>`;
+}
+
+function textForm(action: string, { text, expected }: Edited, label: string): Markup {
+  return html`<form method="post" action="${action}">
+    <input type="hidden" name="text" value="${text}" />
+    <input type="hidden" name="expected" value="${expected}" />
+    <button type="submit">${label}</button>
+  </form>`;
+}
+
+function backLink(): Markup {
+  return html`<p><a href="${ROUTES.configPage.path}">Back to the configuration</a></p>`;
+}
+
+/** Lines that belong together. */
+interface Hunk {
+  /** The first line's number in the new text. */
+  at: number;
+  /** Each with its sign before it: a blank, `+` or `-`. */
+  lines: string[];
+}
+
+/** What changes between two texts, by line, each told by sign, word and colour. */
+function diffPart(before: string, after: string): Markup {
+  const hunks = compare(before, after);
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+  if (hunks.length === 0) return html`<p>Nothing changes.</p>`;
+  return html`<p>${plural(count("+"))} added, ${plural(count("-"))} removed.</p>
+    ${hunks.map(
+      (hunk) =>
+        html`<pre class="diff" role="region" tabindex="0" aria-label="Change at line ${hunk.at}">
+${hunk.lines.map(diffLine)}</pre>`,
+    )}`;
+}
+
+function diffLine(line: string): Markup {
+  const [sign, text] = [line.slice(0, 1), line.slice(1)];
+  if (sign === "+") return html`<ins><i class="unseen">added </i>+ ${text}</ins>`;
+  if (sign === "-") return html`<del><i class="unseen">removed </i>- ${text}</del>`;
+  return html`<span>&nbsp; ${text}</span>`;
+}
+
+function compare(before: string, after: string): Hunk[] {
+  const [old, made] = [ended(before), ended(after)];
+  const options = { context: CONTEXT_LINES, maxEditLength: MOST_CHANGES };
+  const patch = structuredPatch("", "", old, made, undefined, undefined, options);
+  if (patch !== undefined) return patch.hunks.map(({ newStart, lines }) => ({ at: newStart, lines }));
+  const signed = (sign: string, text: string): string[] =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => `${sign}${line}`);
+  return [{ at: 1, lines: [...signed("-", old), ...signed("+", made)] }];
+}
+
+/** With line feeds alone, as a form's field is read, and one at the end. */
+function ended(text: string): string {
+  const lines = text.replaceAll("\r\n", "\n");
+  return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
+}
+
+function plural(count: number): string {
+  return `${count} line${count === 1 ? "" : "s"}`;
+}

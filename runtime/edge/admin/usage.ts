@@ -1,0 +1,185 @@
+import type { Handler } from "hono";
+import { html } from "hono/html";
+import type { ModelUsage, SandboxStatus, UsageReport } from "../../contract/control.ts";
+import { type ModelPrice, PRICES_SOURCE } from "../../contract/prices.ts";
+import type { AccessVariables } from "../access.ts";
+import { gatewayUsage } from "../debug-routes.ts";
+import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { barChart, cellBar } from "../pages/chart.ts";
+import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { Sandbox } from "../ports.ts";
+import { htmlPage } from "./html-page.ts";
+
+/** Tokens that a price is for. */
+const PRICED_TOKENS = 1_000_000;
+
+/** `GET /_admin/usage`: messages, tokens and what they cost, as the gateway counts them; wakes nothing. */
+export function showUsage(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {
+  return async function handleUsage(context) {
+    const [status, report] = await Promise.all([sandbox.status(), gatewayUsage(sandbox)]);
+    const visitor = { identity: context.get("identity"), signsOut };
+    return htmlPage(context, usagePage({ visitor, status, report }));
+  };
+}
+
+/** What the page of the usage shows. */
+interface UsageView {
+  visitor: Visitor;
+  status: SandboxStatus;
+  /** Told by the gateway itself; `undefined` while it is not ready. */
+  report: UsageReport | undefined;
+}
+
+/** The page of `/_admin/usage`. */
+function usagePage({ visitor, status, report }: UsageView): Markup {
+  return adminFrame(
+    { title: "Usage", visitor },
+    report === undefined ? downPart(status) : reportPart(report),
+  );
+}
+
+function downPart(status: SandboxStatus): Markup {
+  return html`${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
+    <p class="soft">What was used is known once the gateway is up.</p>`;
+}
+
+function reportPart(report: UsageReport): Markup {
+  const { days, models } = report;
+  const byDay = totals(report, days, ({ day }) => day);
+  const names = [...new Set(models.map(({ model }) => model))].sort();
+  const byModel = totals(report, names, ({ model }) => model);
+  const unpriced = byModel.filter(([, { cost }]) => cost === undefined).map(([model]) => model);
+  const said = new Map(report.messages.map((one) => [one.day, one]));
+  const chart = { labelled: "Day (UTC)", labels: days };
+  return html`<p>The last ${days.length} days, in UTC.</p>
+    <h2>By day</h2>
+    ${barChart({
+      ...chart,
+      title: "Messages",
+      format: whole,
+      series: [
+        { name: "Received", values: days.map((day) => said.get(day)?.received ?? 0) },
+        { name: "Answered", values: days.map((day) => said.get(day)?.answered ?? 0) },
+      ],
+    })}
+    ${barChart({
+      ...chart,
+      title: "Tokens",
+      format: whole,
+      series: [
+        { name: "In", values: byDay.map(([, total]) => total.inputTokens) },
+        { name: "Out", values: byDay.map(([, total]) => total.outputTokens) },
+      ],
+    })}
+    ${barChart({
+      ...chart,
+      title: "Requests to models",
+      format: whole,
+      series: [{ name: "Requests", values: byDay.map(([, total]) => total.requests) }],
+    })}
+    ${barChart({
+      ...chart,
+      title: "Estimated cost",
+      format: dollars,
+      series: [{ name: "US dollars", values: byDay.map(([, total]) => total.cost) }],
+    })}
+    <h2>By model</h2>
+    ${byModel.length === 0 ? html`<p class="soft">No model was asked.</p>` : modelTable(byModel)}
+    <p class="soft">
+      The cost is an estimate: tokens at the base prices that
+      <a href="${PRICES_SOURCE.url}">Anthropic published</a> (${PRICES_SOURCE.month}), or at those of
+      <code>models.prices</code> in the config.
+      ${unpriced.length === 0 ? "" : `No sum holds what has no known price: ${unpriced.join(", ")}.`}
+    </p>`;
+}
+
+function modelTable(rows: readonly [model: string, total: Total][]): Markup {
+  const most = (read: (total: Total) => number): number => Math.max(...rows.map(([, total]) => read(total)));
+  const tokensIn = most(({ inputTokens }) => inputTokens);
+  const tokensOut = most(({ outputTokens }) => outputTokens);
+  const requests = most((total) => total.requests);
+  const cost = most((total) => total.cost ?? 0);
+  return html`<div class="table" role="region" aria-label="Usage by model" tabindex="0">
+    <table>
+      <caption>
+        Requests, tokens and estimated cost by model
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Model</th>
+          <th scope="col" class="number">Requests</th>
+          <th scope="col" class="number">Tokens in</th>
+          <th scope="col" class="number">Tokens out</th>
+          <th scope="col" class="number">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([model, total]) =>
+            html`<tr>
+              <th scope="row">${model}</th>
+              ${figure(total.requests, requests)} ${figure(total.inputTokens, tokensIn)}
+              ${figure(total.outputTokens, tokensOut)}
+              ${
+                total.cost === undefined
+                  ? html`<td class="number soft">no price known</td>`
+                  : html`<td class="number">${dollars(total.cost)}${cellBar(total.cost, cost)}</td>`
+              }
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function figure(value: number, most: number): Markup {
+  return html`<td class="number">${whole(value)}${cellBar(value, most)}</td>`;
+}
+
+function whole(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** Cents, and where that would be nothing as much as it takes to see that it is not. */
+function dollars(value: number): string {
+  return value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
+}
+
+/** What several requests came to. */
+interface Total {
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** US dollars, of those with a known price; `undefined` where none has one. */
+  cost: number | undefined;
+}
+
+/** The total of each key, in the keys' order. */
+function totals(
+  { models, prices }: Pick<UsageReport, "models" | "prices">,
+  keys: readonly string[],
+  keyOf: (one: ModelUsage) => string,
+): [key: string, total: Total][] {
+  return keys.map((key) => {
+    const own = models.filter((one) => keyOf(one) === key);
+    const sum = (read: (one: ModelUsage) => number): number =>
+      own.reduce((total, one) => total + read(one), 0);
+    const costs = own.flatMap((one) => costOf(one, prices[one.model]));
+    const known = costs.length > 0 || own.length === 0;
+    return [
+      key,
+      {
+        requests: sum(({ requests }) => requests),
+        inputTokens: sum(({ inputTokens }) => inputTokens),
+        outputTokens: sum(({ outputTokens }) => outputTokens),
+        cost: known ? costs.reduce((total, cost) => total + cost, 0) : undefined,
+      },
+    ];
+  });
+}
+
+function costOf({ inputTokens, outputTokens }: ModelUsage, price: ModelPrice | undefined): number[] {
+  if (price === undefined) return [];
+  return [(inputTokens * price.input + outputTokens * price.output) / PRICED_TOKENS];
+}

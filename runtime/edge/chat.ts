@@ -1,0 +1,125 @@
+import type { Handler } from "hono";
+import { html, raw } from "hono/html";
+import { ROUTES } from "../contract/routes.ts";
+import { CHAT_SCRIPT } from "./pages/chat-script.ts";
+import { hashSource, type Markup } from "./pages/layout.ts";
+import type { Sandbox } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+
+/** The chat page's style: light and dark, from phone width on. */
+const CHAT_STYLE = `
+:root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --soft: light-dark(#5b6470, #a3acb8);
+  --ok: light-dark(#1a7f4b, #4cc38a); --bad: light-dark(#b3261e, #ff8a80); --page: light-dark(#fbfbfc, #16181c);
+  --own: light-dark(#e3ecfa, #22344f); --code: light-dark(#eff1f4, #1f2329); --accent: light-dark(#1f5fbf, #8ab8ff);
+  --on-accent: light-dark(#fff, #10203a); }
+* { box-sizing: border-box; }
+[hidden], .hidden:not(:focus) { display: none; }
+.hidden { position: absolute; }
+body { margin: 0 auto; max-width: 46rem; height: 100dvh; display: flex; flex-direction: column; background: var(--page);
+  font: 16px/1.5 system-ui, sans-serif; }
+header { display: flex; align-items: baseline; gap: 1rem; padding: .75rem 1rem; border-bottom: 1px solid var(--line); }
+h1 { font-size: 1.1rem; margin: 0; } h2 { font-size: 1.05rem; margin: 0 0 .25rem; } p { margin: .25rem 0; }
+#state { margin: 0 0 0 auto; font-size: .9rem; color: var(--soft); }
+#state::before { content: "●"; margin-right: .4rem; } #state[data-tone=ok]::before { color: var(--ok); }
+#state[data-tone=bad]::before { color: var(--bad); }
+.soft { color: var(--soft); } .note { padding: 0 1rem; } code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+section { margin: 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--accent);
+  border-radius: 6px; }
+#trouble { border-left-color: var(--bad); }
+.command { display: flex; gap: .75rem; align-items: center; justify-content: space-between; background: var(--code);
+  border-radius: 6px; padding: .5rem .75rem; }
+#log { flex: 1; overflow-y: auto; padding: 1rem; display: flex; flex-direction: column; gap: .75rem; }
+article { max-width: 85%; overflow-wrap: anywhere; } article.own { align-self: flex-end; background: var(--own);
+  border-radius: 12px; padding: .5rem .8rem; } article.own.waiting { opacity: .65; }
+article .part { white-space: pre-wrap; margin: 0; } article pre { white-space: pre; overflow-x: auto; background: var(--code);
+  border-radius: 6px; padding: .6rem .8rem; margin: .4rem 0; font: .9em/1.45 ui-monospace, monospace; }
+article.failed { color: var(--bad); } .busy::after { content: "…"; color: var(--soft); }
+form { display: flex; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
+textarea { flex: 1; min-width: 0; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
+  border-radius: 8px; padding: .5rem .7rem; resize: none; max-height: 9rem; field-sizing: content; }
+button { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: .35rem .8rem; background: transparent;
+  color: inherit; cursor: pointer; } #send { background: var(--accent); color: var(--on-accent); border-color: transparent;
+  align-self: flex-end; padding: .5rem 1rem; } button:disabled, textarea:disabled { opacity: .5; cursor: default; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+`;
+
+// One piece each, since the policy's hashes count every space between the tags.
+const STYLE_ELEMENT = `<style>${CHAT_STYLE}</style>`;
+const SCRIPT_ELEMENT = `<script type="module">${CHAT_SCRIPT}</script>`;
+
+/** `GET /chat`: the page, the same for everyone; it wakes a sleeping container as a visit to `/` does. */
+export function chat(sandbox: Sandbox): Handler {
+  return async function handleChat(context) {
+    await sandbox.wake("visitor");
+    context.header("content-security-policy", await chatContentSecurityPolicy(new URL(context.req.url).host));
+    return context.html(chatPage());
+  };
+}
+
+/**
+ * `GET /chat/socket` as a plain request. What asks for a WebSocket never comes here: each platform takes it on
+ * before the app, which knows requests and answers only.
+ */
+export function chatSocket(): Handler {
+  return function handleChatSocket() {
+    return sendProblem("chat_upgrade_required");
+  };
+}
+
+/**
+ * The policy that fits the page: its own script and style, and its own host's socket. The socket's
+ * address is named beside 'self', which in older browsers means http only.
+ */
+async function chatContentSecurityPolicy(host: string): Promise<string> {
+  const [script, style] = await Promise.all([hashSource(CHAT_SCRIPT), hashSource(CHAT_STYLE)]);
+  return `default-src 'none'; script-src ${script}; style-src ${style}; connect-src 'self' ws://${host} wss://${host}; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+/** The page of the web chat. It holds nothing: what it may see is settled on its socket. */
+function chatPage(): Markup {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta
+          name="viewport"
+          content="width=device-width, initial-scale=1, interactive-widget=resizes-content"
+        />
+        <title>steward chat</title>
+        <link rel="icon" href="data:," />
+        ${raw(STYLE_ELEMENT)}
+      </head>
+      <body data-socket="${ROUTES.chatSocket.path}">
+        <header>
+          <h1>steward</h1>
+          <p id="state" role="status" data-tone="wait">Connecting</p>
+        </header>
+        <noscript><p class="note">The chat needs JavaScript.</p></noscript>
+        <section id="pairing" hidden aria-labelledby="pairing-title">
+          <h2 id="pairing-title">Pair this browser</h2>
+          <p>The operator runs this command within 5 minutes:</p>
+          <p class="command"><code id="command"></code><button type="button" id="copy">Copy</button></p>
+          <p class="soft">Request <code id="request"></code></p>
+          <p class="soft">This page goes on by itself once that is done.</p>
+        </section>
+        <section id="trouble" hidden role="alert">
+          <p id="trouble-text"></p>
+          <button type="button" id="retry">Try again</button>
+        </section>
+        <div id="log" role="log" aria-live="polite" aria-label="Conversation" tabindex="0"></div>
+        <form id="form">
+          <label for="text" class="hidden">Message</label>
+          <textarea
+            id="text"
+            rows="1"
+            maxlength="8000"
+            placeholder="Message, or /help"
+            disabled
+            enterkeyhint="send"
+          ></textarea>
+          <button type="submit" id="send" disabled>Send</button>
+        </form>
+        ${raw(SCRIPT_ELEMENT)}
+      </body>
+    </html>`;
+}
