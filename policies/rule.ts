@@ -5,7 +5,7 @@ import type {
   Severity,
   StackValidationPolicy,
 } from "@pulumi/policy";
-import { seenResource, seenStack, type Resource, type StackResource } from "./seen/resource.ts";
+import { type Resource, seenResource, seenStack, type StackResource } from "./seen/resource.ts";
 import type { Fields } from "./seen/values.ts";
 
 /** What a rule is about. */

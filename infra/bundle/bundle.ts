@@ -7,9 +7,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "../shell/cache.ts";
-import { modeOf, writeContext, type Files } from "./context.ts";
+import { bundleContainer, bundleWorker, byName, type Files, modeOf, ROOT, writeContext } from "./programs.ts";
 import { kept } from "./kept.ts";
-import { bundleContainer, bundleWorker, byName, ROOT } from "./programs.ts";
 
 const HASH_LENGTH = 16;
 
@@ -118,7 +117,7 @@ async function build(outdir: string, schema: string): Promise<{ result: Built; r
 
 // What else decides what an image holds, beside the bundle.
 async function imageRecipe(): Promise<Files> {
-  const names = ["Dockerfile", "context.ts", "base.Dockerfile"];
+  const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [
     `recipe/${name}`,
     await readFile(path.join(import.meta.dirname, name)),

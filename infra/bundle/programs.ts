@@ -1,13 +1,24 @@
-import path from "node:path";
+import { writeFile } from "node:fs/promises";
+import path, { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
-import type { Files } from "./context.ts";
+import { pack } from "tar-stream";
+
+/**
+ * The workerd behaviour that the Worker is built and tested for:
+ * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
+ */
+export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
+
+/** Every file of the image has this time, so that the same sources give the same layer. */
+const FIXED_TIME = new Date(1_700_000_000_000);
 
 /** This checkout. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Programs as they are deployed, by path, and the files of this checkout that they were made of. */
-export interface Bundled {
+interface Bundled {
   files: Files;
   read: string[];
 }
@@ -124,4 +135,35 @@ async function bundled(options: BuildOptions, outdir: string): Promise<Bundled> 
 /** Sorts entries by their names. */
 export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): number {
   return a < b ? -1 : 1;
+}
+
+/** Contents by their path below /app, in the order of their names. */
+export type Files = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Writes a build context: one archive of what the image has in /app, with everything in it that a builder
+ * would else take from this machine and this moment, such as the folders' times.
+ */
+export async function writeContext(files: Files, folder: string): Promise<void> {
+  const archive = pack();
+  const common = { mtime: FIXED_TIME, uid: 0, gid: 0, uname: "root", gname: "root" };
+  for (const name of foldersOf(files)) archive.entry({ ...common, name, type: "directory", mode: 0o755 });
+  for (const [name, content] of files) {
+    archive.entry({ ...common, name: `app/${name}`, mode: modeOf(name) }, Buffer.from(content));
+  }
+  archive.finalize();
+  await writeFile(join(folder, "app.tar"), await buffer(archive));
+}
+
+/** What is on the PATH can be run; everyone may read everything. */
+export function modeOf(name: string): number {
+  return name.startsWith("bin/") ? 0o755 : 0o644;
+}
+
+function foldersOf(files: Files): string[] {
+  const folders = new Set<string>();
+  for (const name of files.keys()) {
+    for (let folder = dirname(`app/${name}`); folder !== "."; folder = dirname(folder)) folders.add(folder);
+  }
+  return [...folders].sort();
 }

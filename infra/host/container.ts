@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
+import { AGENT } from "../../runtime/contract/names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
@@ -124,4 +125,77 @@ function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string
   return entries
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => pulumi.interpolate`${name}=${value}`);
+}
+
+/** What an image is built from. */
+export interface ImageBuild {
+  /** The folder whose content goes in. */
+  context: string;
+  dockerfile: string;
+  /** Hash of the folder's content: the image is named by it. */
+  hash: string;
+  /** The Dockerfile's arguments: the image that it starts from, which the engine has, and what it says of itself. */
+  buildArgs: Readonly<Record<string, string>>;
+}
+
+/** Arguments of {@link Image}. */
+interface ImageArgs {
+  /** A built image's name, or what to build one from. */
+  source: string | ImageBuild;
+}
+
+/** The image that the container runs, on the engine that the provider speaks to. */
+export class Image extends pulumi.ComponentResource {
+  /** The image's own id, which changes with its content. */
+  readonly imageId: pulumi.Output<string>;
+
+  constructor(name: string, args: ImageArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:host:Image", name, {}, opts);
+
+    const image = new docker.RemoteImage(name, imageArgs(args), { parent: this });
+
+    this.imageId = image.imageId;
+    this.registerOutputs({ imageId: this.imageId });
+  }
+}
+
+function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
+  // An image that someone else put there stays when the stack goes.
+  if (typeof source === "string") return { name: source, keepLocally: true };
+  const { context, dockerfile, hash, buildArgs } = source;
+  return {
+    name: `${AGENT}:${hash}`,
+    // A replacement of the same name, such as from another checkout's path, must not take the image from
+    // under the container that runs it.
+    keepLocally: true,
+    // The other builder takes the engine that the docker command is set to, not the provider's.
+    build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
+    triggers: { content: hash, ...buildArgs },
+  };
+}
+
+/** Arguments of {@link Volume}. */
+interface VolumeArgs {
+  volumeName: string;
+  /** Refuse to delete the volume, and keep it when the stack goes. Default: false. */
+  protect?: boolean;
+}
+
+/** The named volume that keeps the service's data over restarts and updates. */
+export class Volume extends pulumi.ComponentResource {
+  readonly volumeName: pulumi.Output<string>;
+
+  constructor(name: string, args: VolumeArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("steward:host:Volume", name, {}, opts);
+    const keep = args.protect ?? false;
+
+    const volume = new docker.Volume(
+      name,
+      { name: args.volumeName },
+      { parent: this, protect: keep, retainOnDelete: keep },
+    );
+
+    this.volumeName = volume.name;
+    this.registerOutputs({ volumeName: this.volumeName });
+  }
 }

@@ -4,9 +4,8 @@ import { CONFIG_FILE, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { dockerAvailable } from "../shell/docker.ts";
 import { run } from "../shell/process.ts";
 import { dataProblems } from "./preflight/data.ts";
-import { type Host, type HostPlan, lookAt } from "./preflight/engine.ts";
+import { type Host, type HostPlan, lookAt, problemOf } from "./preflight/engine.ts";
 import { portProblems } from "./preflight/port.ts";
-import { problemOf } from "./preflight/problem.ts";
 
 const MIB = 1024 * 1024;
 

@@ -2,12 +2,12 @@ import type { dynamic } from "@pulumi/pulumi";
 import type Cloudflare from "cloudflare";
 import { ERRORS } from "../../runtime/contract/errors.ts";
 import {
+  type ApplicationSettings,
   applyChanges,
   connect,
   deleteApplication,
   findApplication,
   getApplication,
-  type ApplicationSettings,
   type LiveApplication,
 } from "./container-api.ts";
 import { findNamespace, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";

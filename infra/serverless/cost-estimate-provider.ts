@@ -1,5 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { costLine, hardlyMoves, type CostInputs } from "./cost.ts";
+import { type CostInputs, costLine, hardlyMoves } from "./cost.ts";
 import type { DutyReading } from "./duty.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type Cloudflare from "cloudflare";
 import type { Deployment, DeploymentListResponse } from "cloudflare/resources/workers/scripts/deployments";
-import { applyChanges, findApplication, type ApplicationSettings } from "./container-api.ts";
+import { type ApplicationSettings, applyChanges, findApplication } from "./container-api.ts";
 
 /** Where a serverless stack's Worker and container are found. */
 export interface Deployed {

@@ -1,5 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { plannedChanges, refusedChanges, type PlannedMigrations } from "./migration-changes.ts";
+import { plannedChanges, type PlannedMigrations, refusedChanges } from "./migration-list.ts";
 
 /**
  * The dynamic provider of `MigrationPlan`. Pulumi serialises what is reachable from here into the stack's

@@ -1,7 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cloudflare from "./cloudflare.ts";
-import type { PlannedMigrations } from "./migration-changes.ts";
-import { type Migration, type MigrationStep, migrationSteps } from "./migration-list.ts";
+import {
+  type Migration,
+  type MigrationStep,
+  migrationSteps,
+  type PlannedMigrations,
+} from "./migration-list.ts";
 import { migrationPlanProvider } from "./migration-plan-provider.ts";
 
 /** Arguments of {@link Migrations}. */

@@ -1,12 +1,5 @@
-/** A permission of the API token, on the account, to edit. */
-export interface Permission {
-  /** As Cloudflare's dashboard names it. */
-  name: string;
-  /** What of the stack it is for. */
-  purpose: string;
-  /** The cheapest read that Cloudflare refuses without it, below the account's address. */
-  probe: string;
-}
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { type AccountAccess, readInAccount } from "./account-api.ts";
 
 /** https://developers.cloudflare.com/fundamentals/api/reference/permissions/ ; the README names them in this order. */
 const ALWAYS: readonly Permission[] = [
@@ -28,6 +21,83 @@ const GATE: Permission = {
   purpose: "the identity gateway before the admin pages",
   probe: "access/apps?per_page=1",
 };
+
+/** Which permissions are looked at, and whose. */
+interface PermissionCheck extends AccountAccess {
+  permissions: readonly Permission[];
+  /** Told where Cloudflare did not say whether a permission is there. */
+  warn: (line: string) => void;
+}
+
+interface Refusal {
+  permission: Permission;
+  /** Cloudflare's own words. */
+  answer: string;
+}
+
+/**
+ * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
+ * edit too: that is told by the update. Where Cloudflare is out of order nothing is refused here.
+ *
+ * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`
+ */
+export async function checkPermissions(check: PermissionCheck): Promise<void> {
+  const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
+  const refusals = asked.flat();
+  if (refusals.length === 0) return;
+  if (refusals.length === check.permissions.length) {
+    throw new StewardError("token_refused", refusedText(check.accountId, refusals));
+  }
+  throw new StewardError("token_permission_missing", missingText(refusals));
+}
+
+async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[]> {
+  try {
+    const response = await readInAccount(check, permission.probe);
+    const { status } = response;
+    if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
+    await response.body?.cancel();
+    if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    check.warn(
+      `Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`,
+    );
+  }
+  return [];
+}
+
+async function answerOf(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => ({}))) as { errors?: { code: number; message: string }[] };
+  const words = (body.errors ?? []).map(({ code, message }) => `${message} (${code})`);
+  return [response.status, ...words].join(" ");
+}
+
+function missingText(refusals: readonly Refusal[]): string {
+  const count = refusals.length === 1 ? "a permission" : `${refusals.length} permissions`;
+  const lines = refusals.flatMap(({ permission: { name, purpose }, answer }) => [
+    `  ${name}: needed for ${purpose}; Cloudflare says ${answer}`,
+    `    fix: add Account, ${name}, Edit to the token`,
+  ]);
+  return [`The API token lacks ${count} (token_permission_missing):`, ...lines].join("\n");
+}
+
+function refusedText(accountId: string, [first]: readonly Refusal[]): string {
+  return [
+    `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`,
+    "  fix: pulumi config set --secret cloudflare:apiToken <token of this account, neither expired nor revoked>, and look at steward:accountId",
+  ].join("\n");
+}
+
+/** A permission of the API token, on the account, to edit. */
+interface Permission {
+  /** As Cloudflare's dashboard names it. */
+  name: string;
+  /** What of the stack it is for. */
+  purpose: string;
+  /** The cheapest read that Cloudflare refuses without it, below the account's address. */
+  probe: string;
+}
 
 /** All that a stack's API token has to be allowed; the identity gateway's only where there is one. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {

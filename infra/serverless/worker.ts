@@ -1,12 +1,12 @@
+import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
-import * as cloudflare from "./cloudflare.ts";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import * as cloudflare from "./cloudflare.ts";
 import type { Migration } from "./migration-list.ts";
 import { Migrations } from "./migrations.ts";
-import type { WorkerModule } from "./modules.ts";
 
 /** Arguments of {@link Worker}. */
-export interface WorkerArgs {
+interface WorkerArgs {
   accountId: string;
   /** The Worker's name in the account. */
   workerName: string;
@@ -129,4 +129,32 @@ function bindings({ variables, secrets, bucketName, email }: WorkerArgs): Bindin
         ]),
   ];
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A module of a Worker's version, with its content. */
+interface WorkerModule {
+  name: string;
+  contentType: string;
+  contentBase64: string;
+}
+
+/** A built module on this machine. */
+interface ModuleFile {
+  name: string;
+  path: string;
+  contentType: string;
+}
+
+/**
+ * Reads built modules. By content, not by path: the same code is the same version wherever it was
+ * built, so a deployment from another machine changes nothing.
+ */
+export function readModules(files: readonly ModuleFile[]): Promise<WorkerModule[]> {
+  return Promise.all(
+    files.map(async ({ name, path, contentType }) => ({
+      name,
+      contentType,
+      contentBase64: (await readFile(path)).toString("base64"),
+    })),
+  );
 }

@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError } from "commander";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
-import { causeOf } from "./cause.ts";
+import { causeOf } from "./failure.ts";
 
 /** Exit code of a command whose words are wrong. */
 const USAGE = 2;

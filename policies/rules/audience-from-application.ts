@@ -1,7 +1,6 @@
 import { stackRule, type Violation } from "../rule.ts";
 import { seenApplications } from "../seen/access.ts";
-import { ofType, type StackResource } from "../seen/resource.ts";
-import { TYPES } from "../seen/types.ts";
+import { ofType, type StackResource, TYPES } from "../seen/resource.ts";
 import { text } from "../seen/values.ts";
 import { valuesOf } from "../seen/variables.ts";
 

@@ -1,6 +1,5 @@
 import { stackRule } from "../rule.ts";
-import { ofType } from "../seen/resource.ts";
-import { TYPES } from "../seen/types.ts";
+import { ofType, TYPES } from "../seen/resource.ts";
 import { fields, list } from "../seen/values.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/types.ts";
+import { TYPES } from "../seen/resource.ts";
 
 /**
  * The bucket has no address of its own.

@@ -1,7 +1,6 @@
 import { stackRule } from "../rule.ts";
-import type { StackResource } from "../seen/resource.ts";
+import { type StackResource, TYPES } from "../seen/resource.ts";
 import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { TYPES } from "../seen/types.ts";
 import { list } from "../seen/values.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,8 +1,6 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { stackRule, type Violation } from "../rule.ts";
-import { hasDigest } from "../seen/image.ts";
-import { ofType, type StackResource } from "../seen/resource.ts";
-import { TYPES } from "../seen/types.ts";
+import { hasDigest, ofType, type StackResource, TYPES } from "../seen/resource.ts";
 import { text } from "../seen/values.ts";
 
 /**

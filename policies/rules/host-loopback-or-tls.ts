@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/types.ts";
+import { TYPES } from "../seen/resource.ts";
 import { fields, list, text } from "../seen/values.ts";
 import { handedVariables } from "../seen/variables.ts";
 

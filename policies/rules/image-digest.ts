@@ -1,7 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { hasDigest } from "../seen/image.ts";
+import { hasDigest, TYPES } from "../seen/resource.ts";
 import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { TYPES } from "../seen/types.ts";
 import { text } from "../seen/values.ts";
 
 /**

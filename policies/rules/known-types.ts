@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/types.ts";
+import { TYPES } from "../seen/resource.ts";
 import { list } from "../seen/values.ts";
 
 const KNOWN: readonly string[] = Object.values(TYPES);

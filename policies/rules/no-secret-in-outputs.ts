@@ -1,7 +1,6 @@
 import { createRedactor } from "../../runtime/contract/redact.ts";
 import { stackRule } from "../rule.ts";
-import { ofType } from "../seen/resource.ts";
-import { TYPES } from "../seen/types.ts";
+import { ofType, TYPES } from "../seen/resource.ts";
 import { texts } from "../seen/values.ts";
 import { handedVariables, isSecretName } from "../seen/variables.ts";
 

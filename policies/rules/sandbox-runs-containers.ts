@@ -1,6 +1,6 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/types.ts";
+import { TYPES } from "../seen/resource.ts";
 import { fields, list } from "../seen/values.ts";
 
 /**

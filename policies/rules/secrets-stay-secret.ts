@@ -1,6 +1,6 @@
 import { createRedactor } from "../../runtime/contract/redact.ts";
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/types.ts";
+import { TYPES } from "../seen/resource.ts";
 import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../seen/variables.ts";
 
 const redact = createRedactor({});

@@ -1,7 +1,6 @@
 import { stackRule } from "../rule.ts";
-import { ofType } from "../seen/resource.ts";
+import { ofType, TYPES } from "../seen/resource.ts";
 import { ownHosts } from "../seen/access.ts";
-import { TYPES } from "../seen/types.ts";
 import { text } from "../seen/values.ts";
 import { valuesOf } from "../seen/variables.ts";
 

@@ -1,5 +1,4 @@
-import { ofType, type StackResource } from "./resource.ts";
-import { TYPES } from "./types.ts";
+import { ofType, type StackResource, TYPES } from "./resource.ts";
 import { fields, list, text } from "./values.ts";
 
 /** A version of the Worker that carries a migration. */

@@ -1,6 +1,26 @@
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
 import { copy, fields, type Fields } from "./values.ts";
 
+/** The types that the rules look at, as the engine names them. */
+export const TYPES = {
+  stack: "pulumi:pulumi:Stack",
+  worker: "cloudflare:index/worker:Worker",
+  workerVersion: "cloudflare:index/workerVersion:WorkerVersion",
+  workersDeployment: "cloudflare:index/workersDeployment:WorkersDeployment",
+  workersDomain: "cloudflare:index/workersCustomDomain:WorkersCustomDomain",
+  accessApplication: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
+  accessPolicy: "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
+  bucket: "cloudflare:index/r2Bucket:R2Bucket",
+  bucketDomain: "cloudflare:index/r2CustomDomain:R2CustomDomain",
+  bucketManagedDomain: "cloudflare:index/r2ManagedDomain:R2ManagedDomain",
+  bucketLifecycle: "cloudflare:index/r2BucketLifecycle:R2BucketLifecycle",
+  containerApplication: "pulumi-nodejs:dynamic/serverless:ContainerApplication",
+  container: "docker:index/container:Container",
+  image: "docker:index/remoteImage:RemoteImage",
+  volume: "docker:index/volume:Volume",
+  command: "command:local:Command",
+} as const;
+
 /** A resource as the rules see it: its inputs in a rule about one, its outputs in a rule about the stack. */
 export interface Resource {
   type: string;
@@ -38,4 +58,9 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
 /** The resources of one type. */
 export function ofType<Seen extends Resource>(resources: readonly Seen[], type: string): Seen[] {
   return resources.filter((resource) => resource.type === type);
+}
+
+/** Whether an image's name says its content. */
+export function hasDigest(image: string): boolean {
+  return /@sha256:[0-9a-f]{64}$/.test(image);
 }

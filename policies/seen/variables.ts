@@ -1,8 +1,7 @@
 import { VARIABLES, type VariableName } from "../../runtime/contract/environment.ts";
 import { namesSecret } from "../../runtime/contract/redact.ts";
-import { TYPES } from "./types.ts";
+import { type Resource, TYPES } from "./resource.ts";
 import { fields, list, text } from "./values.ts";
-import type { Resource } from "./resource.ts";
 
 /** A variable that a resource hands to the runtime. */
 export interface HandedVariable {

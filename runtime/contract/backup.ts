@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
+import { table } from "./table.ts";
 
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
@@ -95,7 +96,7 @@ export const generationManifest = z.strictObject({
 export type GenerationManifest = z.output<typeof generationManifest>;
 
 /** Content of `.last-sync`. */
-export const lastSync = z.strictObject({
+const lastSync = z.strictObject({
   version: z.literal(1),
   generation: generationId,
   /** ISO 8601 */
@@ -122,4 +123,34 @@ export interface RestoreReport {
   counts: GenerationManifest["counts"];
   /** Problems of the archived config under this version's schema. */
   configProblems: { path: string; message: string }[];
+}
+
+/** What `backup list` prints. */
+export function backupsText(backups: readonly GenerationManifest[]): string {
+  if (backups.length === 0) return "No backups.";
+  const cells = backups.map(({ id, createdAt, size, counts }) => [
+    id,
+    createdAt,
+    String(size),
+    String(counts.sessions),
+    String(counts.messages),
+  ]);
+  return table(["Id", "Made", "Bytes", "Sessions", "Messages"], cells);
+}
+
+/** What `backup create` prints. */
+export function madeText({ id, size }: GenerationManifest): string {
+  return `Backup ${id} was made, ${size} bytes.`;
+}
+
+/** What `backup verify` prints. */
+export function wholeText(report: RestoreReport): string {
+  return `Backup ${report.id} is whole.\n${reportText(report)}`;
+}
+
+/** What a backup holds, and what is wrong with its config. */
+export function reportText({ counts, configProblems }: RestoreReport): string {
+  const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
+  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
 }

@@ -42,3 +42,10 @@ export interface DeliveryOutcome {
   /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
   group?: string;
 }
+
+/** How people call the platforms. */
+export const PLATFORM_TITLES: Record<Platform, string> = {
+  slack: "Slack",
+  telegram: "Telegram",
+  discord: "Discord",
+};

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
 import { isJson } from "./admission/body.ts";
 import type { Identify, Identity } from "./identity.ts";
-import { clientOf } from "./limits.ts";
+import { clientOf } from "./rate-limit.ts";
 import { continuePage } from "./pages/continue.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";

@@ -24,13 +24,12 @@ import { debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
-import { clientOf, limitRequests, PER_MINUTE } from "./limits.ts";
+import { clientOf, limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
 import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
-import { RateLimit } from "./rate-limit.ts";
 import {
   createStackBackup,
   requireStack,
@@ -40,7 +39,7 @@ import {
   tryStackAlerts,
   verifyStackBackup,
 } from "./stack-routes.ts";
-import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in/route.ts";
+import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in.ts";
 
 /** What the edge works with. */
 export interface EdgeOptions {

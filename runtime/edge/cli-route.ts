@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import { backupsText, madeText, wholeText } from "../contract/backup-text.ts";
+import { backupsText, madeText, wholeText } from "../contract/backup.ts";
 import type { CliResult } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";

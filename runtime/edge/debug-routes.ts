@@ -14,7 +14,7 @@ import { VERSION } from "../contract/names.ts";
 import { askSupervisor, NO_SUPERVISOR } from "./operate.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
-import { readQuery, wholeNumber } from "./query.ts";
+import { readQuery, wholeNumber } from "./form.ts";
 
 /** How long a config file that is still to be written is waited for, and how often it is looked for. */
 const LONGEST_START_MS = 5_000;

@@ -1,13 +1,19 @@
 import type { Handler } from "hono";
+import { html } from "hono/html";
 import type { Attest } from "../contract/attestation.ts";
 import type { SandboxStatus } from "../contract/control.ts";
+import { reason, type Reason } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
+import { ROUTES } from "../contract/routes.ts";
 import { wantsHtml } from "./access.ts";
-import { contentSecurityPolicy } from "./pages/layout.ts";
-import { homePage } from "./pages/home.ts";
-import { WAIT_REFRESH_SECONDS, waitPage } from "./pages/wait.ts";
+import { homePage, reasonBox, repairLink, stateLine } from "./pages/home.ts";
+import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
+import { startProgress } from "./pages/starts.ts";
 import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
+
+/** Seconds after which the wait page looks again. */
+export const WAIT_REFRESH_SECONDS = 2;
 
 /** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
 export const REFUSED_WAKE_SECONDS = 600;
@@ -71,4 +77,25 @@ export function readiness({ sandbox, bundle, workerVersion, attestation }: Runni
     const body = { state, since, bundle, workerVersion, ...(attested && { attestation: attested.all }) };
     return context.json(body, state === "ready" ? 200 : 503);
   };
+}
+
+function adminLink(why: Reason | undefined): Markup | "" {
+  if (why === undefined) return "";
+  return html`<p class="soft">
+    The operator finds the details in the <a href="${ROUTES.admin.path}">administration</a>.
+  </p>`;
+}
+
+/** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
+function waitPage(status: SandboxStatus, refreshSeconds: number, now: number): Markup {
+  // Everyone may look: neither paths nor names of the config.
+  const known = status.reason && reason(status.reason.code);
+  return page(
+    "steward is not ready",
+    html`<h1>steward</h1>
+      ${stateLine(status)} ${startProgress(status, now)} ${reasonBox(known)} ${repairLink(status.reason)}
+      ${adminLink(status.reason)}
+      <p class="soft">This page refreshes every ${refreshSeconds} seconds.</p>`,
+    { refreshSeconds },
+  );
 }

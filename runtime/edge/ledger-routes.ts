@@ -6,7 +6,7 @@ import type { Log } from "../contract/log.ts";
 import type { AccessVariables } from "./access.ts";
 import { readJsonBody } from "./admission/body.ts";
 import { ENTRY_STATES, type Ledger } from "./ports.ts";
-import { readQuery, wholeNumber } from "./query.ts";
+import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
 /** Which entries may be asked for. Made when they are, and not at a start. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { CONTROL_ROUTES, type CliRequest, type CliResult } from "../contract/control.ts";
-import { ERRORS, StewardError, type ErrorCode } from "../contract/errors.ts";
+import { type CliRequest, type CliResult, CONTROL_ROUTES } from "../contract/control.ts";
+import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
 
@@ -84,5 +84,20 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** What came of an attempt: a value, or the reason why there is none. */
+export interface Attempt<T> {
+  value?: T;
+  problem?: Reason;
+}
+
+/** Waits for `work` within a limit. Never rejects: a page shows the reason in the value's place. */
+export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await within(milliseconds, work) };
+  } catch (error) {
+    return { problem: error instanceof StewardError ? error.reason : reason("gateway_unavailable") };
   }
 }

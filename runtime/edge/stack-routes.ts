@@ -5,13 +5,12 @@ import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
-import { clientOf } from "./limits.ts";
+import { clientOf, type RateLimit } from "./rate-limit.ts";
 import { within } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
-import type { RateLimit } from "./rate-limit.ts";
 
 /** A stopped container starts before, and its archive may be of some size. */
 const LIMIT_MS = 90_000;

@@ -1,7 +1,6 @@
 import { createRedactor } from "../contract/redact.ts";
 import { ownEnvironment } from "../process/environment.ts";
-import { onStopRequest } from "../process/stop.ts";
-import { fatalReport } from "../process/fatal.ts";
+import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { saveMemory } from "../process/modest.ts";
 import { startGateway } from "./start.ts";
 

@@ -6,11 +6,9 @@ import { VERSION } from "../contract/names.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { homeDigest, readProcessSettings } from "../process/settings.ts";
-import { Commands } from "./commands/commands.ts";
-import { loadConfig } from "./config/load.ts";
-import { ConfigReload } from "./config/reload.ts";
+import { Commands } from "./commands.ts";
+import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
-import { KnownSecrets } from "./config/secrets.ts";
 import type { InTurn } from "./deliveries/conversations.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
 import { Replies } from "./deliveries/replies.ts";
@@ -24,8 +22,7 @@ import { Schedules } from "./schedules/schedules.ts";
 import { Retention } from "./sessions/retention.ts";
 import { gatewayStatus, usageReport } from "./status.ts";
 import { openStores } from "./stores.ts";
-import { WebChat } from "./webchat/chat.ts";
-import { ChatHistory } from "./webchat/history.ts";
+import { ChatHistory, WebChat } from "./webchat/chat.ts";
 import { ChatSockets } from "./webchat/sockets.ts";
 
 /** Less than the 10 s that a container engine waits by default before it kills. */

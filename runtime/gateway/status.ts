@@ -2,7 +2,7 @@ import type { Config } from "../contract/config/index.ts";
 import type { ChannelHealth, GatewayStatus, UsageReport } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { type ModelPrice, publishedPrice } from "../contract/prices.ts";
-import type { ConfigReload } from "./config/reload.ts";
+import type { ConfigReload } from "./config.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
 import { DAY_MS, dayOf } from "./models/usage.ts";
 import type { Parts } from "./parts.ts";

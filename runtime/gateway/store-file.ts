@@ -1,4 +1,5 @@
-import { readFileSync, renameSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import type * as z from "zod/mini";
 import "../contract/english.ts";
 import { StewardError } from "../contract/errors.ts";
@@ -76,4 +77,21 @@ export function readStore<T>(path: string, schema: z.ZodMiniType<T>): StoreReadi
   if (parsed.success) return { ok: true, value: parsed.data };
   const { path: at, message } = parsed.error.issues[0] ?? { path: [], message: "unknown form" };
   return { ok: false, problem: `${at.join(".") || "(root)"}: ${message}` };
+}
+
+/** Stores that could not be read and were renamed, `<name>.corrupt-<time>`, with their whole paths. */
+export function setAsideFiles(home: string): string[] {
+  return ["", "credentials", "devices"].flatMap((folder) =>
+    names(join(home, folder))
+      .filter((name) => /\.corrupt-[\dT.Z-]+$/.test(name) && !/-(wal|shm)$/.test(name))
+      .map((name) => join(home, folder, name)),
+  );
+}
+
+function names(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../contract/errors.ts";
-import { openDatabase, type DatabaseSetAside } from "../process/database.ts";
+import { type DatabaseSetAside, openDatabase } from "../process/database.ts";
 
 /** One entry a schema version; an entry that was released is never edited, only followed by another. */
 const MIGRATIONS = [

@@ -1,8 +1,7 @@
 import type { GenerationManifest } from "../contract/backup.ts";
 import { reason, StewardError, type ErrorCode, type Reason } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
-import { expired } from "../edge/backups/retention.ts";
-import { shrank } from "../edge/backups/shrink.ts";
+import { expired, shrank } from "../edge/backups.ts";
 import type { Backups } from "../edge/ports.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";

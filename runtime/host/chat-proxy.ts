@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { problem } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { endSocket, refuseConnection } from "../process/refuse.ts";
+import { endSocket, refuseConnection } from "../process/server.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
 /** What reaches the gateway of a page's request: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */

@@ -6,7 +6,7 @@ import { generationId } from "../contract/backup.ts";
 import type { Reason } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
-import { lastGood } from "../edge/backups/last-good.ts";
+import { lastGood } from "../edge/backups.ts";
 import type { Clock, RecoveredConfig } from "../edge/ports.ts";
 import { ensureDirectory, writeFileAtomic } from "../process/files.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";

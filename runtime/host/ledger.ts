@@ -1,12 +1,14 @@
+import type { StatementSync } from "node:sqlite";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../contract/log.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
+import { type DatabaseSetAside, lightTransaction, openDatabase, transaction } from "../process/database.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
-import type { NodeSql } from "./sqlite.ts";
 
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
 const CONCURRENCY = 128;
@@ -117,4 +119,26 @@ class Arrivals {
       for (const { failed } of arrivals) failed(error);
     }
   }
+}
+
+/** An open database. */
+export interface NodeSql extends Sql {
+  close(): void;
+}
+
+/** Opens the edge's database; see {@link openDatabase}. */
+export function openSqlite(file: string, onSetAside?: (report: DatabaseSetAside) => void): NodeSql {
+  const database = openDatabase(file, onSetAside);
+  const prepared = new Map<string, StatementSync>();
+  const prepare = (statement: string): StatementSync => {
+    const known = prepared.get(statement) ?? database.prepare(statement);
+    prepared.set(statement, known);
+    return known;
+  };
+  return {
+    all: (statement: string, ...values: SqlValue[]) => prepare(statement).all(...values) as Row[],
+    transaction: (work) => transaction(database, work),
+    lightTransaction: (work) => lightTransaction(database, work),
+    close: () => database.close(),
+  };
 }

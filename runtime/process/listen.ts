@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Duplex } from "node:stream";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import type { Client } from "../contract/client.ts";
-import { refuseRequest } from "./refuse.ts";
-import { closeServer, openServer, type PortTaken } from "./server.ts";
+import { closeServer, openServer, type PortTaken, refuseRequest } from "./server.ts";
 
 /** A server that listens. */
 export interface Listening {

@@ -1,4 +1,6 @@
 import type { Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import type { Redactor } from "../contract/redact.ts";
 
 /**
  * Set to `1` by the supervisor for its child, whose standard input is then a pipe that closes when
@@ -7,7 +9,7 @@ import type { Environment } from "../contract/environment.ts";
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
 /** Why a process is to end: it was asked to, or its supervisor is gone and nobody hears its answers. */
-export type StopCause = "asked" | "abandoned";
+type StopCause = "asked" | "abandoned";
 
 /** What an abandoned process may take for its end before it is ended. */
 const ABANDONED_MS = 5_000;
@@ -41,4 +43,19 @@ export function onStopRequest(environment: Environment, stop: (cause: StopCause)
  */
 function endGroup(): void {
   process.kill(-process.pid, "SIGKILL");
+}
+
+/**
+ * What a process writes to stderr before it ends with exit code 1: what is wrong, then the fix.
+ *
+ * A config error is told in its own words, which operators search for (specification, section 7);
+ * every other one starts with `Error [code]:`, by which the supervisor knows it again.
+ */
+export function fatalReport(error: unknown, redact: Redactor): string {
+  if (!(error instanceof StewardError)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${redact(text)}\n`;
+  }
+  const head = error.code === "config_invalid" ? "" : `Error [${error.code}]: `;
+  return `${redact(`${head}${error.message}\nFix: ${error.reason.fix}`)}\n`;
 }

@@ -13,8 +13,7 @@ import {
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createRedactor } from "../contract/redact.ts";
-import { wholeReading } from "../process/config-check.ts";
-import { keepCopy, withConfigLock } from "../process/config-write.ts";
+import { keepCopy, wholeReading, withConfigLock } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import { markSecrets, marksIn, unmarkSecrets, type MarkedText } from "./config-marks.ts";
 

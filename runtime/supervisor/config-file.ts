@@ -24,7 +24,7 @@ export async function showConfig(
   }
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");
-  const { wholeReading } = await import("../process/config-check.ts");
+  const { wholeReading } = await import("../process/config-file.ts");
   const { value, result } = await wholeReading(readConfigText(text, environment));
   const { tellProblem } = await import("../contract/config/help.ts");
   const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));

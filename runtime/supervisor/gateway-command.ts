@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BUNDLE_FILE, FROM_SOURCE } from "../contract/names.ts";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
-import { programFile } from "../process/programs.ts";
+import { programFile, programsFolder } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 import { goesFirst } from "./memory.ts";
 
@@ -32,7 +35,7 @@ export function cliCommand(): [string, ...string[]] {
 }
 
 /** What a gateway is told beside its own variables. */
-export interface GatewaySurroundings {
+interface GatewaySurroundings {
   environment: Environment;
   controlToken: string;
   /** The data directory. */
@@ -57,4 +60,13 @@ export function gatewayEnvironment({
     STEWARD_HOME: home,
     GATEWAY_PORT: String(gatewayPort),
   };
+}
+
+/** The hash of the bundle that this file belongs to. In the bundle it is one folder deep, too. */
+export function runningBundle(): string {
+  try {
+    return readFileSync(join(programsFolder(), BUNDLE_FILE), "utf8").trim();
+  } catch {
+    return FROM_SOURCE;
+  }
 }

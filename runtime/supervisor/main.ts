@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RESTORE_MARKER } from "../contract/names.ts";
 import { createRedactor } from "../contract/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
-import { fatalReport } from "../process/fatal.ts";
+import { fatalReport } from "../process/stop.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
 import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";

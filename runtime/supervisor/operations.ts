@@ -1,17 +1,41 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readFile, realpath } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import type { CliResult } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import type { Operation } from "../contract/operations.ts";
 import { createRedactor, MASK, redactJsonText, type Redactor } from "../contract/redact.ts";
-import { runCommand } from "./command-run.ts";
-import { readDataFile } from "./data-file.ts";
+import { startChild } from "./child.ts";
 import type { Timers } from "./timers.ts";
 
+/** Bytes of a file that may be shown. */
+const LARGEST_FILE = 1024 * 1024;
+/** A link is not followed, and a pipe without a writer does not hold up the opening. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EACCES: "permission denied",
+  // What O_NOFOLLOW says of a link.
+  ELOOP: "links are not followed",
+};
+
+const TIME_LIMIT_MS = 20_000;
+/** What `timeout` of the coreutils ends with. */
+const TIMED_OUT = 124;
+/** What a shell ends with where it cannot start a program. */
+const NOT_STARTED = 127;
+/** Characters that are shown of each stream. */
+const SHOWN = 256 * 1024;
+/** Characters that are held of each stream: redaction wants whole lines, and shortens or lengthens them. */
+const HELD = 2 * SHOWN;
+const CUT_NOTE = "[cut: the output is longer]\n";
+
 /** What operations work with. */
-export interface OperationsOptions {
+interface OperationsOptions {
   /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];
   /** The gateway's environment. */
@@ -81,4 +105,93 @@ async function secretsIn(texts: readonly string[], environment: Environment): Pr
       return [];
     }
   });
+}
+
+/** What to run. */
+interface CommandOptions {
+  command: readonly [string, ...string[]];
+  environment: Environment;
+  redact: Redactor;
+  timers: Timers;
+  /** Default 20 s. */
+  timeLimitMs?: number;
+}
+
+/** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
+export async function runCommand(options: CommandOptions): Promise<CliResult> {
+  const { command, environment, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
+  const held = { stdout: "", stderr: "" };
+  let late = false;
+  const child = startChild({ command, environment });
+  child.read((stream, text) => (held[stream] += text.slice(0, HELD - held[stream].length)));
+  const cancel = timers.after(timeLimitMs, () => {
+    late = true;
+    child.kill("SIGKILL");
+  });
+  const { code, signal, spawnError } = await child.exited;
+  cancel();
+  const shown = { stdout: show(held.stdout, redact), stderr: show(held.stderr, redact) };
+  const ended = (exitCode: number, why: string): CliResult => ({
+    ...shown,
+    exitCode,
+    stderr: `${shown.stderr}${why}\n`,
+  });
+  if (late)
+    return ended(TIMED_OUT, `The command did not end within ${timeLimitMs / 1_000} s and was stopped.`);
+  if (spawnError !== undefined) return ended(NOT_STARTED, `The command could not be started: ${spawnError}`);
+  if (code === null) return ended(1, `The command was ended by ${signal}.`);
+  return { exitCode: code, ...shown };
+}
+
+function show(text: string, redact: Redactor): string {
+  // A line that was cut may end within a secret, which nothing would recognise any more.
+  const whole = text.length < HELD ? text : text.slice(0, text.lastIndexOf("\n") + 1);
+  const clean = redact(whole);
+  if (clean.length <= SHOWN && whole === text) return clean;
+  return `${clean.slice(0, SHOWN)}\n${CUT_NOTE}`;
+}
+
+/** A file's text, or why it is not shown. */
+type DataFile = { ok: true; text: string } | { ok: false; problem: string };
+
+/**
+ * Reads a text file of the data directory, named relative to it or in full. Only regular files below it:
+ * no link on the way, and no second name of a file that may lie elsewhere.
+ *
+ * @throws StewardError `command_not_allowed` for a path that leads out of the directory.
+ */
+async function readDataFile(home: string, file: string): Promise<DataFile> {
+  const inside = relative(home, resolve(home, file));
+  if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) {
+    throw new StewardError("command_not_allowed", `The file lies outside the data directory ${home}.`);
+  }
+  let handle: FileHandle | undefined;
+  try {
+    const path = join(await realpath(home), inside);
+    handle = await open(path, OPEN_FLAGS);
+    return await readOpened(handle, path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    return { ok: false, problem: PROBLEMS[code] ?? "it cannot be read" };
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function readOpened(handle: FileHandle, path: string): Promise<DataFile> {
+  const opened = await handle.stat({ bigint: true });
+  if (!opened.isFile()) return { ok: false, problem: "not a regular file" };
+  // The agent's tools may write below this directory: what was opened has to be what stands there, and no link.
+  const named = await lstat(path, { bigint: true });
+  const same = named.ino === opened.ino && named.dev === opened.dev && opened.nlink === 1n;
+  if (!same || (await realpath(path)) !== path) return { ok: false, problem: "links are not followed" };
+  if (opened.size > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
+  const bytes = Buffer.alloc(LARGEST_FILE + 1);
+  // A file that grows meanwhile is read up to the limit and no further.
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+  if (bytesRead > LARGEST_FILE) return { ok: false, problem: `larger than ${LARGEST_FILE} bytes` };
+  const content = bytes.subarray(0, bytesRead);
+  // Secrets are recognised in text alone.
+  if (content.includes(0)) return { ok: false, problem: "not a text file" };
+  return { ok: true, text: content.toString("utf8") };
 }

@@ -1,4 +1,7 @@
-import type { ColdStart } from "../contract/cold-starts.ts";
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-starts.ts";
 import type {
   ProcessInfo,
   ProcessList,
@@ -6,6 +9,7 @@ import type {
   SandboxStatus,
   StartPhase,
 } from "../contract/control.ts";
+import type { Log } from "../contract/log.ts";
 import type { Lifecycle, Phase } from "./lifecycle.ts";
 
 const STATES: Record<Phase, SandboxState> = {
@@ -34,7 +38,7 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
 };
 
 /** What the supervisor knows beside the gateway's life. */
-export interface Beside {
+interface Beside {
   version: string | undefined;
   /** What its programs run from. */
   bundle: string | undefined;
@@ -92,4 +96,47 @@ export function processList(
       },
     ],
   };
+}
+
+/** How the gateway's last starts went, in a small file that outlives the container. */
+export class Starts {
+  readonly #file: string;
+  readonly #log: Log;
+  #list: ColdStart[] | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(file: string, log: Log) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Newest first. */
+  get list(): ColdStart[] {
+    return (this.#list ??= readColdStarts(this.#read()));
+  }
+
+  /** Keeps one; written in the background, since a gateway that is ready has other things to do. */
+  add(start: ColdStart): void {
+    this.#list = addColdStart(this.list, start);
+    const text = `${JSON.stringify(this.#list)}\n`;
+    this.#written = this.#written.then(() => this.#write(text));
+  }
+
+  async #write(text: string): Promise<void> {
+    try {
+      await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+      await writeFile(this.#file, text, { mode: 0o600 });
+    } catch (error) {
+      this.#log.debug("the starts cannot be kept", { error: String(error) });
+    }
+  }
+
+  #read(): string | undefined {
+    try {
+      return readFileSync(this.#file, "utf8");
+    } catch {
+      // None yet, or one that cannot be read: there is nothing to compare a start with.
+      return undefined;
+    }
+  }
 }

@@ -1,11 +1,31 @@
+import { get } from "node:http";
+import { GATEWAY_ROUTES } from "../contract/control.ts";
+import { type ErrorCode, ERRORS, reason, type Reason } from "../contract/errors.ts";
 import type { Child } from "./child.ts";
-import type { Exit } from "./failure.ts";
 import type { Output } from "./output.ts";
-import { probeUntilReady, probeWhileReady, type LivenessPolicy } from "./probe.ts";
 import type { Timers } from "./timers.ts";
 
+const PERMANENT: ReadonlySet<ErrorCode> = new Set([
+  "config_invalid",
+  "data_newer",
+  "dm_policy_set",
+  "environment_invalid",
+]);
+const CODED = /^Error \[(\w+)\]: (.*)$/;
+const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
+/** What Node prints around an uncaught error: the frames, and its own version at the end. */
+const NOISE = /^\s*at |^Node\.js v|^\s*$|^[\s^]+$|^Fix: /;
+const LONGEST_DETAIL = 500;
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+const READY_WITHIN_MS = 2_000;
+
+/** A small instance under load answers late; a process that hangs does not answer at all. */
+export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
+
 /** What one run of the gateway needs. Times are in milliseconds. */
-export interface RunOptions {
+interface RunOptions {
   /** The process, just started. */
   child: Child;
   host: string;
@@ -65,4 +85,156 @@ export function startRun(options: RunOptions): Run {
       force();
     },
   };
+}
+
+/** Whom to ask. */
+interface ProbeOptions {
+  host: string;
+  port: number;
+  /** The process that must answer: another one on the same port does not count. */
+  pid: number;
+  timers: Timers;
+  /** Receives the gateway's version, once. */
+  onReady(version: string | undefined): void;
+}
+
+/** Asks the gateway's port until it answers as ready. Returns a function that ends the asking. */
+function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptions): () => void {
+  let ended = false;
+  let cancel: (() => void) | undefined;
+  const ask = async (pause: number): Promise<void> => {
+    const answer = await readiness(host, port, READY_WITHIN_MS);
+    if (ended) return;
+    if (answer?.pid === pid) onReady(answer.version);
+    else cancel = timers.after(pause, () => void ask(Math.min(pause * 1.5, LONGEST_PAUSE_MS)));
+  };
+  cancel = timers.after(FIRST_PAUSE_MS, () => void ask(FIRST_PAUSE_MS));
+  return () => {
+    ended = true;
+    cancel?.();
+  };
+}
+
+/** When a gateway that was ready counts as hung. */
+export interface LivenessPolicy {
+  /** Milliseconds between an answer, or a question without one, and the next question. */
+  everyMs: number;
+  /** Milliseconds that an answer may take. */
+  answerMs: number;
+  /** Questions in a row without an answer. */
+  misses: number;
+}
+
+/** Asks a gateway that was ready on and on. Returns a function that ends the asking. */
+function probeWhileReady(
+  { host, port, timers, onSilent }: Omit<ProbeOptions, "pid" | "onReady"> & { onSilent(ms: number): void },
+  { everyMs, answerMs, misses }: LivenessPolicy,
+): () => void {
+  let ended = false;
+  let missed = 0;
+  const ask = async (): Promise<void> => {
+    const asked = timers.now();
+    const answer = await readiness(host, port, answerMs);
+    if (ended) return;
+    missed = answer === undefined ? missed + 1 : 0;
+    if (missed < misses) cancel = timers.after(everyMs, () => void ask());
+    else onSilent(timers.now() - asked + (misses - 1) * everyMs);
+  };
+  let cancel = timers.after(everyMs, () => void ask());
+  return () => {
+    ended = true;
+    cancel();
+  };
+}
+
+interface Readiness {
+  pid: unknown;
+  version: string | undefined;
+}
+
+/** One question. Node's plain client: `fetch` would cost its start-up time during the cold start. */
+function readiness(host: string, port: number, withinMs: number): Promise<Readiness | undefined> {
+  return new Promise((resolve) => {
+    const request = get({ host, port, path: GATEWAY_ROUTES.ready, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (text: string) => (body += text));
+      response.on("end", () => resolve(response.statusCode === 200 ? parse(body) : undefined));
+      response.on("error", () => resolve(undefined));
+    });
+    request.setTimeout(withinMs, () => request.destroy());
+    request.on("error", () => resolve(undefined));
+    request.on("close", () => resolve(undefined));
+  });
+}
+
+function parse(body: string): Readiness | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
+    const version = "version" in value && typeof value.version === "string" ? value.version : undefined;
+    return { pid: value.pid, version };
+  } catch {
+    // Something else answers on the port.
+    return undefined;
+  }
+}
+
+/** How a run of the gateway ended. */
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What it wrote to its standard error, oldest line first. */
+  stderr: readonly string[];
+  /** It was killed because its port did not answer in time; milliseconds that it had. */
+  silentForMs?: number;
+  /** The kernel killed for the container's memory during the run. */
+  outOfMemory?: boolean;
+  /** It could not be started at all. */
+  spawnError?: string;
+}
+
+/** Why it ended. `permanent`: a new attempt with the same file and environment cannot end otherwise. */
+interface Failure {
+  reason: Reason;
+  permanent: boolean;
+}
+
+/** Reads the cause of an end from what the process said last. */
+export function readFailure(exit: Exit): Failure {
+  const found = causeOf(exit);
+  return { reason: found, permanent: PERMANENT.has(found.code) };
+}
+
+function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }: Exit): Reason {
+  if (spawnError !== undefined) return reason("crash_looping", `It cannot be started: ${spawnError}.`);
+  if (silentForMs !== undefined) {
+    const seconds = Math.round(silentForMs / 1_000);
+    return reason("gateway_not_ready", `Its port did not answer within ${seconds} s, so it was ended.`);
+  }
+  if (signal === "SIGKILL" && outOfMemory) return reason("out_of_memory");
+  const config = stderr.findIndex((line) => line.startsWith("Invalid config at "));
+  if (config !== -1) {
+    const lines = stderr.slice(config).filter((line, index) => index === 0 || line.startsWith("- "));
+    return reason("config_invalid", lines.join("\n"));
+  }
+  const [, name, detail] = stderr.map((line) => CODED.exec(line)).findLast((match) => match !== null) ?? [];
+  if (name !== undefined && isErrorCode(name)) return reason(name, detail);
+  if (signal === "SIGKILL" || stderr.some((line) => OUT_OF_MEMORY.test(line))) {
+    return reason("crash_looping", "It was killed for too little memory, or by hand (SIGKILL).");
+  }
+  const last =
+    stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ?? stderr.findLast(speaks);
+  const how = signal === null ? `It exited with code ${code}` : `It was ended by ${signal}`;
+  return reason(
+    "crash_looping",
+    (last === undefined ? `${how}.` : `${how}: ${last}`).slice(0, LONGEST_DETAIL),
+  );
+}
+
+function speaks(line: string): boolean {
+  return !NOISE.test(line);
+}
+
+function isErrorCode(name: string): name is ErrorCode {
+  return Object.hasOwn(ERRORS, name);
 }

@@ -8,8 +8,7 @@ import { begin } from "./backups/begin.ts";
 import type { Child } from "./child.ts";
 import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
-import { cliCommand } from "./gateway-command.ts";
-import { runningBundle } from "./bundle.ts";
+import { cliCommand, runningBundle } from "./gateway-command.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;

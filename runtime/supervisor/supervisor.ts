@@ -10,7 +10,7 @@ import type { StateBackups } from "./backups/backups.ts";
 import { startChild, type Child } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
 import { showConfig, watchConfig } from "./config-file.ts";
-import { readFailure, type Exit } from "./failure.ts";
+import { DEFAULT_LIVENESS, type Exit, type LivenessPolicy, readFailure, type Run, startRun } from "./run.ts";
 import { gatewayEnvironment } from "./gateway-command.ts";
 import {
   advance,
@@ -23,10 +23,7 @@ import {
 import { oomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
-import { DEFAULT_LIVENESS, type LivenessPolicy } from "./probe.ts";
-import { processList, sandboxStatus } from "./report.ts";
-import { startRun, type Run } from "./run.ts";
-import { Starts } from "./starts.ts";
+import { processList, sandboxStatus, Starts } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** What a supervisor is made from. Times are in milliseconds. */

@@ -1,7 +1,7 @@
 import type { DurableObjectStorage } from "@cloudflare/workers-types/index.ts";
 
 /** What {@link Alarm} works with. */
-export interface AlarmOptions {
+interface AlarmOptions {
   storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
   /** Keeps the object until the alarm is on disk. */
   waitUntil(promise: Promise<unknown>): void;
@@ -32,4 +32,53 @@ export class Alarm {
     this.#at = time;
     this.#options.waitUntil(this.#options.storage.setAlarm(time));
   }
+}
+
+/** What {@link AskAgain} works with. */
+interface AskAgainOptions {
+  /** The wait before the second attempt, then twice as long each time. */
+  firstMs: number;
+  longestMs: number;
+}
+
+/** When something that failed is tried again. */
+export class AskAgain {
+  readonly #options: AskAgainOptions;
+  #at = 0;
+  #waitMs = 0;
+
+  constructor(options: AskAgainOptions) {
+    this.#options = options;
+  }
+
+  /** Milliseconds since the epoch; 0 while it works, as far as is known. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** It failed, and has not worked since. */
+  get failing(): boolean {
+    return this.#at > 0;
+  }
+
+  /** It failed. @returns when to try again. */
+  failed(now: number): number {
+    const { firstMs, longestMs } = this.#options;
+    this.#waitMs = Math.min(Math.max(this.#waitMs * 2, firstMs), longestMs);
+    this.#at = now + this.#waitMs;
+    return this.#at;
+  }
+
+  /** It worked. */
+  recovered(): void {
+    this.#waitMs = 0;
+    this.#at = 0;
+  }
+}
+
+/** Resolves after this many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }

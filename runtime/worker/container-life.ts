@@ -5,11 +5,9 @@ import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
-import { ContainerReport } from "./container-report.ts";
+import { ContainerReport, fingerprintOf, Fresh } from "./container-report.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
-import { fingerprintOf } from "./fingerprint.ts";
-import { Fresh } from "./fresh.ts";
-import { pause } from "./pause.ts";
+import { pause } from "./alarm.ts";
 
 const STATUS_FRESH_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;

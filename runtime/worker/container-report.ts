@@ -1,10 +1,11 @@
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason } from "../contract/errors.ts";
+import type { Clock } from "../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import type { Notes } from "./notes.ts";
 
 /** What {@link ContainerReport} works with. */
-export interface ContainerReportOptions {
+interface ContainerReportOptions {
   notes: Notes;
   restorer: Pick<Restorer, "reason">;
 }
@@ -49,4 +50,52 @@ export class ContainerReport {
     if (status.start === undefined || !notes.startIsOpen) return status;
     return { ...status, start: { ...status.start, at: notes.time("startedAt") } };
   }
+}
+
+/** What {@link Fresh} works with. */
+interface FreshOptions<T> {
+  ask(): Promise<T>;
+  /** How long an answer counts, in milliseconds. */
+  forMs: number;
+  clock: Clock;
+}
+
+/** An answer that counts for a while. */
+export class Fresh<T> {
+  readonly #options: FreshOptions<T>;
+  #known: { answer: T; at: number } | undefined;
+  #asked: Promise<T> | undefined;
+
+  constructor(options: FreshOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The answer. Of many who find it too old together, one asks. */
+  async get(): Promise<T> {
+    const { forMs, clock } = this.#options;
+    if (this.#known && clock() - this.#known.at < forMs) return this.#known.answer;
+    this.#asked ??= this.ask().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  /** Asks, however fresh the answer is. */
+  async ask(): Promise<T> {
+    const answer = await this.#options.ask();
+    this.#known = { answer, at: this.#options.clock() };
+    return answer;
+  }
+
+  /** What was answered counts no more. */
+  forget(): void {
+    this.#known = undefined;
+  }
+}
+
+/** By what two environments are told apart: no value of them is kept. */
+export async function fingerprintOf(environment: Record<string, string>): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(environment));
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return btoa(String.fromCharCode(...new Uint8Array(digest)));
 }

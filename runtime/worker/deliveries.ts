@@ -4,7 +4,7 @@ import type { Log } from "../contract/log.ts";
 import { Dispatcher, type AttemptResult } from "../edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
-import { AskAgain } from "./ask-again.ts";
+import { AskAgain } from "./alarm.ts";
 
 /** Under way at the same time: above the chats that are answered side by side. */
 const CONCURRENCY = 32;

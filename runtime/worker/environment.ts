@@ -1,9 +1,13 @@
 import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
-import { readEdgeSettings, type EdgeSettings, type Environment } from "../contract/environment.ts";
+import { type EdgeSettings, type Environment, readEdgeSettings } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
+import { createLog, type Log, LOG_LEVELS } from "../contract/log.ts";
+import { createRedactor } from "../contract/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
 import type { Ledger, Sandbox } from "../edge/ports.ts";
 import type { BackupsDoor } from "./backups/remote.ts";
+
+const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
 
 /** The object's way in for a chat page: an answer with a WebSocket passes through `fetch` only. */
 export interface ChatDoor {
@@ -34,4 +38,15 @@ export function readWorker(env: WorkerEnvironment): { variables: Environment; se
 /** Returns the way to send an e-mail, where the Worker is bound to one. */
 export function emailOf({ ALERT_EMAIL: binding }: WorkerEnvironment): AlertSender["sendEmail"] {
   return binding && ((email) => binding.send(email));
+}
+
+/** JSON lines on the console, which is where Workers Logs collects them; LOG_LEVEL counts, secrets are masked. */
+export function consoleLog(environment: Environment): Log {
+  return createLog({
+    name: "edge",
+    level: LOG_LEVELS.find((level) => level === environment["LOG_LEVEL"]) ?? "info",
+    redact: createRedactor(environment),
+    // oxlint-disable-next-line no-console -- the platform's only log sink
+    write: (line, level) => console[METHODS[level]](line),
+  });
 }

@@ -26,8 +26,7 @@ import type {
   Sandbox as SandboxPorts,
   SandboxPort,
 } from "../edge/ports.ts";
-import { Alarm } from "./alarm.ts";
-import { AskAgain } from "./ask-again.ts";
+import { Alarm, AskAgain } from "./alarm.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
 import { SandboxBackups } from "./backups/sandbox-backups.ts";
 import { ChatRelay } from "./chat.ts";
@@ -37,10 +36,8 @@ import { Deliveries } from "./deliveries.ts";
 import { DueSchedule } from "./due-schedule.ts";
 import { DutyCycle } from "./duty-cycle.ts";
 import { durableSql } from "./durable-sql.ts";
-import { emailOf, readWorker, type ChatDoor, type WorkerEnvironment } from "./environment.ts";
-import { consoleLog } from "./log.ts";
-import { LastUse } from "./last-use.ts";
-import { Notes } from "./notes.ts";
+import { LastUse, Notes } from "./notes.ts";
+import { type ChatDoor, consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 
 const READY_TIMEOUT_MS = 120_000;
 /** While events are open the object looks after them at least this often, even if it was evicted. */

@@ -8,8 +8,7 @@ import { live } from "../edge/home-route.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { remoteBackups } from "./backups/remote.ts";
 import { opensChat, proxyChat } from "./chat.ts";
-import { emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
-import { consoleLog } from "./log.ts";
+import { consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 
 export { Sandbox } from "./sandbox.ts";
 

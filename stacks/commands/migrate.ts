@@ -8,15 +8,13 @@ import path from "node:path";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { isSeq, parseDocument } from "yaml";
-import { plannedChanges } from "../../infra/serverless/migration-changes.ts";
-import type { Migration } from "../../infra/serverless/migration-list.ts";
+import { type Migration, plannedChanges } from "../../infra/serverless/migration-list.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { ServerlessConfig } from "../config.ts";
 import { serverlessSettings } from "./deployed/config.ts";
-import { type DeployedStack, openDeployed } from "./deployed/stack.ts";
-import { type PlannedStep, stepsOf } from "./deployed/steps.ts";
+import { type DeployedStack, openDeployed, type PlannedStep, stepsOf } from "./deployed/stack.ts";
 import { settingsFileOf } from "./settings.ts";
 
 const SCRIPT = "npm run migrate --";

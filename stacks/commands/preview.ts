@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
-import { causeOf } from "../../infra/shell/cause.ts";
+import { causeOf } from "../../infra/shell/failure.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";

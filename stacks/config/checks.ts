@@ -1,13 +1,9 @@
-import { type CostInputs, dollars, monthlyCost } from "../../infra/serverless/cost.ts";
-import { INSTANCES } from "../../infra/serverless/prices.ts";
+import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../../infra/serverless/cost.ts";
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import type { ConfigProblem } from "./problems.ts";
-import type { Values } from "./values.ts";
 
 /** What the remedy offers in place of `never`. */
 const SHORT_SLEEP = "10m";
-
-export type { Values } from "./values.ts";
 
 type Check = (values: Values) => ConfigProblem[];
 
@@ -253,3 +249,6 @@ function costInputs({ instanceType, sleepAfter, expectedAwakeHours }: Values): C
 function isInstanceType(value: unknown): value is CostInputs["instanceType"] {
   return typeof value === "string" && Object.hasOwn(INSTANCES, value);
 }
+
+/** The values that are right by themselves; a wrong one is left out, so that it is reported once. */
+export type Values = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqlite } from "../../runtime/host/sqlite.ts";
+import { openSqlite } from "../../runtime/host/ledger.ts";
 import { openStore } from "../../runtime/gateway/store.ts";
 import { Sessions } from "../../runtime/gateway/sessions/store.ts";
 import { figure, median, type Figure } from "../support/measure.ts";

@@ -1,6 +1,6 @@
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
 import type { Rule } from "../../policies/rule.ts";
-import { TYPES } from "../../policies/seen/types.ts";
+import { TYPES } from "../../policies/seen/resource.ts";
 
 /** A resource of a stack that every rule passes. */
 export interface Sample {

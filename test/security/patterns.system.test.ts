@@ -14,7 +14,7 @@ const NOTICEABLE_MS = 60;
 
 /** Patterns that do not see what strangers write, or not much of it, and why. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  "edge/sign-in/session.ts /=+$/": "reads a digest of ours",
+  "edge/sign-in.ts /=+$/": "reads a digest of ours",
 };
 /** Files whose texts are cut to so many characters before: a reply to the parts that a platform takes, an error's words. */
 const CUT: Readonly<Record<string, number>> = {

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkPermissions } from "../../infra/serverless/permission-check.ts";
-import { permissionsOf } from "../../infra/serverless/permissions.ts";
+import { checkPermissions, permissionsOf } from "../../infra/serverless/permissions.ts";
 import { ACCOUNT, clientOf, TOKEN, type ScopedTokens } from "../rehearsal/support.ts";
 import { stackProgram } from "../support/program.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";

@@ -4,7 +4,7 @@ import type { Delivery } from "../../runtime/contract/delivery.ts";
 import { attestationOf } from "../../runtime/contract/attestation.ts";
 import type { Environment } from "../../runtime/contract/environment.ts";
 import { reason, type StewardError } from "../../runtime/contract/errors.ts";
-import { adminTokenAccess } from "../../runtime/edge/admin-token.ts";
+import { adminTokenAccess } from "../../runtime/edge/sign-in.ts";
 import { createEdge } from "../../runtime/edge/app.ts";
 import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
-import { COMPATIBILITY } from "../../infra/bundle/compatibility.ts";
+import { COMPATIBILITY } from "../../infra/bundle/programs.ts";
 import { createRunner, forward, withoutHops } from "../../rehearsal/cloudflare/index.ts";
 import type { Bucket } from "../../rehearsal/cloudflare/runner.ts";
 import { listenOnLoopback, type LoopbackServer } from "../../rehearsal/loopback.ts";

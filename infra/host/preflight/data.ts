@@ -3,8 +3,7 @@ import path from "node:path";
 import type { Reason } from "../../../runtime/contract/errors.ts";
 import { AGENT, CONTAINER_USER, DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
-import type { Host, HostPlan } from "./engine.ts";
-import { problemOf } from "./problem.ts";
+import { type Host, type HostPlan, problemOf } from "./engine.ts";
 
 /** Of a SQLite file: where its user_version stands (https://sqlite.org/fileformat.html#the_database_header). */
 const USER_VERSION_AT = 60;

@@ -1,6 +1,6 @@
-import { DATA_DIRECTORY, STATE_SCHEMA, type HostNames } from "../../../runtime/contract/names.ts";
+import type { ErrorCode, Reason } from "../../../runtime/contract/errors.ts";
+import { DATA_DIRECTORY, type HostNames, STATE_SCHEMA } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
-import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../shell/docker.ts";
 import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
@@ -110,4 +110,9 @@ async function inspected<Entry>(
 ): Promise<Entry[]> {
   const { code, stdout } = await run("docker", [kind, "inspect", name], { env });
   return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
+}
+
+/** What keeps a host from taking a deployment; the fix names what to type on this very host. */
+export function problemOf(code: ErrorCode, detail: string, fix: string): Reason {
+  return { code, detail, fix };
 }

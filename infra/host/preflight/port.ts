@@ -4,8 +4,7 @@ import type { Reason } from "../../../runtime/contract/errors.ts";
 import { docker } from "../../shell/docker.ts";
 import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
-import type { Host, HostPlan } from "./engine.ts";
-import { problemOf } from "./problem.ts";
+import { type Host, type HostPlan, problemOf } from "./engine.ts";
 
 const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
-import { operate, operateJson, within } from "../operate.ts";
+import { attempt, operate, operateJson, within } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
 
 /** Together 10 s: the lists, and where they do not come the files themselves. */
 const LISTS_MS = 7_000;

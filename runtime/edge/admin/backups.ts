@@ -14,18 +14,16 @@ import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
-import { readFields } from "../form.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { readFields, readQuery } from "../form.ts";
+import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { backupRestorePage } from "../pages/backup-restore.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Backups, BackupsStatus, Clock, Sandbox } from "../ports.ts";
-import { readQuery } from "../query.ts";
-import { attempt, type Attempt } from "./attempt.ts";
+import { attempt, type Attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
 import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
-import { htmlPage } from "./html-page.ts";
 import { lastBackup, recoveredPart } from "./overview.ts";
 
 /** An archive of some size, and where it is stopped a container's start before. Proxies wait longer. */

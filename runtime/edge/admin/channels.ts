@@ -4,12 +4,11 @@ import type { ChannelHealth, GatewayStatus, ModelHealth, SandboxStatus } from ".
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Clock, Sandbox } from "../ports.ts";
-import { htmlPage } from "./html-page.ts";
 
 /** A state by colour, and as people read it. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {

@@ -4,13 +4,13 @@ import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { AccessVariables } from "../access.ts";
 import { configReviewPage, nothingToMendPage } from "./config-review.ts";
-import { readQuery } from "../query.ts";
+import { readQuery } from "../form.ts";
 import type { Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import type { ConfigPages } from "./config-edit.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";
 import { backWith, laidOut } from "./config-repairs.ts";
-import { htmlPage } from "./html-page.ts";
+import { htmlPage } from "../pages/admin-frame.ts";
 
 const LIMIT_MS = 10_000;
 /** Where each platform's section lists its groups. */

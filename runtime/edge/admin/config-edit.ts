@@ -7,15 +7,14 @@ import { createRedactor } from "../../contract/redact.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
 import { configReviewPage } from "./config-review.ts";
 import { reasonBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import { type Edited, readConfigText, replaceConfigText, type Replaced } from "./config-file.ts";
 import { flashQuery } from "./flash.ts";
-import { htmlPage } from "./html-page.ts";
 
 const LIMIT_MS = 10_000;
 /** sha256, or that there was no file. */

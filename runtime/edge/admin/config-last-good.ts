@@ -1,13 +1,13 @@
 import type { Handler } from "hono";
 import { StewardError } from "../../contract/errors.ts";
 import type { AccessVariables } from "../access.ts";
-import { lastGood } from "../backups/last-good.ts";
+import { lastGood } from "../backups.ts";
 import { configReviewPage, nothingToMendPage } from "./config-review.ts";
 import type { Backups, Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";
 import { backWith, laidOut } from "./config-repairs.ts";
-import { htmlPage } from "./html-page.ts";
+import { htmlPage } from "../pages/admin-frame.ts";
 
 /** An archive is unpacked for it. */
 const LIMIT_MS = 30_000;

@@ -5,11 +5,11 @@ import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { configFreshPage, configReviewPage, nothingToMendPage } from "./config-review.ts";
 import type { Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import { type ConfigPages, EXPECTED } from "./config-edit.ts";
 import { beginAfresh, readConfigText, replaceConfigText } from "./config-file.ts";
 import { flashQuery } from "./flash.ts";
-import { htmlPage } from "./html-page.ts";
+import { htmlPage } from "../pages/admin-frame.ts";
 
 const LIMIT_MS = 10_000;
 const ABOUT_MENDING =

@@ -9,7 +9,7 @@ import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
 import type { Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
 import { type Flash, readFlash } from "./flash.ts";
 

@@ -13,7 +13,7 @@ import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
-import { WAIT_REFRESH_SECONDS } from "../pages/wait.ts";
+import { WAIT_REFRESH_SECONDS } from "../home-route.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 import {
   type AccessList,

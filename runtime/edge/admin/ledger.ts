@@ -6,7 +6,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import { readField } from "../form.ts";
+import { readField, readQuery } from "../form.ts";
 import { listQuery, replayKey } from "../ledger-routes.ts";
 import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
@@ -21,7 +21,6 @@ import {
   type LedgerPage,
   type LedgerQuery,
 } from "../ports.ts";
-import { readQuery } from "../query.ts";
 import { type Flash, flashQuery, flashSchema } from "./flash.ts";
 
 /** A state as people read it. */

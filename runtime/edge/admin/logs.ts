@@ -11,8 +11,8 @@ import { reasonBox, stateLine } from "../pages/home.ts";
 import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
 import { LOGS_SCRIPT } from "../pages/logs-script.ts";
 import type { Sandbox } from "../ports.ts";
-import { readQuery } from "../query.ts";
-import { attempt } from "./attempt.ts";
+import { readQuery } from "../form.ts";
+import { attempt } from "../operate.ts";
 
 /** Seconds after which a page that follows loads again. */
 const FOLLOW_SECONDS = 5;

@@ -12,7 +12,7 @@ import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
 import { startsPart } from "../pages/starts.ts";
 import type { Backups, BackupsStatus, Clock, Ledger, LedgerCounts, Sandbox } from "../ports.ts";
 import { type AccessList, readAccessList } from "./access-list.ts";
-import { attempt, type Attempt } from "./attempt.ts";
+import { attempt, type Attempt } from "../operate.ts";
 import { listPart } from "./devices.ts";
 import { type Flash, readFlash } from "./flash.ts";
 

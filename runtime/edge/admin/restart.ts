@@ -8,7 +8,7 @@ import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
 import type { Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
+import { attempt } from "../operate.ts";
 import { flashQuery } from "./flash.ts";
 
 const LIMIT_MS = 10_000;

@@ -5,14 +5,12 @@ import type { RetentionNotice, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
-import { operateJson } from "../operate.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { attempt, operateJson } from "../operate.ts";
+import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Clock, Sandbox } from "../ports.ts";
-import { attempt } from "./attempt.ts";
-import { htmlPage } from "./html-page.ts";
 
 /** More rows than somebody reads on a page; the command line has them all. */
 const MOST_ROWS = 200;

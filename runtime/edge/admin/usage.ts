@@ -4,12 +4,11 @@ import type { ModelUsage, SandboxStatus, UsageReport } from "../../contract/cont
 import { type ModelPrice, PRICES_SOURCE } from "../../contract/prices.ts";
 import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
 import { barChart, cellBar } from "../pages/chart.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Sandbox } from "../ports.ts";
-import { htmlPage } from "./html-page.ts";
 
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;

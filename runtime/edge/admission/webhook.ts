@@ -2,9 +2,8 @@ import type { Handler } from "hono";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Clock, Ledger, Sandbox } from "../ports.ts";
-import { clientOf } from "../limits.ts";
+import { clientOf, type RateLimit } from "../rate-limit.ts";
 import { sendError, sendProblem } from "../problems.ts";
-import type { RateLimit } from "../rate-limit.ts";
 
 /** Seconds after which a platform may ask again; it repeats an unanswered event by its own schedule anyway. */
 const RETRY_AFTER_SECONDS = 10;

@@ -1,8 +1,7 @@
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
-import { LISTING_INDEX, listEntries } from "./listing.ts";
+import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
-import { renameStates, TOTALS_SCHEMA } from "./totals.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 
 /** How an entry ends. */

@@ -1,11 +1,13 @@
+import type { Context } from "hono";
 import { html } from "hono/html";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { DONE, type Flash } from "../admin/flash.ts";
 import type { Identity } from "../identity.ts";
+import { signOutForm } from "../sign-in.ts";
 import { reasonBox } from "./home.ts";
-import { page, type Markup } from "./layout.ts";
-import { signOutForm } from "../sign-in/route.ts";
+import { contentSecurityPolicy, type Markup, page } from "./layout.ts";
 
 /** Who looks, and whether this service holds the session, so that it offers to end it. */
 export interface Visitor {
@@ -27,7 +29,7 @@ const PAGES = [
 ] as const;
 
 /** A page's own part within the frame. */
-export interface FrameOptions {
+interface FrameOptions {
   title: string;
   visitor: Visitor;
   flash?: Flash;
@@ -65,4 +67,14 @@ export function adminFrame(options: FrameOptions, content: Markup): Markup {
 function flashBox({ done, problem }: Flash = {}): Markup | "" {
   if (problem !== undefined) return html`<div role="alert">${reasonBox(reason(problem))}</div>`;
   return done === undefined ? "" : html`<aside class="done" role="status"><p>${DONE[done]}</p></aside>`;
+}
+
+/** Answers with a page and the policy that fits it. */
+export async function htmlPage(
+  context: Context,
+  markup: Markup,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  context.header("content-security-policy", await contentSecurityPolicy());
+  return context.html(markup, status);
 }

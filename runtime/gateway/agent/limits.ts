@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Config } from "../../contract/config/index.ts";
-import { lightTransaction } from "../../process/transaction.ts";
+import { lightTransaction } from "../../process/database.ts";
 import { DAY_MS, dayOf } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 

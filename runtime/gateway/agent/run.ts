@@ -12,8 +12,7 @@ import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
 import type { May } from "./rights.ts";
-import { divide, summarise, summaryText } from "./summary.ts";
-import { requestTokens, tokenRatio } from "./tokens.ts";
+import { divide, requestTokens, summarise, summaryText, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;

@@ -1,8 +1,7 @@
 import type { ChannelRules, GroupRules } from "../../contract/config/channels.ts";
-import type { Platform } from "../../contract/delivery.ts";
+import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
 import type { PairingStore } from "../pairing/store.ts";
 import type { AccessDecision } from "./channel.ts";
-import { PLATFORM_TITLES } from "./titles.ts";
 
 /** What becomes of a group's message: it is answered, kept as context of a later answer, or left. */
 export interface GroupDecision {

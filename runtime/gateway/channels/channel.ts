@@ -76,7 +76,7 @@ export type Inbound =
   | ({ kind: "message" } & InboundMessage);
 
 /** A message that is out. `id` names it for a later edit, where the platform allows one. */
-export interface SentMessage {
+interface SentMessage {
   id?: string;
 }
 

@@ -3,7 +3,7 @@ import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../contract/log.ts";
-import type { PairingStores } from "../pairing/stores.ts";
+import type { PairingStores } from "../pairing/store.ts";
 import { channelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { createDiscordChannel } from "./discord/channel.ts";

@@ -1,4 +1,4 @@
-import { fences, type Fence } from "./fences.ts";
+import { type Fence, fences } from "./markdown.ts";
 
 /** Where text may be cut, best first: between paragraphs, lines, sentences, words. */
 const CUTS = [/\n[ \t]*\n/g, /\n/g, /[.!?…](?=\s)|[。！？]/g, /[ \t]/g] as const;

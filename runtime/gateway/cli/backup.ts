@@ -1,8 +1,14 @@
 import { Option, type Command } from "commander";
-import { CONFIG_SOURCES, type ConfigSource } from "../../contract/backup.ts";
-import { backupsText, madeText, reportText, wholeText } from "../../contract/backup-text.ts";
+import {
+  backupsText,
+  CONFIG_SOURCES,
+  type ConfigSource,
+  madeText,
+  reportText,
+  wholeText,
+} from "../../contract/backup.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
-import { drill, stageRestore, type RestoreOptions } from "../../process/backups/restore.ts";
+import { drill, type RestoreOptions, stageRestore } from "../../process/backups/restore.ts";
 import { Shelf } from "../../process/backups/shelf.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 

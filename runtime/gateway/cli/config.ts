@@ -4,7 +4,7 @@ import { isReference } from "../../contract/config/references.ts";
 import { resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createRedactor, redactValue } from "../../contract/redact.ts";
-import { wholeReading } from "../../process/config-check.ts";
+import { wholeReading } from "../../process/config-file.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";

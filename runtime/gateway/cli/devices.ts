@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { table } from "../../contract/table.ts";
-import { isUsable, type DeviceRequest, type PairedDevice } from "../devices/files.ts";
-import { DeviceStore } from "../devices/store.ts";
+import { type DeviceRequest, DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 
 /** So much of an id is shown; any unique beginning of it is understood. */

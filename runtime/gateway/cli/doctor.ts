@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { mendConfig } from "../../contract/config/mend.ts";
 import { readConfigText } from "../../contract/config/text.ts";
-import { keepCopy, withConfigLock } from "../../process/config-write.ts";
+import { keepCopy, withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { examine } from "../doctor/doctor.ts";
-import type { DoctorOptions, Finding } from "../doctor/finding.ts";
-import { mendRights } from "../doctor/rights.ts";
+import { type DoctorOptions, examine, type Finding, mendRights } from "../doctor.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 import { askGateway } from "./gateway.ts";
 

@@ -2,7 +2,7 @@ import { gatewayEnvironment } from "../../contract/variables.ts";
 import { createRedactor } from "../../contract/redact.ts";
 import { ownEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
-import { processOutput } from "./output.ts";
+import { processOutput } from "./context.ts";
 import { runCommandLine } from "./program.ts";
 
 // What a command writes is read by the gateway, and by nobody else.

@@ -2,9 +2,8 @@ import { Argument, type Command } from "commander";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { table } from "../../contract/table.ts";
-import type { PairingRequest } from "../pairing/files.ts";
-import type { CommandContext, JsonOption } from "./context.ts";
-import { commandStores } from "./stores.ts";
+import type { PairingRequest } from "../pairing/store.ts";
+import { type CommandContext, commandStores, type JsonOption } from "./context.ts";
 
 /** `steward pairing list|approve|reject`. They work on the stores, so the gateway may be down. */
 export function addPairingCommands(program: Command, context: CommandContext): void {

@@ -2,12 +2,11 @@ import type { Command } from "commander";
 import { type GatewayStatus } from "../../contract/control.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { wholeReading } from "../../process/config-check.ts";
-import { setAsideFiles } from "../doctor/set-aside.ts";
+import { wholeReading } from "../../process/config-file.ts";
+import { setAsideFiles } from "../store-file.ts";
 import { readConfigFile } from "./config-file.ts";
-import type { CommandContext, JsonOption } from "./context.ts";
+import { type CommandContext, commandStores, type JsonOption } from "./context.ts";
 import { askGateway, readyText, type GatewayAnswer } from "./gateway.ts";
-import { commandStores } from "./stores.ts";
 
 /** Answer of `steward status --json`. */
 interface StatusReport {

@@ -1,9 +1,8 @@
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Agent } from "../agent/agent.ts";
-import { conversationOf, type Channel, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
-import { keepsItsPlace, readCommand, type Command } from "../commands/command.ts";
-import type { Commands } from "../commands/commands.ts";
+import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Parts } from "../parts.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
-import { transaction } from "../../process/transaction.ts";
+import { transaction } from "../../process/database.ts";
 import type { ReplyTarget } from "../channels/channel.ts";
 
 /** Longer than the edge keeps anything: a day of attempts, then a week until it is pruned. */

@@ -3,8 +3,7 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Redactor } from "../../contract/redact.ts";
 import type { Parts } from "../parts.ts";
-import { NO_KEY } from "./anthropic.ts";
-import { addressOf, type ModelAddress } from "./create.ts";
+import { addressOf, type ModelAddress, NO_KEY } from "./create.ts";
 import { isRecord, errorKinds, providerFailure } from "./provider-errors.ts";
 import type { ModelRelay } from "./relay.ts";
 

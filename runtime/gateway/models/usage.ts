@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ModelUsage } from "../../contract/control.ts";
-import { lightTransaction } from "../../process/transaction.ts";
+import { lightTransaction } from "../../process/database.ts";
 
 /** Milliseconds of a day. */
 export const DAY_MS = 24 * 3_600_000;

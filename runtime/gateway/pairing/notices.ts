@@ -3,8 +3,8 @@ import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Parts } from "../parts.ts";
 import { RetryableError } from "../failure.ts";
-import type { PairingStores } from "./stores.ts";
-import type { WaitingSender, WaitingSenders } from "./waiting.ts";
+import type { PairingStores } from "./store.ts";
+import type { WaitingSender, WaitingSenders } from "./desk.ts";
 
 const LOOK_EVERY_MS = 1_000;
 const FIRST_WAIT_MS = 5_000;

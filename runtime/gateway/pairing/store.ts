@@ -1,11 +1,28 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod/mini";
 import type { Platform } from "../../contract/delivery.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
 import { randomBytes } from "../../process/random.ts";
 import { readStoreFile, type StoreFileOptions } from "../store-file.ts";
-import { approvedSchema, type PairingRequest, requestsSchema } from "./files.ts";
+
+const requestSchema = z.looseObject({
+  id: z.string().check(z.minLength(1)),
+  code: z.string().check(z.minLength(1)),
+  createdAt: z.iso.datetime(),
+  lastSeenAt: z.iso.datetime(),
+  meta: z.optional(z.record(z.string(), z.string())),
+});
+
+/** `credentials/<channel>-pairing.json`. */
+export const requestsSchema = z.strictObject({ version: z.literal(1), requests: z.array(requestSchema) });
+
+/** `credentials/<channel>-allowFrom.json`. */
+export const approvedSchema = z.strictObject({
+  version: z.literal(1),
+  allowFrom: z.array(z.string().check(z.minLength(1))),
+});
 
 /** Letters that nobody mistakes for a digit or for each other when a code is read out: no I, L, O. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
@@ -18,7 +35,7 @@ const LIFE_MS = 3_600_000;
 const MOST_PENDING = 3;
 
 /** What a pairing store works with. */
-export interface PairingStoreOptions extends StoreFileOptions {
+interface PairingStoreOptions extends StoreFileOptions {
   /** The data directory; the stores are in its `credentials/`. */
   home: string;
   channel: Platform;
@@ -130,3 +147,14 @@ export function newPairingCode(): string {
   }
   return code;
 }
+
+/** The pairing store of a channel. */
+export type PairingStores = (channel: Platform) => PairingStore;
+
+/** The pairing stores of a data directory. */
+export function pairingStores(options: Omit<PairingStoreOptions, "channel">): PairingStores {
+  return (channel) => new PairingStore({ ...options, channel });
+}
+
+/** A sender that waits for approval. Times are ISO 8601; `meta` is what the platform tells of the person. */
+export type PairingRequest = z.infer<typeof requestSchema>;

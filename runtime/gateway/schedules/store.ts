@@ -1,4 +1,4 @@
-import { transaction } from "../../process/transaction.ts";
+import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 

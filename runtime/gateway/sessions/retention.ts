@@ -3,7 +3,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
 import type { RetentionNotice } from "../../contract/control.ts";
 import type { Log } from "../../contract/log.ts";
-import { transaction } from "../../process/transaction.ts";
+import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { DayMessages } from "../../contract/control.ts";
-import { lightTransaction, transaction } from "../../process/transaction.ts";
+import { lightTransaction, transaction } from "../../process/database.ts";
 import type { Sender } from "../channels/channel.ts";
 import {
   attributed,

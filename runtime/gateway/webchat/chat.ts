@@ -1,14 +1,16 @@
-import type { ToPage } from "../../contract/chat.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Agent } from "../agent/agent.ts";
 import { conversationOf, type Sender } from "../channels/channel.ts";
-import { keepsItsPlace, readCommand } from "../commands/command.ts";
-import type { Commands } from "../commands/commands.ts";
+import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { Conversations } from "../deliveries/conversations.ts";
 import { RetryableError } from "../failure.ts";
 import type { Sessions } from "../sessions/store.ts";
-import type { ChatHistory } from "./history.ts";
+
+/** What a page shows of the conversation before; the transcript keeps all. */
+const SHOWN = 200;
 
 /** Milliseconds between two texts of a growing answer. */
 const TEXT_EVERY_MS = 80;
@@ -17,7 +19,7 @@ const MOST_SETTLED = 1_000;
 const PLATFORM = "web";
 
 /** What the web chat works with. */
-export interface WebChatOptions {
+interface WebChatOptions {
   /** Asked for each run, which then stays with what it got. */
   agent(): Pick<Agent, "answer">;
   commands: Commands;
@@ -29,7 +31,7 @@ export interface WebChatOptions {
 }
 
 /** Receives what the pages of one device are told. */
-export type Listener = (message: ToPage) => void;
+type Listener = (message: ToPage) => void;
 
 interface Said {
   id: string;
@@ -201,4 +203,30 @@ function throttle(everyMs: number, send: (text: string) => void) {
     },
     end: (): void => clearTimeout(timer),
   };
+}
+
+/** What was said in the web chat, as its pages show it. Also what /new made the model forget. */
+export class ChatHistory {
+  readonly #recent: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#recent = database.prepare(
+      `SELECT delivery, role, text, at FROM messages
+       WHERE conversation = ? AND role IN ('user', 'assistant') AND text <> ''
+       ORDER BY seq DESC LIMIT ${SHOWN}`,
+    );
+  }
+
+  /** The last messages, oldest first. */
+  recent(conversation: string): ChatTurn[] {
+    return this.#recent
+      .all(conversation)
+      .map(({ delivery, role, text, at }): ChatTurn => ({
+        id: String(delivery),
+        role: role === "user" ? "user" : "assistant",
+        text: String(text),
+        at: Number(at),
+      }))
+      .toReversed();
+  }
 }

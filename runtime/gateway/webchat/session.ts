@@ -1,12 +1,30 @@
-import { CHAT_CLOSE, proofText, type ToPage } from "../../contract/chat.ts";
+import * as z from "zod/mini";
+import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, proofText, type ToPage } from "../../contract/chat.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import { randomBytes } from "../../process/random.ts";
 import type { Sender } from "../channels/channel.ts";
-import { isUsable, type PairedDevice } from "../devices/files.ts";
-import type { DeviceStore } from "../devices/store.ts";
+import { type DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
-import { fromPageSchema, type Hello } from "./from-page.ts";
+
+/** What the page sends. Keys and signatures are base64url without padding. */
+const fromPageSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("hello"),
+    /** SHA-256 of the raw public key, in hex. */
+    deviceId: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+    /** The raw Ed25519 key, 32 bytes. */
+    publicKey: z.string().check(z.regex(/^[\w-]{43}$/)),
+    displayName: z.string().check(z.maxLength(80)),
+    signature: z.string().check(z.regex(/^[\w-]{86}$/)),
+  }),
+  z.strictObject({
+    type: z.literal("say"),
+    /** The page's own name for this message. */
+    id: z.string().check(z.regex(/^[\w-]{8,64}$/)),
+    text: z.string().check(z.minLength(1), z.maxLength(CHAT_MESSAGE_BYTES)),
+  }),
+]);
 
 /** Messages that a page may send at once, and how often one more: quicker than anybody types. */
 const BURST = 20;
@@ -202,3 +220,9 @@ class Rate {
     return true;
   }
 }
+
+/** See {@link fromPageSchema}. */
+type FromPage = z.infer<typeof fromPageSchema>;
+
+/** The first message of a page. */
+type Hello = Extract<FromPage, { type: "hello" }>;

@@ -8,8 +8,8 @@ import type { Log } from "../../contract/log.ts";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { bearerToken, sameToken } from "../../contract/token.ts";
-import { refuseConnection } from "../../process/refuse.ts";
-import type { DeviceStore } from "../devices/store.ts";
+import { refuseConnection } from "../../process/server.ts";
+import type { DeviceStore } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 import { ChatSession } from "./session.ts";
 

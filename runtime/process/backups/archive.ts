@@ -1,18 +1,29 @@
 import { createHash } from "node:crypto";
 import { constants, createWriteStream } from "node:fs";
-import { lstat, open, type FileHandle } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress } from "node:zlib";
 import { pack as newPack, type Pack } from "tar-stream";
 import { GENERATION_CONTENT } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import { contentBelow, unlessGone, type ContentEntry } from "./content.ts";
-import { MOST_BYTES, MOST_ENTRIES } from "./limits.ts";
-import { countApprovals, LARGEST_LIST, listsApprovals } from "./tally.ts";
+import {
+  contentBelow,
+  type ContentEntry,
+  countApprovals,
+  LARGEST_LIST,
+  listsApprovals,
+  unlessGone,
+} from "./content.ts";
+
+/** What an archive may come to when it is unpacked. */
+export const MOST_BYTES = 2 * 1024 ** 3;
+
+/** Files and directories of an archive. */
+export const MOST_ENTRIES = 200_000;
 
 /** What was written. */
-export interface WrittenArchive {
+interface WrittenArchive {
   sha256: string;
   size: number;
   files: number;

@@ -11,7 +11,7 @@ import { writeFailure, writeFileAtomic } from "../files.ts";
 import { writeArchive } from "./archive.ts";
 import type { Shelf } from "./shelf.ts";
 import { copyTables } from "./tables.ts";
-import { countTables } from "./tally.ts";
+import { countTables } from "./content.ts";
 
 /** What a generation is made of. */
 export interface GenerationOptions {

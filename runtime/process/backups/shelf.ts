@@ -5,9 +5,9 @@ import {
   GENERATION_FILES,
   generationId,
   generationManifest,
+  type GenerationManifest,
   nameGeneration,
   readGenerationId,
-  type GenerationManifest,
 } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { BACKUPS_DIRECTORY } from "../../contract/names.ts";

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StewardError } from "../../contract/errors.ts";
-import { openDatabase, storeFailure } from "../database.ts";
-import { transaction } from "../transaction.ts";
+import { openDatabase, storeFailure, transaction } from "../database.ts";
 
 /** An entry of a database's schema. */
 interface SchemaEntry {

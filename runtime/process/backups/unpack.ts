@@ -9,7 +9,7 @@ import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/back
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { writeFailure } from "../files.ts";
-import { MOST_BYTES, MOST_ENTRIES } from "./limits.ts";
+import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
 
 /** An archive as it comes, and what is told of it. */
 export interface Archive {

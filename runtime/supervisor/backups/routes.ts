@@ -1,8 +1,8 @@
 import {
   CONFIG_SOURCES,
+  type ConfigSource,
   generationId,
   generationManifest,
-  type ConfigSource,
   type GenerationManifest,
 } from "../../contract/backup.ts";
 import {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import {
-  generationManifest,
   type ConfigSource,
+  generationManifest,
   type GenerationManifest,
   type RestoreReport,
 } from "../../contract/backup.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../contract/control.ts";
 import { ERRORS, StewardError, type ErrorCode } from "../../contract/errors.ts";
 import type { ContainerPorts } from "../container-ports.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../alarm.ts";
 
 /** An archive of any size, in or out. */
 const TRANSFER_TIMEOUT_MS = 10 * 60_000;

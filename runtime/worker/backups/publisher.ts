@@ -1,8 +1,7 @@
 import type { GenerationManifest, LastSync } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
-import { expired } from "../../edge/backups/retention.ts";
-import { shrank } from "../../edge/backups/shrink.ts";
+import { expired, shrank } from "../../edge/backups.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
 import type { CachedObjects } from "./cached.ts";

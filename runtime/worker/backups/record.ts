@@ -1,8 +1,8 @@
 import {
-  nameGeneration,
-  readGenerationId,
   type GenerationManifest,
   type GenerationNumber,
+  nameGeneration,
+  readGenerationId,
 } from "../../contract/backup.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { RecoveredConfig } from "../../edge/ports.ts";

@@ -2,7 +2,7 @@ import type { ConfigSource, GenerationManifest, RestoreReport } from "../../cont
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Clock } from "../../edge/ports.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../alarm.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
 import { type Cached, type CachedObjects, seenOf } from "./cached.ts";
 import type { BackupControl } from "./control.ts";

@@ -3,9 +3,9 @@ import type { ConfigSource, GenerationManifest, RestoreReport } from "../../cont
 import type { ConfigText } from "../../contract/control.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
-import { lastGood } from "../../edge/backups/last-good.ts";
+import { lastGood } from "../../edge/backups.ts";
 import type { Backups, BackupsStatus, Clock } from "../../edge/ports.ts";
-import { AskAgain } from "../ask-again.ts";
+import { AskAgain } from "../alarm.ts";
 import type { ContainerPorts } from "../container-ports.ts";
 import type { Notes } from "../notes.ts";
 import { GenerationBucket } from "./bucket.ts";

@@ -7,7 +7,7 @@ import {
 import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { askAsStack } from "../../../infra/readiness/ask-as-stack.ts";
-import { findResource, type DeployedState } from "../deployed/state.ts";
+import { type DeployedState, findResource } from "../deployed/stack.ts";
 
 const KEY = "AttestationKey::attestation-key";
 /** Beyond what the service takes for it. */

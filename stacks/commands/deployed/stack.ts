@@ -1,10 +1,11 @@
-import type { LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 import type { ConfigSource } from "../../config/source.ts";
 import { ANSWER_MS, cliEnvironment, pluginVersion, requireCli, requireLogin } from "./cli.ts";
 import { readStored } from "./config.ts";
-import { readState, type DeployedState } from "./state.ts";
+
+const STACK = "pulumi:pulumi:Stack";
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
@@ -21,7 +22,7 @@ export interface DeployedStack {
 }
 
 /** Options of {@link openDeployed}. */
-export interface DeployedOptions {
+interface DeployedOptions {
   /** True if the command runs the stack's program: its plugins are checked first. */
   runsProgram: boolean;
   /** Values that the program takes as if they were stored, by their whole keys. */
@@ -110,4 +111,59 @@ async function requirePlugins(
 
 function mayInstall(env: NodeJS.ProcessEnv): boolean {
   return !["1", "true"].includes(env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] ?? "");
+}
+
+/** A resource in a stack's state; secrets are decrypted. */
+interface DeployedResource {
+  urn: string;
+  type: string;
+  id?: string;
+  inputs?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+}
+
+/** A stack's state; empty before its first update. */
+export interface DeployedState {
+  resources: readonly DeployedResource[];
+  /** Returns an output of the program that is a plain text; empty without one. */
+  output(name: string): string;
+}
+
+/** Reads the state of a stack. */
+export async function readState(stack: Stack): Promise<DeployedState> {
+  const { deployment } = await stack.exportStack();
+  const resources = (deployment as { resources?: DeployedResource[] } | null)?.resources ?? [];
+  const outputs = resources.find(({ type }) => type === STACK)?.outputs ?? {};
+  return {
+    resources,
+    output(name) {
+      const value = outputs[name];
+      return typeof value === "string" ? value : "";
+    },
+  };
+}
+
+/** Returns the resource whose URN has this end: `<type>::<name>`, of the type its last part. */
+export function findResource({ resources }: DeployedState, end: string): DeployedResource | undefined {
+  return resources.find(({ urn }) => urn.endsWith(end));
+}
+
+/** One thing that an update would do. */
+export interface PlannedStep {
+  op: string;
+  type: string;
+  name: string;
+}
+
+/** What an event of a preview says of that. A replacement is told with the steps that it is made of, which are left out. */
+export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
+  if (event === undefined) return [];
+  const { op, type, urn } = event.metadata;
+  const isWhole = ["create", "update", "replace", "delete"].includes(op);
+  return isWhole ? [{ op, type, name: nameOf(urn) }] : [];
+}
+
+/** A resource's own name: the last part of its URN, which may hold separators itself. */
+export function nameOf(urn: string): string {
+  return urn.split("::").slice(3).join("::");
 }

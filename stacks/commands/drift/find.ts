@@ -1,5 +1,5 @@
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
-import { nameOf } from "../deployed/steps.ts";
+import { nameOf } from "../deployed/stack.ts";
 
 /** A resource that is no longer as it was deployed. */
 export interface Drift {

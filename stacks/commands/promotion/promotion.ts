@@ -1,12 +1,12 @@
 import path from "node:path";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
+import { run } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, openDeployed } from "../deployed/stack.ts";
-import type { Entry } from "../rollout/entry.ts";
+import type { Entry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
-import { commitOf, type DeployedBuild } from "./deployed.ts";
 
 /** What is promoted, and the stack that has proven it. */
 export interface Promotion extends DeployedBuild {
@@ -101,4 +101,27 @@ function tellsWhatRuns({ step, deployed }: Entry): boolean {
 function unproven(stack: string, [first]: readonly Entry[], how: string): StewardError {
   const began = first === undefined ? "" : ` of ${first.time}`;
   return new StewardError("promotion_unproven", `The rollout${began} of ${stack} ${how}.`);
+}
+
+/** What a stack has deployed, and from where. Plain data: a record keeps it. */
+interface DeployedBuild {
+  /** Hash over the code of Worker and container. */
+  bundle: string;
+  /** The container's image, by digest where it was pushed. */
+  image: string;
+  /** The commit of the checkout, with `-dirty` behind it where files are changed; absent outside of a repository. */
+  commit?: string;
+}
+
+/** Returns what a stack with these outputs has deployed from this checkout. */
+export async function deployedBuild(output: (name: string) => string): Promise<DeployedBuild> {
+  const commit = await commitOf();
+  return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
+}
+
+/** The commit of this checkout, whatever folder the command was started in. */
+async function commitOf(): Promise<string | undefined> {
+  const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
+  const { code, stdout } = await run("git", words, { cwd: import.meta.dirname });
+  return code === 0 ? stdout.trim() : undefined;
 }

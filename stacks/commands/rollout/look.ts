@@ -1,14 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../infra/serverless/container-api.ts";
 import { type Deployed, putBack, readFormer, setShares } from "../../../infra/serverless/former-version.ts";
-import { addedTags, type PlannedMigrations } from "../../../infra/serverless/migration-changes.ts";
+import { addedTags, type PlannedMigrations } from "../../../infra/serverless/migration-list.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
+import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { stackBackups } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, targetOf } from "../deployed/stack.ts";
-import { findResource, readState } from "../deployed/state.ts";
-import { answerOf, untilAnswers } from "./answers.ts";
+import { type DeployedStack, findResource, readState, targetOf } from "../deployed/stack.ts";
 import type { Before } from "./before.ts";
+
+const ANSWER_MS = 5_000;
+const BACK_MS = 60_000;
+const RETRY_MS = 500;
 
 const VERSION = "WorkerVersion::worker-current";
 const DEPLOYMENT = "WorkersDeployment::worker-deployed";
@@ -76,4 +80,27 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Before> {
       return [...done, `The former version answers at ${url}.`];
     },
   };
+}
+
+/** By what a deployment is known from outside: the bundle that answers, and the secrets that it runs with. */
+async function answerOf(url: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const { bundle, attestation } = (await response.json()) as Record<string, unknown>;
+    return typeof bundle === "string" ? [bundle, attestation].join(" ").trimEnd() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until this answers; where nothing did before, there is nothing to wait for. Throws where it does not come. */
+async function untilAnswers(url: string, wanted: string | undefined): Promise<void> {
+  if (wanted === undefined) return;
+  const end = Date.now() + BACK_MS;
+  for (;;) {
+    const answer = await answerOf(url);
+    if (answer === wanted) return;
+    if (Date.now() > end) throw new Error(`${url} answers as ${answer ?? "nothing"}, not as ${wanted}`);
+    await sleep(RETRY_MS);
+  }
 }

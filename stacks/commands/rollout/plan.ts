@@ -1,12 +1,16 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
-import type { DeployedStack } from "../deployed/stack.ts";
-import { type PlannedStep, stepsOf } from "../deployed/steps.ts";
+import { causeOf } from "../../../infra/shell/failure.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { type DeployedStack, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
-import { newestBackup } from "./backup.ts";
 import type { Before } from "./before.ts";
 import type { RolloutOptions } from "./options.ts";
-import { showProgress } from "./progress.ts";
+
+const WIDTH = 24;
+const CLEAR_LINE = "\r\u001B[2K";
+/** How the engine marks colors in a message. */
+const MARKUP = /<\{%[^%]*%\}>/g;
 
 const WORKER = "cloudflare:index/worker:Worker";
 /** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
@@ -100,4 +104,79 @@ export function openGates({ steps, migrations }: Plan, { accept, canary }: Word)
         `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then pulumi up`,
     ),
   ];
+}
+
+/** What came of the backup before an update: one of these. Plain data: a record keeps it. */
+interface BackupOutcome {
+  /** The id of what was made. */
+  made?: string;
+  /** Why none was asked for. */
+  skipped?: string;
+  /** Why none could be made. */
+  refused?: string;
+}
+
+/** Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects. */
+export async function backUp({ backups, former }: Before, without: boolean): Promise<BackupOutcome> {
+  if (without) return { skipped: "nobody wanted one" };
+  if (backups === undefined) return { skipped: "nothing runs yet, or the update makes one by itself" };
+  if (former?.answered === undefined) return { skipped: "what runs does not answer" };
+  try {
+    const { id } = await backups.create();
+    return { made: id };
+  } catch (error) {
+    const code = error instanceof StewardError ? ` (${error.code})` : "";
+    return { refused: `The backup before the update failed${code}: ${causeOf(error)}` };
+  }
+}
+
+/** When the newest backup was made, as ISO 8601, where the service says. */
+async function newestBackup({ backups, former }: Before): Promise<string | undefined> {
+  if (former?.answered === undefined) return undefined;
+  const list = await backups?.list().catch(() => undefined);
+  return list?.backups[0]?.createdAt;
+}
+
+/** How far the engine is, as somebody at a terminal sees it: a bar; elsewhere the engine's own lines. */
+interface Progress {
+  onOutput: (text: string) => void;
+  onEvent: (event: EngineEvent) => void;
+  /** Takes the bar away. */
+  end(): void;
+}
+
+/** @param total the resources that are going to change, where that is known; without it they are counted. */
+export function showProgress({ say, terminal }: CommandOutput, what: string, total?: number): Progress {
+  if (terminal === undefined) return { onOutput: say, onEvent: () => undefined, end: () => undefined };
+  const begun = new Set<string>();
+  const done = new Set<string>();
+  let last = "";
+  const draw = (): void => {
+    const bar = total === undefined ? `${begun.size} resources` : `${barOf(done.size, total)} of ${total}`;
+    const line = `${what}  ${bar}  ${last}`;
+    terminal.write(`${CLEAR_LINE}${line.slice(0, (terminal.columns || 80) - 1)}`);
+  };
+  return {
+    onOutput: () => undefined,
+    onEvent(event) {
+      const { diagnosticEvent: told } = event;
+      if (told !== undefined && !told.ephemeral) {
+        terminal.write(CLEAR_LINE);
+        say(told.message.replaceAll(MARKUP, ""));
+      }
+      for (const { op, name } of stepsOf(event)) {
+        begun.add(name);
+        last = `${op} ${name}`;
+      }
+      const urn = event.resOutputsEvent?.metadata.urn;
+      if (urn !== undefined && begun.has(nameOf(urn))) done.add(nameOf(urn));
+      draw();
+    },
+    end: () => void terminal.write(CLEAR_LINE),
+  };
+}
+
+function barOf(done: number, total: number): string {
+  const full = Math.round((Math.min(done, total) / Math.max(total, 1)) * WIDTH);
+  return `${"█".repeat(full)}${"░".repeat(WIDTH - full)} ${done}`;
 }

@@ -1,7 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { Entry } from "./entry.ts";
-import { reportOf } from "./report.ts";
+import { type Entry, reportOf } from "./report.ts";
 
 /**
  * The record of one rollout: JSON lines, each written before what it tells of goes on, and beside them the same for

@@ -1,6 +1,5 @@
 import type { VersionHealth } from "../../../infra/serverless/version-health.ts";
-import type { PlannedStep } from "../deployed/steps.ts";
-import type { Entry } from "./entry.ts";
+import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
 
@@ -74,4 +73,22 @@ function firstLine(text: unknown): string {
 /** A bar would end the cell. */
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+/** One line of a record: when, what, and what is known of it. No value of a secret. */
+export interface Entry {
+  /** ISO 8601 */
+  time: string;
+  step:
+    | "begun"
+    | "planned"
+    | "backup"
+    | "former"
+    | "updating"
+    | "canary"
+    | "updated"
+    | "failed"
+    | "back"
+    | "ended";
+  [fact: string]: unknown;
 }

@@ -1,12 +1,11 @@
 import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
-import { causeOf } from "../../../infra/shell/cause.ts";
-import { deployedBuild } from "../promotion/deployed.ts";
+import { causeOf } from "../../../infra/shell/failure.ts";
+import { deployedBuild } from "../promotion/promotion.ts";
 import type { Before, Former } from "./before.ts";
 import { takeShares } from "./canary.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
-import type { UpdatePlan } from "./plan.ts";
-import { showProgress } from "./progress.ts";
+import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
 
 /** What an update works with. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { freePorts } from "../../../rehearsal/ports.ts";
-import { openSqlite } from "../../../runtime/host/sqlite.ts";
+import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { accepting, figure, type Figure } from "../../support/measure.ts";
 import { startService, type Service } from "../../support/service.ts";
 import { fillLedger } from "../growth.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
   awakeHoursOf,
+  type CostInputs,
   costLine,
   hardlyMoves,
   monthlyCost,
-  type CostInputs,
 } from "../../../infra/serverless/cost.ts";
 
 // Reckoned by hand from Cloudflare's price list, for a month of 730 hours.

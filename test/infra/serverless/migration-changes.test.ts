@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import {
   plannedChanges,
-  refusedChanges,
   type PlannedMigrations,
-} from "../../../infra/serverless/migration-changes.ts";
+  refusedChanges,
+} from "../../../infra/serverless/migration-list.ts";
 
 const SANDBOX = ["Sandbox"];
 const V1 = { tag: "v1", newSqliteClasses: SANDBOX };

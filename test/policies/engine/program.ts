@@ -1,9 +1,7 @@
 import * as cloudflare from "@pulumi/cloudflare";
 import * as pulumi from "@pulumi/pulumi";
-import { Container } from "../../../infra/host/container.ts";
-import { Image } from "../../../infra/host/image.ts";
+import { Container, Image, Volume } from "../../../infra/host/container.ts";
 import { shapeOf } from "../../../infra/host/shape.ts";
-import { Volume } from "../../../infra/host/volume.ts";
 import { AccessGate } from "../../../infra/serverless/access-gate.ts";
 import { ContainerApplication } from "../../../infra/serverless/container-application.ts";
 import type { Migration } from "../../../infra/serverless/migration-list.ts";

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as docker from "@pulumi/docker";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
-import { writeContext } from "../../../infra/bundle/context.ts";
+import { writeContext } from "../../../infra/bundle/programs.ts";
 import { docker as dockerCommand } from "../../../infra/shell/docker.ts";
 import { APP_DOCKERFILE } from "../../../infra/bundle/image.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";

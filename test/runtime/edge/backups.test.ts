@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nameGeneration } from "../../../runtime/contract/backup.ts";
-import { expired } from "../../../runtime/edge/backups/retention.ts";
-import { shrank } from "../../../runtime/edge/backups/shrink.ts";
+import { expired, shrank } from "../../../runtime/edge/backups.ts";
 
 const HOUR = 3_600_000;
 const NOW = Date.parse("2026-11-21T12:30:00.000Z");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
-import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
+import { PER_MINUTE } from "../../../runtime/edge/rate-limit.ts";
 import { createSigner, edgeFixture } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
-import { MOST_CALLERS, RateLimit } from "../../../runtime/edge/rate-limit.ts";
+import { MOST_CALLERS, PER_MINUTE, RateLimit } from "../../../runtime/edge/rate-limit.ts";
 import { createDiscordKey } from "../../support/discord.ts";
 import { createSigner, edgeFixture, NOW, slackEvent, slackHeaders } from "../../support/edge.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
-import { PER_MINUTE } from "../../../runtime/edge/limits.ts";
+import { PER_MINUTE } from "../../../runtime/edge/rate-limit.ts";
 import { edgeFixture, NOW, STACK_KEY } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { createChannels } from "../../../runtime/gateway/channels/registry.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
-import { pairingStores } from "../../../runtime/gateway/pairing/stores.ts";
+import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
 import { deliver, startGateway, surroundings } from "../support/gateway.ts";
 import { EVENTS, INTERACTIONS, UPDATES } from "./events.ts";
 import { mutated } from "./shapes.ts";

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { createRedactor } from "../../../runtime/contract/redact.ts";
-import { processOutput } from "../../../runtime/gateway/cli/output.ts";
+import { processOutput } from "../../../runtime/gateway/cli/context.ts";
 import { runCommandLine } from "../../../runtime/gateway/cli/program.ts";
 import { readProcessSettings } from "../../../runtime/process/settings.ts";
 import { steward } from "../support/cli.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { readCommand } from "../../../runtime/gateway/commands/command.ts";
-import { usageText } from "../../../runtime/gateway/commands/usage.ts";
+import { readCommand, usageText } from "../../../runtime/gateway/commands.ts";
 import { json, modelStream } from "../support/platforms.ts";
 import {
   askJson,

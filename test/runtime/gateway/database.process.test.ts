@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase, type DatabaseSetAside } from "../../../runtime/process/database.ts";
+import { type DatabaseSetAside, openDatabase } from "../../../runtime/process/database.ts";
 import { deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";
 import { steward } from "../support/cli.ts";
 import { temporaryDirectory } from "../support/processes.ts";

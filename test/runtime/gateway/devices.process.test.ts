@@ -90,7 +90,7 @@ test.each([
 
 test("processes that request and approve at once lose nothing", async () => {
   const home = await temporaryDirectory();
-  const module = new URL("../../../runtime/gateway/devices/store.ts", import.meta.url).href;
+  const module = new URL("../../../runtime/gateway/devices.ts", import.meta.url).href;
   const program = `
     const { DeviceStore } = await import(${JSON.stringify(module)});
     const store = new DeviceStore({ home: process.env.HOME_UNDER_TEST, clock: Date.now,

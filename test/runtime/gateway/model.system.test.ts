@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { createAnthropicModel } from "../../../runtime/gateway/models/anthropic.ts";
+import { createAnthropicModel } from "../../../runtime/gateway/models/create.ts";
 import { modelError, modelStream, startModel } from "../support/platforms.ts";
 import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkSchedules } from "../../../runtime/process/config-check.ts";
+import { checkSchedules } from "../../../runtime/process/config-file.ts";
 import { dueAfter } from "../../../runtime/gateway/schedules/times.ts";
 import { config, HOUR, ScheduleStage, to } from "../support/schedules.ts";
 

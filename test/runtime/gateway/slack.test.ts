@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
-import { readSlackText } from "../../../runtime/gateway/channels/slack/text.ts";
+import { readSlackText } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { delivery, directMessage } from "../support/gateway.ts";
 
 /** Who may write under these keys of the channel; U3 is the one who was approved. */

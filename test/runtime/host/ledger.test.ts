@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import { createLedger } from "../../../runtime/host/ledger.ts";
-import { openSqlite } from "../../../runtime/host/sqlite.ts";
+import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

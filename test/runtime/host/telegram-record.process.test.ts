@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { intakeReader } from "../../../runtime/gateway/channels/telegram/polling.ts";
 import { holderIsGone, processHolder } from "../../../runtime/host/telegram/intake.ts";
 import { IntakeRecord } from "../../../runtime/host/telegram/record.ts";
-import { openSqlite } from "../../../runtime/host/sqlite.ts";
+import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { temporaryDirectory } from "../support/processes.ts";
 
 const START = 1_795_000_000_000;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openSqlite } from "../../../runtime/host/sqlite.ts";
+import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { durableObject } from "../../support/durable-object.ts";
 import { temporaryDirectory } from "../support/processes.ts";
 import { underClockJumps, type AfterJumps } from "./clock-jumps.ts";
@@ -9,7 +9,7 @@ import { underClockJumps, type AfterJumps } from "./clock-jumps.ts";
 const SOURCE = `
   import { DurableObject } from "cloudflare:workers";
   import { durableSql } from "./runtime/worker/durable-sql.ts";
-  import { underClockJumps } from "./test/runtime/platform/clock-jumps.ts";
+  import { underClockJumps } from "./test/runtime/ledger/clock-jumps.ts";
   export class Ledger extends DurableObject {
     async fetch(request) {
       return Response.json(await underClockJumps(durableSql(this.ctx.storage), await request.json()));

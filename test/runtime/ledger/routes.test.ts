@@ -4,8 +4,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import type { LedgerCounts, LedgerPage } from "../../../runtime/edge/ports.ts";
-import { createLedger } from "../../../runtime/host/ledger.ts";
-import { openSqlite } from "../../../runtime/host/sqlite.ts";
+import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
 

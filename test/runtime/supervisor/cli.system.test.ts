@@ -4,7 +4,7 @@ import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CliResult } from "../../../runtime/contract/control.ts";
-import { runCommand } from "../../../runtime/supervisor/command-run.ts";
+import { runCommand } from "../../../runtime/supervisor/operations.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { ask, surroundings } from "../support/gateway.ts";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";

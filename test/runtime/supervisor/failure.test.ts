@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFailure } from "../../../runtime/supervisor/failure.ts";
+import { readFailure } from "../../../runtime/supervisor/run.ts";
 
 const exit = { code: 1, signal: null, stderr: [] as string[] };
 

@@ -5,7 +5,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { Log } from "../../../runtime/contract/log.ts";
 import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
-import { openSqlite, type NodeSql } from "../../../runtime/host/sqlite.ts";
+import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 
 export const HOUR = 3_600_000;
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

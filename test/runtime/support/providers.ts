@@ -1,6 +1,5 @@
-import { createAnthropicModel } from "../../../runtime/gateway/models/anthropic.ts";
+import { createAnthropicModel, createOpenAiCompatibleModel } from "../../../runtime/gateway/models/create.ts";
 import type { ModelRequest } from "../../../runtime/gateway/models/model.ts";
-import { createOpenAiCompatibleModel } from "../../../runtime/gateway/models/openai-compatible.ts";
 import { startChatModel } from "./models.ts";
 import { startModel } from "./platforms.ts";
 

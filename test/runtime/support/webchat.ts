@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:cryp
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { proofText, type ToPage } from "../../../runtime/contract/chat.ts";
-import { DeviceStore } from "../../../runtime/gateway/devices/store.ts";
+import { DeviceStore } from "../../../runtime/gateway/devices.ts";
 import { eventually } from "./processes.ts";
 
 /** A device's key, as a browser makes it. */

@@ -1,16 +1,24 @@
 import { lookup } from "node:dns/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import ipaddr from "ipaddr.js";
 import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import { textUpTo } from "../../../contract/config/values.ts";
 import { parseDuration } from "../../../contract/duration.ts";
-import { isPublicAddress } from "./addresses.ts";
-import { readableText } from "./html.ts";
-import { defineTool, ToolError, type Tool } from "./tool.ts";
+import { defineTool, type Tool, ToolError } from "./tool.ts";
+
+const SKIPPED = new Set(["script", "style", "noscript", "template", "svg", "head", "iframe"]);
+const BLOCKS =
+  /^(?:p|div|br|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|main|nav|pre|blockquote|hr|dd|dt)$/;
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+/** Public by form, and inside of Azure its platform: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16 */
+const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
+const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 const MOST_REDIRECTS = 5;
 const TEXT_TYPES = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)$)/;
@@ -21,7 +29,7 @@ interface Resolved {
 }
 
 /** What a test puts in place of the network. */
-export interface FetchNetwork {
+interface FetchNetwork {
   resolve(host: string): Promise<Resolved[]>;
   isAllowed(address: string): boolean;
 }
@@ -174,4 +182,64 @@ function decode(bytes: Buffer, type: string): string {
   } catch {
     return bytes.toString("utf8");
   }
+}
+
+/**
+ * Whether an address is one of the open internet. Everything that is not plain unicast is refused:
+ * loopback, private and unique-local, link-local (and with it the clouds' metadata), carrier-grade
+ * NAT, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, compatible, 6to4, NAT64,
+ * Teredo).
+ */
+export function isPublicAddress(address: string): boolean {
+  // A zone (`fe80::1%eth0`) is only for addresses of one link.
+  if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
+  const parsed = ipaddr.parse(address);
+  // Of IPv6 only 2000::/3 is given out (RFC 4291 section 2.4): `::7f00:1` is how a URL writes ::127.0.0.1.
+  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
+  return isGiven && parsed.range() === "unicast";
+}
+
+/** IPv4 of four decimal numbers, or IPv6: the short, octal and hexadecimal forms of IPv4 are refused. */
+function isFullForm(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+}
+
+/**
+ * The words of a page, one block a line. One pass from the beginning to the end, so that no page, however
+ * broken, takes longer than its length.
+ */
+function readableText(html: string): string {
+  // Of names in tags alone: `toLowerCase` makes two characters of "İ", and places would not be the same.
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const parts: string[] = [];
+  let at = 0;
+  while (at < html.length) {
+    const open = html.indexOf("<", at);
+    parts.push(html.slice(at, open === -1 ? html.length : open));
+    if (open === -1) break;
+    if (lower.startsWith("<!--", open)) {
+      at = after(lower, "-->", open);
+      continue;
+    }
+    const end = after(lower, ">", open);
+    const name = /^<\/?([a-z][a-z0-9]*)/.exec(lower.slice(open, open + 20))?.[1] ?? "";
+    if (BLOCKS.test(name)) parts.push("\n");
+    const skips = SKIPPED.has(name) && lower[open + 1] !== "/" && html[end - 2] !== "/";
+    // Where a page does not close it, the rest belongs to it, as in a browser.
+    at = skips ? after(lower, ">", after(lower, `</${name}`, end) - 1) : end;
+  }
+  const text = parts.join("").replace(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, entity);
+  const lines = text.split("\n").map((line) => line.replace(/\s+/g, " ").trim());
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+function after(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
+  return at === -1 ? text.length : at + mark.length;
+}
+
+function entity(whole: string, name: string): string {
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? whole;
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : "";
 }

@@ -3,7 +3,7 @@ import { textOfBlocks, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
-import { readSlackText } from "./text.ts";
+import { readSlackText } from "./mrkdwn.ts";
 
 /** https://docs.slack.dev/reference/objects/file-object */
 const fileSchema = z.object({

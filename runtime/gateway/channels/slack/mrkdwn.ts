@@ -1,6 +1,4 @@
-import { fences } from "../fences.ts";
-import { headingOf } from "../headings.ts";
-import { escapeSlackText } from "./text.ts";
+import { fences, headingOf } from "../markdown.ts";
 
 /** What is rendered inside of what: Slack shows no bold inside bold. */
 interface Style {
@@ -100,4 +98,27 @@ function writeLink(target: string, label: string, whole: string): string {
   const url = escapeSlackText(target.replaceAll("|", "%7C"));
   const shown = label.replace(/[*_~`]/g, "").trim();
   return shown === "" ? `<${url}>` : `<${url}|${escapeSlackText(shown)}>`;
+}
+
+/**
+ * A message's text as a person reads it: Slack's escapes undone, links and references written out.
+ * https://docs.slack.dev/messaging/formatting-message-text
+ */
+export function readSlackText(text: string): string {
+  return text
+    .replace(/<(https?:[^|>]+|mailto:[^|>]+)(?:\|([^>]*))?>/g, (_, url: string, label?: string) =>
+      label === undefined || label === url || `mailto:${label}` === url
+        ? url.replace(/^mailto:/, "")
+        : `${label} (${url})`,
+    )
+    .replace(/<#\w+\|([^>]+)>/g, "#$1")
+    .replace(/<!(?:subteam\^\w+\|)?@?([\w-]+)[^>]*>/g, "@$1")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
+}
+
+/** Slack's three control characters escaped. */
+function escapeSlackText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -3,8 +3,7 @@ import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, type BotIdentity } from "./addressed.ts";
-import { readAttachments, readOthers } from "./files.ts";
-import { updateSchema, type TelegramMessage } from "./message.ts";
+import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
 
 /** What an update is read with. */
 export interface InboundOptions {

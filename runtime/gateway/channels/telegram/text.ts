@@ -1,5 +1,4 @@
-import { fences } from "../fences.ts";
-import { headingOf } from "../headings.ts";
+import { fences, headingOf } from "../markdown.ts";
 
 /** What Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
 function escape(text: string): string {

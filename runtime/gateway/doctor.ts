@@ -1,18 +1,23 @@
-import { existsSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { missingCredentials } from "../../contract/config/credentials.ts";
-import { formatConfigProblems } from "../../contract/config/index.ts";
-import { readConfigText, secretsOf } from "../../contract/config/text.ts";
-import type { GatewayStatus } from "../../contract/control.ts";
-import { wholeReading } from "../../process/config-check.ts";
-import { storeFailure } from "../../process/database.ts";
-import { pairedFileSchema, pendingFileSchema } from "../devices/files.ts";
-import { approvedSchema, requestsSchema } from "../pairing/files.ts";
-import { readStore } from "../store-file.ts";
-import { type DoctorOptions, type Finding, fine, wrong } from "./finding.ts";
-import { checkRights } from "./rights.ts";
-import { setAsideFiles } from "./set-aside.ts";
+import { missingCredentials } from "../contract/config/credentials.ts";
+import { formatConfigProblems } from "../contract/config/index.ts";
+import { readConfigText, secretsOf } from "../contract/config/text.ts";
+import type { GatewayStatus } from "../contract/control.ts";
+import { type ErrorCode, reason } from "../contract/errors.ts";
+import type { Redactor } from "../contract/redact.ts";
+import type { Environment } from "../contract/variables.ts";
+import { wholeReading } from "../process/config-file.ts";
+import { storeFailure } from "../process/database.ts";
+import type { ProcessSettings } from "../process/settings.ts";
+import { pairedFileSchema, pendingFileSchema } from "./devices.ts";
+import { approvedSchema, requestsSchema } from "./pairing/store.ts";
+import { readStore, setAsideFiles } from "./store-file.ts";
+
+/** Folders of the data directory that hold what nobody else may read. */
+const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
+const OTHERS = 0o077;
 
 /** The JSON stores, by how their names end. */
 const JSON_STORES = {
@@ -138,5 +143,61 @@ function checkJson(directory: string): Finding[] {
     const reading = readStore<unknown>(path, schema);
     if (reading.ok) return [fine("stores", `${path} is readable`)];
     return [wrong("stores", "problem", "store_corrupt", `${path} is not a store (${reading.problem}).`)];
+  });
+}
+
+/** What a check came to. */
+export interface Finding {
+  /** What was looked at. */
+  check: string;
+  state: "ok" | "warning" | "problem";
+  detail: string;
+  code?: ErrorCode;
+  fix?: string;
+}
+
+/** What checks work with. */
+export interface DoctorOptions {
+  environment: Environment;
+  settings: ProcessSettings;
+  redact: Redactor;
+}
+
+/** Nothing is wrong. */
+function fine(check: string, detail: string): Finding {
+  return { check, state: "ok", detail };
+}
+
+/** Something is wrong; its code tells the fix. */
+function wrong(check: string, state: "warning" | "problem", code: ErrorCode, detail?: string): Finding {
+  return { check, state, ...reason(code, detail) };
+}
+
+/** Whether other users of the machine may read the data directory. */
+function checkRights({ settings }: DoctorOptions): Finding[] {
+  const wide = tooWide(settings.home);
+  if (wide.length === 0) return [fine("rights", "The data directory is this user's alone")];
+  const paths = wide.map(({ path }) => path).join(", ");
+  return [wrong("rights", "problem", "rights_too_wide", `Others may use ${paths}.`)];
+}
+
+/** Takes the rights of others away. One line a change. */
+export function mendRights({ settings }: DoctorOptions): string[] {
+  return tooWide(settings.home).map(({ path, mode }) => {
+    chmodSync(path, mode & ~OTHERS);
+    return `rights of ${path}: ${mode.toString(8)} to ${(mode & ~OTHERS).toString(8)}`;
+  });
+}
+
+function tooWide(home: string): { path: string; mode: number }[] {
+  return FOLDERS.flatMap((folder) => {
+    const directory = join(home, folder);
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+    const files = readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => join(directory, name));
+    return [directory, ...files]
+      .map((path) => ({ path, mode: statSync(path).mode & 0o777 }))
+      .filter(({ mode }) => (mode & OTHERS) !== 0);
   });
 }

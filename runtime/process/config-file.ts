@@ -1,6 +1,9 @@
+import { dirname, join } from "node:path";
 import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { ConfigReading } from "../contract/config/text.ts";
 import { cronProblem } from "./cron.ts";
+import { writeFileAtomic } from "./files.ts";
+import { withLock } from "./lock.ts";
 
 /**
  * A config that was read, checked further for what the schema cannot tell: whether cron expressions are
@@ -23,4 +26,20 @@ export async function checkSchedules({ schedules }: Pick<Config, "schedules">): 
     if (problem !== undefined) problems.push({ path: `schedules.${name}.cron`, message: problem });
   }
   return problems;
+}
+
+/** Runs `work` while nobody else changes the config file. Short, as `withLock` has it. */
+export function withConfigLock<T>(path: string, work: () => T): T {
+  return withLock(join(dirname(path), "config.lock"), work);
+}
+
+/**
+ * Keeps the config file as it was beside it, before it is replaced.
+ *
+ * @returns the copy's path.
+ */
+export function keepCopy(path: string, text: string, now: number): string {
+  const copy = `${path}.bak-${new Date(now).toISOString().replaceAll(":", "-")}`;
+  writeFileAtomic(copy, text);
+  return copy;
 }

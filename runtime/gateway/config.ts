@@ -1,14 +1,18 @@
-import { statSync } from "node:fs";
-import { reason, StewardError, type Reason } from "../../contract/errors.ts";
-import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../contract/log.ts";
-import type { Redactor } from "../../contract/redact.ts";
-import { readConfig, type LoadedConfig } from "./load.ts";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { type Config, formatConfigProblems } from "../contract/config/index.ts";
+import { renderConfig } from "../contract/config/render.ts";
+import { readConfigText, secretValues } from "../contract/config/text.ts";
+import type { Environment } from "../contract/environment.ts";
+import { reason, type Reason, StewardError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import { createRedactor, type Redactor } from "../contract/redact.ts";
+import { wholeReading } from "../process/config-file.ts";
+import { writeFileAtomic } from "../process/files.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
 /** What a running gateway's config is kept up to date with. */
-export interface ReloadOptions {
+interface ReloadOptions {
   path: string;
   environment: Environment;
   redact: Redactor;
@@ -89,5 +93,57 @@ function stamp(path: string): string {
     return stats === undefined ? "missing" : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
   } catch (error) {
     return `unreadable ${String(error)}`;
+  }
+}
+
+/** The gateway's config, with its secrets beside it. */
+interface LoadedConfig {
+  config: Config;
+  /** Values of all secrets that the config names, for the redactor. */
+  secrets: string[];
+  /** The file was written by this start. */
+  fresh: boolean;
+}
+
+/**
+ * Reads and checks the config file; writes it from the environment where there is none.
+ *
+ * @throws StewardError `config_invalid` with the whole report as its message.
+ */
+export async function loadConfig(path: string, environment: Environment): Promise<LoadedConfig> {
+  const fresh = !existsSync(path);
+  if (fresh) writeFileAtomic(path, renderConfig(environment));
+  return { ...(await readConfig(path, environment)), fresh };
+}
+
+/**
+ * Reads and checks a config file that is there.
+ *
+ * @throws StewardError `config_invalid` with the whole report as its message.
+ */
+async function readConfig(path: string, environment: Environment): Promise<Omit<LoadedConfig, "fresh">> {
+  const { result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
+  if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
+  return { config: result.config, secrets: secretValues(result.config, environment) };
+}
+
+/** Masks the secrets of the config, also those of a config before: they may still be in use, and in texts. */
+export class KnownSecrets {
+  readonly #environment: Environment;
+  readonly #known = new Set<string>();
+  #redactor: Redactor;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    this.#redactor = createRedactor(environment);
+  }
+
+  /** Removes what is known from a text. A function of its own, to be handed on. */
+  readonly redact: Redactor = (text) => this.#redactor(text);
+
+  /** Adds secret values. */
+  add(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#known.add(secret);
+    this.#redactor = createRedactor(this.#environment, [...this.#known]);
   }
 }

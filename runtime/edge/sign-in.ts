@@ -1,16 +1,30 @@
 import type { Context, Handler } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
-import { type ErrorCode, ERRORS } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
-import { ROUTES } from "../../contract/routes.ts";
-import { wantsHtml } from "../access.ts";
-import { readText } from "../admission/body.ts";
-import { clientOf } from "../limits.ts";
-import { continuePage } from "../pages/continue.ts";
-import { contentSecurityPolicy, type Markup, page } from "../pages/layout.ts";
-import { sendProblem } from "../problems.ts";
-import { SESSION_COOKIE, SESSION_SECONDS, type Sessions } from "./session.ts";
+import { parse } from "hono/utils/cookie";
+import { type ErrorCode, ERRORS, StewardError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import { ROUTES } from "../contract/routes.ts";
+import { bearerToken, sameToken } from "../contract/token.ts";
+import { wantsHtml } from "./access.ts";
+import { readText } from "./admission/body.ts";
+import type { Identify, IdentityDecision } from "./identity.ts";
+import { continuePage } from "./pages/continue.ts";
+import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
+import type { Clock } from "./ports.ts";
+import { sendProblem } from "./problems.ts";
+import { clientOf, PER_MINUTE, RateLimit } from "./rate-limit.ts";
+
+const ADMIN: IdentityDecision = { allowed: true, identity: { name: "admin" } };
+
+/** The cookie that a session is kept in. */
+const SESSION_COOKIE = "steward_session";
+/** How long a session lasts. */
+const SESSION_SECONDS = 12 * 60 * 60;
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const FORM = /^(\d{13,15})\.([\w-]{43})$/;
+const encoder = new TextEncoder();
 
 /** No such site: it shows whether an address stays where it is resolved. */
 const HERE = "http://here.invalid";
@@ -100,7 +114,7 @@ function nextPath(wanted: string | null | undefined): string {
 }
 
 /** The sign-in page's address for a request that has no identity. */
-export function signInUrl(request: Request): string {
+function signInUrl(request: Request): string {
   const { pathname, search } = new URL(request.url);
   const next = request.method === "GET" ? nextPath(`${pathname}${search}`) : ROUTES.admin.path;
   return `${ROUTES.signInPage.path}?next=${encodeURIComponent(next)}`;
@@ -150,4 +164,95 @@ function trouble(code: ErrorCode, retryAfterSeconds: number | undefined): Markup
   const { title, fix } = ERRORS[code];
   const wait = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
   return html`<aside id="trouble" role="alert"><p>${title}. ${fix}${wait}</p></aside>`;
+}
+
+/** Sessions that nothing is stored of: what a session says of itself is signed. */
+interface Sessions {
+  /** The value of a new session's cookie. */
+  issue(): Promise<string>;
+  /** True for a value that was issued with this token and has not expired. */
+  verify(value: string | undefined): Promise<boolean>;
+}
+
+/**
+ * Sessions whose key comes from the admin token: the cookie does not hold the token, and a new token
+ * ends every session. A session that is signed out lives on in a copy of its cookie until it expires.
+ */
+function createSessions(adminToken: string, clock: Clock): Sessions {
+  const key = deriveKey(adminToken);
+  return {
+    async issue() {
+      const expiresAt = String(clock() + SESSION_SECONDS * 1_000);
+      const signature = await crypto.subtle.sign("HMAC", await key, encoder.encode(expiresAt));
+      return `${expiresAt}.${toBase64Url(new Uint8Array(signature))}`;
+    },
+    async verify(value) {
+      const [, expiresAt, signature] = FORM.exec(value ?? "") ?? [];
+      if (expiresAt === undefined || signature === undefined || Number(expiresAt) <= clock()) return false;
+      return crypto.subtle.verify("HMAC", await key, fromBase64Url(signature), encoder.encode(expiresAt));
+    },
+  };
+}
+
+/** HKDF (RFC 5869) with a purpose of its own, so that the key is good for sessions only. */
+async function deriveKey(adminToken: string) {
+  const secret = await crypto.subtle.importKey("raw", encoder.encode(adminToken), "HKDF", false, [
+    "deriveKey",
+  ]);
+  const purpose = { salt: new Uint8Array(), info: encoder.encode("steward-session-v1") };
+  const usages = ["sign", "verify"] as const;
+  const hkdf = { name: "HKDF", hash: "SHA-256", ...purpose };
+  return crypto.subtle.deriveKey(hkdf, secret, { ...HMAC, length: 256 }, false, [...usages]);
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function fromBase64Url(text: string) {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** Settings of {@link adminTokenAccess}. */
+interface AdminTokenOptions {
+  adminToken: string;
+  clock: Clock;
+}
+
+/**
+ * Identity on a host without an identity gateway: ADMIN_TOKEN as a Bearer, or the session of a browser
+ * that signed in with it. A right token always passes, however many wrong ones came before it: only those wait. So it
+ * is the token's length that keeps it from being guessed, and a stack takes none below 16 characters.
+ */
+export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
+  identify: Identify;
+  signIn: SignIn;
+} {
+  const sessions = createSessions(adminToken, clock);
+  const wrongTokens = new RateLimit({ perMinute: PER_MINUTE.wrongTokens, clock });
+  const check: SignIn["check"] = (token, client) => {
+    if (sameToken(token, adminToken)) return { right: true };
+    return { right: false, retryAfterSeconds: wrongTokens.take(client) };
+  };
+  return {
+    async identify(request, client) {
+      const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
+      if (await sessions.verify(session)) return ADMIN;
+      const authorization = request.headers.get("authorization");
+      if (authorization !== null) {
+        const checked = check(bearerToken(authorization), client);
+        if (checked.right) return ADMIN;
+        const { retryAfterSeconds } = checked;
+        if (retryAfterSeconds > 0) {
+          return { allowed: false, error: new StewardError("rate_limited"), retryAfterSeconds };
+        }
+      }
+      const detail = `Send ADMIN_TOKEN as a Bearer in the Authorization header, or sign in with a browser.`;
+      const error = new StewardError("identity_required", detail);
+      return { allowed: false, error, loginUrl: signInUrl(request) };
+    },
+    signIn: { check, sessions },
+  };
 }

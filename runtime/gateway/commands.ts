@@ -1,0 +1,226 @@
+import { PLATFORM_TITLES } from "../contract/delivery.ts";
+import type { Config } from "../contract/config/index.ts";
+import type { ModelUsage } from "../contract/control.ts";
+import { VERSION } from "../contract/names.ts";
+import { roleOf } from "./agent/rights.ts";
+import type { Sender } from "./channels/channel.ts";
+import { DAY_MS, dayOf, type UsageStore } from "./models/usage.ts";
+import type { Parts } from "./parts.ts";
+import type { Sessions } from "./sessions/store.ts";
+
+const WEEK_DAYS = 7;
+
+/** What each command does, in the words of /help. In the order in which they are told. */
+const COMMANDS = {
+  help: "what I understand",
+  status: "how I am",
+  new: "begin anew: I forget what was said here",
+  reset: "the same as /new",
+  model: "which models there are; /model <name> chooses one for this chat, /model default undoes that",
+  stop: "stop what I am doing here",
+  usage: "tokens used today and in seven days, for operators",
+  whoami: "your id",
+} as const;
+
+const FORM = /^\/([a-z]+)(?:@[\w-]+)?(?:\s+([\s\S]*))?$/i;
+
+/** What commands are carried out with. */
+interface CommandsOptions {
+  parts(): { config: Parts["config"]; channels: Pick<Parts["channels"], "health"> };
+  sessions: Pick<Sessions, "reset" | "modelOf" | "setModel" | "size">;
+  usage: Pick<UsageStore, "recent">;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/** Who wrote a command, and where. The same on every platform and in the web chat. */
+interface CommandContext {
+  conversation: string;
+  /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
+  platform: string;
+  sender: Sender;
+  /** Not in a group. */
+  direct: boolean;
+  /** Ends what is under way and what waits in this conversation; gives how many messages that were. */
+  stop(): number;
+}
+
+/** The commands that people write in a chat. The model is not asked. */
+export class Commands {
+  readonly #options: CommandsOptions;
+
+  constructor(options: CommandsOptions) {
+    this.#options = options;
+  }
+
+  /** Carries a command out and gives what is said. */
+  run({ name, argument }: Command, context: CommandContext): string {
+    const { parts, sessions, usage, clock } = this.#options;
+    const { conversation } = context;
+    switch (name) {
+      case "help":
+        return helpText();
+      case "status":
+        return this.#status(context);
+      case "new":
+      case "reset":
+        sessions.reset(conversation, clock());
+        return "A new conversation: what was said before is forgotten.";
+      case "model": {
+        const { models } = parts().config;
+        if (argument === "") return modelText(models, sessions.modelOf(conversation));
+        const change = changeModel(models, argument);
+        if (change.ok) sessions.setModel(conversation, change.reference);
+        return change.text;
+      }
+      case "stop":
+        return context.stop() > 0 ? "Stopped." : "Nothing was running.";
+      case "usage": {
+        const { config } = parts();
+        const isAllowed = config.agent.may.seeDeployment.includes(roleOf(config, context, context.sender));
+        return isAllowed ? usageText(usage.recent(USAGE_DAYS), clock()) : operatorsOnly(context);
+      }
+      case "whoami":
+        return whoamiText(context);
+    }
+  }
+
+  #status({ conversation, platform }: CommandContext): string {
+    const { parts, sessions } = this.#options;
+    const { config, channels } = parts();
+    const health = channels.health().find((channel) => channel.platform === platform);
+    const messages = sessions.size(conversation);
+    const chosen = sessions.modelOf(conversation);
+    const lines = [
+      `steward ${VERSION}`,
+      `Model: ${chosen ?? config.models.primary}${chosen === undefined ? "" : " (chosen for this chat)"}`,
+      `This conversation: ${messages} ${messages === 1 ? "message" : "messages"}`,
+      `Channel: ${title(platform)}, ${health?.state ?? "ready"}`,
+    ];
+    return lines.join("\n");
+  }
+}
+
+const USAGE_DAYS = 7;
+
+function helpText(): string {
+  const lines = Object.entries(COMMANDS).map(([name, what]) => `/${name} - ${what}`);
+  return ["Write to me and I answer. Besides that I understand:", ...lines].join("\n");
+}
+
+function operatorsOnly({ platform, sender }: CommandContext): string {
+  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file.`;
+}
+
+function whoamiText({ platform, sender }: CommandContext): string {
+  const name = sender.name === undefined ? "" : ` (${sender.name})`;
+  return `Your ${title(platform)} user id: ${sender.id}${name}`;
+}
+
+function title(platform: string): string {
+  return Object.hasOwn(PLATFORM_TITLES, platform)
+    ? PLATFORM_TITLES[platform as keyof typeof PLATFORM_TITLES]
+    : "web chat";
+}
+
+/** A command's name. */
+type CommandName = keyof typeof COMMANDS;
+
+/** A command as somebody wrote it. */
+export interface Command {
+  name: CommandName;
+  /** What comes behind it; may be empty. */
+  argument: string;
+}
+
+/**
+ * Reads a command: `/status`, `/STATUS`, `/status@botname`, `/model anthropic/claude-sonnet-4-5`. Any
+ * other text, also one that begins with a slash, is for the model.
+ */
+export function readCommand(text: string): Command | undefined {
+  const [, word = "", argument = ""] = FORM.exec(text.trim()) ?? [];
+  const name = word.toLowerCase();
+  return isCommand(name) ? { name, argument: argument.trim() } : undefined;
+}
+
+/**
+ * Whether a command takes its place behind the messages before it, because it changes what is answered
+ * after it. The others tell something at once, also while an answer is made; /stop has to.
+ */
+export function keepsItsPlace({ name, argument }: Command): boolean {
+  return name === "new" || name === "reset" || (name === "model" && argument !== "");
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+type Models = Pick<Config["models"], "primary" | "fallbacks">;
+
+/** What /model tells: the models in the order in which they are asked, and which one this chat chose. */
+function modelText(models: Models, chosen: string | undefined): string {
+  const known = configured(models);
+  const current = chosen !== undefined && known.includes(chosen) ? chosen : models.primary;
+  const lines = known.map((reference) => {
+    const notes = [
+      ...(reference === models.primary ? ["default"] : []),
+      ...(reference === current ? ["asked first here"] : []),
+    ];
+    return `- ${reference}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
+  });
+  return ["Models:", ...lines, "/model <name> chooses one for this chat, /model default undoes that."].join(
+    "\n",
+  );
+}
+
+/** What /model <name> comes to: `reference` is `undefined` for the default. */
+type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
+
+/** Reads a choice: a model's whole name or, where only one has it, the part behind the provider. */
+function changeModel(models: Models, argument: string): ModelChange {
+  const wanted = argument.toLowerCase();
+  if (wanted === "default") {
+    return { ok: true, reference: undefined, text: `The default is asked again: ${models.primary}.` };
+  }
+  const known = configured(models);
+  const short = known.filter(
+    (reference) => reference.slice(reference.indexOf("/") + 1).toLowerCase() === wanted,
+  );
+  const reference =
+    known.find((one) => one.toLowerCase() === wanted) ?? (short.length === 1 ? short[0] : undefined);
+  if (reference === undefined) {
+    return { ok: false, text: `I have no model of that name. I have: ${known.join(", ")}.` };
+  }
+  return { ok: true, reference, text: `From now on ${reference} is asked first in this chat.` };
+}
+
+function configured({ primary, fallbacks }: Models): string[] {
+  return [...new Set([primary, ...fallbacks])];
+}
+
+/** What /usage tells: tokens by model, of today and of seven days up to today (UTC). */
+export function usageText(usage: readonly ModelUsage[], now: number): string {
+  const today = dayOf(now);
+  const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);
+  const week = usage.filter(({ day }) => day >= first && day <= today);
+  return [
+    ...section(
+      "Today",
+      week.filter(({ day }) => day === today),
+    ),
+    ...section("Seven days", week),
+  ].join("\n");
+}
+
+function section(title: string, usage: readonly ModelUsage[]): string[] {
+  if (usage.length === 0) return [`${title}: nothing`];
+  const models = [...new Set(usage.map(({ model }) => model))];
+  const lines = models.map((model) => {
+    const own = usage.filter((one) => one.model === model);
+    const sum = (read: (one: ModelUsage) => number): string =>
+      own.reduce((total, one) => total + read(one), 0).toLocaleString("en-US");
+    const requests = sum((one) => one.requests);
+    return `- ${model}: ${sum((one) => one.inputTokens)} tokens in, ${sum((one) => one.outputTokens)} out, ${requests} ${requests === "1" ? "request" : "requests"}`;
+  });
+  return [`${title}:`, ...lines];
+}
