@@ -111,7 +111,7 @@ export function bundleWorker(): Promise<Bundled> {
   return bundled(WORKER, "dist/worker");
 }
 
-/** What the container runs. */
+/** Returns what the container runs. */
 export async function bundleContainer(): Promise<Bundled> {
   const programs = await Promise.all(
     PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),

@@ -50,7 +50,7 @@ export async function callDiscord(
   return answer.result;
 }
 
-/** What Discord will not take, or would not. */
+/** Returns what Discord will not take, or would not. */
 export function refusal(detail: string): Error {
   return knownError(REFUSED, detail);
 }

@@ -8,7 +8,7 @@ import { fieldsOf } from "./platform-call.ts";
  * stack's state, so it captures texts alone; the token comes as a secret input.
  */
 
-/** Where an application's interactions go. */
+/** Destination of an application's interactions. */
 export interface EndpointInputs extends DiscordBot {
   /** What the service verifies signatures with. */
   publicKey: string;

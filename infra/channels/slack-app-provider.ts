@@ -67,7 +67,7 @@ async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   );
 }
 
-/** Whether everything that is wanted is there, at any depth. */
+/** Tells whether everything that is wanted is there, at any depth. */
 function holds(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
   if (typeof found !== "object" || found === null) return false;
@@ -117,7 +117,7 @@ async function callSlack(
   return answer.body;
 }
 
-/** What is wrong with a manifest, each with the place in it. */
+/** Returns what is wrong with a manifest, each with the place in it. */
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {

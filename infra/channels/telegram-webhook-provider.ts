@@ -10,7 +10,7 @@ import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram
  * behind is known by its own token only.
  */
 
-/** Where a bot's updates go. */
+/** Destination of a bot's updates. */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: string;

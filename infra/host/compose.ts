@@ -1,6 +1,6 @@
 import type { Shape } from "./shape.ts";
 
-/** What a Compose file is made of. */
+/** Dependencies of a Compose file. */
 export interface ComposeArgs {
   shape: Shape;
   image: string;

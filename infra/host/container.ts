@@ -127,7 +127,7 @@ function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string
     .map(([name, value]) => pulumi.interpolate`${name}=${value}`);
 }
 
-/** What an image is built from. */
+/** Dependencies of an image. */
 export interface ImageBuild {
   /** The folder whose content goes in. */
   context: string;

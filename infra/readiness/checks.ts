@@ -45,7 +45,7 @@ export interface CheckOptions {
   key: string;
 }
 
-/** What every deployment has to answer before it counts. */
+/** Returns what every deployment has to answer before it counts. */
 export function readinessChecks(options: CheckOptions): Check[] {
   const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key } = options;
   const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);

@@ -13,13 +13,13 @@ interface Inspected {
   Config: { Env: string[] | null };
 }
 
-/** Whether the container's process ends whenever it is started. */
+/** Tells whether the container's process ends whenever it is started. */
 export async function keepsEnding(name: string): Promise<boolean> {
   const { code, stdout } = await run("docker", ["container", "inspect", "--format={{.RestartCount}}", name]);
   return code === 0 && Number(stdout) >= MOST_RESTARTS;
 }
 
-/** What Docker knows of a container that does not answer: how it stands, and its last words, without secrets. */
+/** Returns what Docker knows of a container that does not answer: how it stands, and its last words, without secrets. */
 export async function containerReport(name: string): Promise<string[]> {
   const asked = await run("docker", ["container", "inspect", name]);
   if (asked.code !== 0) return [`The container ${name} is not there.`];

@@ -111,7 +111,7 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** What the containers of an application are made of. */
+/** Dependencies of the containers of an application. */
 interface RolloutTarget {
   image: string;
   instanceType: string;

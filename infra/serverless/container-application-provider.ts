@@ -18,7 +18,7 @@ import { findNamespace, lookUpNamespace, type ProviderSettings } from "./namespa
  * capture nothing but texts and numbers, and hold no secret, which `configure` brings each time.
  */
 
-/** What a container application is made of. */
+/** Dependencies of a container application. */
 export interface ApplicationInputs extends ApplicationSettings {
   accountId: string;
   /** Name of the application, unique in the account. */
@@ -141,7 +141,7 @@ async function createApplication(
   }
 }
 
-/** Whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
+/** Tells whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
 async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promise<boolean> {
   const existing = await findApplication(client, inputs);
   return existing !== undefined && existing.namespaceId !== (await findNamespace(client, inputs));

@@ -117,7 +117,7 @@ export function costLine(inputs: CostInputs, deployed?: CostInputs): string {
   return `${line}, ${change} to what is deployed (${describe(deployed)})`;
 }
 
-/** Whether what was measured since changes the amount so little that the estimate may stay as it is. */
+/** Tells whether what was measured since changes the amount so little that the estimate may stay as it is. */
 export function hardlyMoves(inputs: CostInputs, before: MeasuredDuty): boolean {
   const cost = monthlyCost({ ...inputs, measured: before });
   return Math.abs(monthlyCost(inputs) - cost) <= NOTICED * cost;
@@ -133,7 +133,7 @@ function describe(inputs: CostInputs): string {
   return `${instanceType}, sleepAfter ${sleepAfter}, awake ${hours(awakeHoursOf(inputs))} h a day${basis(inputs)}`;
 }
 
-/** What the hours come of. */
+/** Returns what the hours come of. */
 function basis(inputs: CostInputs): string {
   const sleepAfterMs = parseDuration(inputs.sleepAfter);
   const measured = usableMeasure(inputs);

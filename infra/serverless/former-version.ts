@@ -18,7 +18,7 @@ export interface FormerVersion {
   application: ApplicationSettings | undefined;
 }
 
-/** What is live now; `undefined` where nothing was deployed. */
+/** Returns what is live now; `undefined` where nothing was deployed. */
 export async function readFormer(client: Cloudflare, deployed: Deployed): Promise<FormerVersion | undefined> {
   const newest = await newestDeployment(client, deployed);
   if (newest === undefined) return undefined;

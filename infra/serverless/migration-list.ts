@@ -80,7 +80,7 @@ export interface PlannedMigrations {
   migrations: readonly Migration[];
 }
 
-/** What a change of the list, or of the Worker's name, must not do to what is deployed, one sentence each. */
+/** Returns what a change of the list, or of the Worker's name, must not do to what is deployed, one sentence each. */
 export function refusedChanges(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
   const applied = deployed.migrations;
   const edited = applied.filter((migration, index) => !isSame(migration, planned.migrations[index]));
@@ -104,7 +104,7 @@ export function addedTags(deployed: PlannedMigrations, planned: PlannedMigration
   return planned.migrations.slice(deployed.migrations.length).map(({ tag }) => tag);
 }
 
-/** What an update is going to do to the Worker's classes and what they keep, a line each; empty where it does nothing. */
+/** Returns what an update is going to do to the Worker's classes and what they keep, a line each; empty where it does nothing. */
 export function plannedChanges(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
   const added = addedTags(deployed, planned);
   const tags = added.length === 0 ? [] : [`Migrations: ${added.join(", ")} to be applied`];

@@ -60,7 +60,7 @@ export async function compareVersions<Ids extends readonly string[]>(
   return health as { [Index in keyof Ids]: VersionHealth };
 }
 
-/** What keeps a version from getting a larger share, beside the one that it replaces; `undefined` where nothing does. */
+/** Returns what keeps a version from getting a larger share, beside the one that it replaces; `undefined` where nothing does. */
 export function whyNot(next: VersionHealth, former: VersionHealth): string | undefined {
   if (next.errors > former.errors) {
     return `of ${next.requests} requests to the new version ${next.errors} were answered wrongly, to the former one ${former.errors}`;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where everything lives that takes long to make and is the same for every checkout. */
+/** Returns where everything lives that takes long to make and is the same for every checkout. */
 export function cacheRoot(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   return join(base, "steward");

@@ -35,7 +35,7 @@ export function ownHosts(resources: readonly StackResource[]): string[] {
   return [...new Set([...domains, ...gated])];
 }
 
-/** Whether a destination's path takes this one in. A `*` further inside counts as taking in nothing. */
+/** Tells whether a destination's path takes this one in. A `*` further inside counts as taking in nothing. */
 export function takesIn({ path }: Destination, asked: string): boolean {
   if (path.endsWith("*")) return asked.startsWith(path.slice(0, -1));
   return asked === path || asked.startsWith(path.endsWith("/") ? path : `${path}/`);

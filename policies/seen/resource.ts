@@ -35,12 +35,12 @@ export interface StackResource extends Resource {
   sources: Readonly<Record<string, readonly StackResource[]>>;
 }
 
-/** What the engine hands to a rule about one resource. */
+/** Returns what the engine hands to a rule about one resource. */
 export function seenResource({ type, urn, props, opts }: ResourceValidationArgs): Resource {
   return { type, urn, props: fields(copy(props)), opts };
 }
 
-/** What the engine hands to a rule about the stack. */
+/** Returns what the engine hands to a rule about the stack. */
 export function seenStack(resources: readonly PolicyResource[]): StackResource[] {
   const seen = new Map<string, StackResource>();
   const see = ({ type, urn, props, opts, propertyDependencies }: PolicyResource): StackResource => {
@@ -60,7 +60,7 @@ export function ofType<Seen extends Resource>(resources: readonly Seen[], type: 
   return resources.filter((resource) => resource.type === type);
 }
 
-/** Whether an image's name says its content. */
+/** Tells whether an image's name says its content. */
 export function hasDigest(image: string): boolean {
   return /@sha256:[0-9a-f]{64}$/.test(image);
 }

@@ -30,7 +30,7 @@ export function valuesOf(name: string, resources: readonly Resource[]): (string 
   });
 }
 
-/** Whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
+/** Tells whether a variable of this name is a secret; of one that the runtime does not know, the name decides. */
 export function isSecretName(name: string): boolean {
   return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : namesSecret(name);
 }

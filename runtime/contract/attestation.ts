@@ -18,7 +18,7 @@ const HASH_LENGTH = 16;
 const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
 const encoder = new TextEncoder();
 
-/** What an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
+/** Returns what an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
 export async function attest(key: string, environment: Environment): Promise<Attestation> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const imported = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);

@@ -125,7 +125,7 @@ export interface RestoreReport {
   configProblems: { path: string; message: string }[];
 }
 
-/** What `backup list` prints. */
+/** Returns what `backup list` prints. */
 export function backupsText(backups: readonly GenerationManifest[]): string {
   if (backups.length === 0) return "No backups.";
   const cells = backups.map(({ id, createdAt, size, counts }) => [
@@ -138,17 +138,17 @@ export function backupsText(backups: readonly GenerationManifest[]): string {
   return table(["Id", "Made", "Bytes", "Sessions", "Messages"], cells);
 }
 
-/** What `backup create` prints. */
+/** Returns what `backup create` prints. */
 export function madeText({ id, size }: GenerationManifest): string {
   return `Backup ${id} was made, ${size} bytes.`;
 }
 
-/** What `backup verify` prints. */
+/** Returns what `backup verify` prints. */
 export function wholeText(report: RestoreReport): string {
   return `Backup ${report.id} is whole.\n${reportText(report)}`;
 }
 
-/** What a backup holds, and what is wrong with its config. */
+/** Returns what a backup holds, and what is wrong with its config. */
 export function reportText({ counts, configProblems }: RestoreReport): string {
   const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);

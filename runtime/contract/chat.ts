@@ -30,13 +30,13 @@ export const CHAT_CLOSE = {
   restart: 1012,
 } as const;
 
-/** Whether a socket is asked for by a page of `host` itself: a browser says truly where its page is from. */
+/** Tells whether a socket is asked for by a page of `host` itself: a browser says truly where its page is from. */
 export function isOwnPage(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
   return new URL(origin).host === host.toLowerCase();
 }
 
-/** What a device signs. The first line keeps the signature from meaning anything elsewhere. */
+/** Returns what a device signs. The first line keeps the signature from meaning anything elsewhere. */
 export function proofText({ nonce, deviceId, origin }: Record<"nonce" | "deviceId" | "origin", string>) {
   return ["steward-chat-v1", nonce, deviceId, origin].join("\n");
 }

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "./errors.ts";
 
-/** How a start went: of the container on the serverless stack, of the gateway on a host. */
+/** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
 export interface ColdStart {
   /** ISO 8601: when it began. */
   at: string;
@@ -17,7 +17,7 @@ export function addColdStart(starts: readonly ColdStart[], start: ColdStart): Co
   return [start, ...starts].slice(0, MOST);
 }
 
-/** What was kept as JSON; what is none of them is left out, since nothing depends on it. */
+/** Returns what was kept as JSON; what is none of them is left out, since nothing depends on it. */
 export function readColdStarts(text: string | undefined): ColdStart[] {
   try {
     const value: unknown = JSON.parse(text ?? "[]");

@@ -190,7 +190,7 @@ export interface CliResult {
   stderr: string;
 }
 
-/** How a chat platform stands. */
+/** State of a chat platform. */
 export interface ChannelHealth {
   platform: Platform;
   state: "ready" | "failing" | "disabled";
@@ -202,7 +202,7 @@ export interface ChannelHealth {
   polledAt?: string;
 }
 
-/** How a model stands. */
+/** State of a model. */
 export interface ModelHealth {
   /** `<provider>/<model id>` */
   id: string;
@@ -241,7 +241,7 @@ export interface UsageReport {
   prices: Record<string, ModelPrice>;
 }
 
-/** How the schedules stand. */
+/** State of the schedules. */
 export interface SchedulesHealth {
   count: number;
   /** ISO 8601: when the next one is due. The sandbox wakes for it. */

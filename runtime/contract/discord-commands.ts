@@ -82,12 +82,12 @@ function registration([name, { description, options }]: [string, Entry]): Discor
   return { type: CHAT_INPUT, name, description, ...(options && { options }), ...offered };
 }
 
-/** Whether a command of this name is offered. */
+/** Tells whether a command of this name is offered. */
 export function isDiscordCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Whether the answer to a command is for the person who asked alone. In direct messages there is nobody else. */
+/** Tells whether the answer to a command is for the person who asked alone. In direct messages there is nobody else. */
 export function isPrivateAnswer(name: string, inGuild: boolean): boolean {
   return inGuild && isDiscordCommand(name) && COMMANDS[name]?.private === true;
 }

@@ -53,7 +53,7 @@ interface DutyDay {
   starts: number;
 }
 
-/** What a record comes to. */
+/** Outcome of a record. */
 export interface Duty {
   /** For how long it was measured. */
   measuredHours: number;
@@ -82,7 +82,7 @@ export function dayName(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** When the oldest day that is kept began, milliseconds since the epoch. */
+/** Returns when the oldest day that is kept began, milliseconds since the epoch. */
 export function firstDay(now: number): number {
   return (Math.floor(now / DAY_MS) - KEPT_DAYS + 1) * DAY_MS;
 }

@@ -73,7 +73,7 @@ const edgeSchema = () =>
     ),
   });
 
-/** What the edge runs with. `sleepAfterMs` is `Infinity` for `never`. */
+/** Dependencies of the edge. `sleepAfterMs` is `Infinity` for `never`. */
 export interface EdgeSettings {
   slackSigningSecret?: string;
   telegramWebhookSecret?: string;

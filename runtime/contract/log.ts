@@ -1,6 +1,6 @@
 import { redactValue, type Redactor } from "./redact.ts";
 
-/** Where log lines go. The message is constant text, fields are data; neither ever holds a secret. */
+/** Destination of log lines. The message is constant text, fields are data; neither ever holds a secret. */
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;
@@ -19,7 +19,7 @@ export interface LeveledLog extends Log {
   setLevel(level: LogLevel): void;
 }
 
-/** What a log is made of. */
+/** Dependencies of a log. */
 export interface LogOptions {
   /** The process or object that speaks: `gateway`, `supervisor`, `edge`. */
   name: string;

@@ -29,7 +29,7 @@ const FORMS = [
 /** The forms as people read them. */
 export const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with --json.`;
 
-/** What an allowed line comes to: a file of the data directory to read, or arguments of the command line. */
+/** Outcome of an allowed line: a file of the data directory to read, or arguments of the command line. */
 export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[]; changes: boolean };
 
 const CHANGING: ReadonlySet<string> = new Set(["approve", "reject", "revoke", "create", "--fix"]);

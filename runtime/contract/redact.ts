@@ -43,7 +43,7 @@ function withoutJwts(text: string): string {
 const NAMED_SECRET =
   /("[^"\\\n]{0,64}?(?:token|secret|password|apikey|api_key|authorization|cookie|credential)[^"\\\n]{0,64}"\s{0,8}:\s{0,8})"(?:[^"\\\n]|\\.)*"?/gi;
 
-/** Whether a key's value is a secret by the key's name. */
+/** Tells whether a key's value is a secret by the key's name. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
 }

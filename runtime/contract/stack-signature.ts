@@ -29,7 +29,7 @@ export async function hmacHex(key: string, text: string): Promise<string> {
   return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Whether the stack signed this request, not long before or after `now`. Takes the same time for every wrong signature. */
+/** Tells whether the stack signed this request, not long before or after `now`. Takes the same time for every wrong signature. */
 export async function signedByStack(
   key: string,
   request: SignedRequest,

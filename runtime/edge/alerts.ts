@@ -29,7 +29,7 @@ export interface Alert {
   since: string;
 }
 
-/** Where alerts go, and with what. */
+/** Destination of alerts, and with what. */
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
@@ -152,7 +152,7 @@ export interface AlertsOptions extends AlertSender {
   /** True if the gateway is to run always: then a stopped one is an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
-  /** When the oldest event came that is still to be answered; milliseconds since the epoch. */
+  /** Returns when the oldest event came that is still to be answered; milliseconds since the epoch. */
   oldestEvent(): number | undefined;
   memory: { read(): string | undefined; write(text: string): void };
   log: Log;
@@ -231,7 +231,7 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** What fails now. What a gateway that is down or asleep does not tell stays as it was. */
+  /** Returns what fails now. What a gateway that is down or asleep does not tell stays as it was. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason }, details, copies] = await Promise.all([
@@ -279,7 +279,7 @@ export class Alerts {
   }
 }
 
-/** What the gateway alone tells, and nobody while it is down or asleep. */
+/** Returns what the gateway alone tells, and nobody while it is down or asleep. */
 function isTold(subject: string): boolean {
   return subject === "models" || subject === "limits" || subject.startsWith("channel ");
 }

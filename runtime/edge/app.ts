@@ -41,7 +41,7 @@ import {
 } from "./stack-routes.ts";
 import { showSignIn, signIn as signInWith, type SignIn, signOut } from "./sign-in.ts";
 
-/** What the edge works with. */
+/** Dependencies of the edge. */
 export interface EdgeOptions {
   settings: EdgeSettings;
   /** The hash of the bundle that the edge runs from, or `source`. */
@@ -142,7 +142,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   return app;
 }
 
-/** What is served where the edge cannot be made, such as with a wrong variable: the reason, on every route. */
+/** Returns what is served where the edge cannot be made, such as with a wrong variable: the reason, on every route. */
 export function createClosedEdge(error: StewardError): Hono {
   return new Hono().use(securityHeaders()).notFound(() => sendError(error));
 }

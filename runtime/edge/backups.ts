@@ -49,7 +49,7 @@ export function lastGood(generations: readonly GenerationManifest[]): Generation
 /** How much a generation holds. */
 type Counts = GenerationManifest["counts"];
 
-/** How a copy has shrunk so much against the one before that it looks like a loss; `undefined` where it has not. */
+/** Returns how a copy has shrunk so much against the one before that it looks like a loss; `undefined` where it has not. */
 export function shrank(before: Counts, now: Counts): string | undefined {
   const fallen = WATCHED.filter((name) => before[name] >= FEWEST && now[name] < before[name] / 2);
   if (fallen.length === 0) return undefined;

@@ -32,7 +32,7 @@ const TELEGRAM_METHODS = new Set(["getMe", "sendMessage", "editMessageText", "se
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What the broker works with. */
+/** Dependencies of the broker. */
 export interface BrokerOptions {
   /** Holds the real keys. */
   environment: Environment;

@@ -68,13 +68,13 @@ export async function lastLines(sandbox: Sandbox, lines: number, after?: number)
   return { lines: logs.slice(-lines), ...(nextLog !== undefined && { next: nextLog }) };
 }
 
-/** What the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
+/** Returns what the gateway tells of itself; `undefined` while it is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayDetails(sandbox: Pick<Sandbox, "peek">): Promise<GatewayStatus | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.status });
   return response?.ok ? ((await response.json()) as GatewayStatus) : undefined;
 }
 
-/** What was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
+/** Returns what was said and what it took; `undefined` while the gateway is not ready. Wakes nothing and keeps nothing awake. */
 export async function gatewayUsage(sandbox: Sandbox): Promise<UsageReport | undefined> {
   const response = await sandbox.peek({ method: "GET", path: GATEWAY_ROUTES.usage });
   return response?.ok ? ((await response.json()) as UsageReport) : undefined;

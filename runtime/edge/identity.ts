@@ -94,7 +94,7 @@ function readToken(headers: Headers): string | undefined {
   return cookie?.slice("CF_Authorization=".length) || undefined;
 }
 
-/** Where a browser signs in: https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/ */
+/** Returns where a browser signs in: https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/ */
 function loginUrl(issuer: string, audience: string, url: URL): string {
   const login = new URL(`/cdn-cgi/access/login/${url.host}`, issuer);
   login.searchParams.set("kid", audience);
@@ -102,7 +102,7 @@ function loginUrl(issuer: string, audience: string, url: URL): string {
   return login.href;
 }
 
-/** What went wrong with a token, in words that do not repeat it. */
+/** Returns what went wrong with a token, in words that do not repeat it. */
 function tokenError(error: unknown): StewardError {
   if (error instanceof errors.JWTExpired)
     return new StewardError("identity_required", "The sign-in has expired.");

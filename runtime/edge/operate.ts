@@ -66,7 +66,7 @@ export async function operateJson<T>(
   return answer.data;
 }
 
-/** What `work` comes to, or `command_timed_out` once the time is over: a page must not wait for a container that hangs. */
+/** Returns what `work` comes to, or `command_timed_out` once the time is over: a page must not wait for a container that hangs. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -87,7 +87,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What came of an attempt: a value, or the reason why there is none. */
+/** Outcome of an attempt: a value, or the reason why there is none. */
 export interface Attempt<T> {
   value?: T;
   problem?: Reason;

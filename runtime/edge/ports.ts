@@ -110,7 +110,7 @@ export interface Sandbox {
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
 }
 
-/** How the copies of the state stand. Times are ISO 8601. */
+/** State of the copies of the state. Times are ISO 8601. */
 export interface BackupsStatus {
   /** When the newest copy was made. */
   lastAt?: string;

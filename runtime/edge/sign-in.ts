@@ -31,7 +31,7 @@ const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
-/** What signing in works with. */
+/** Dependencies of signing in. */
 export interface SignIn {
   /** Compares a token with ADMIN_TOKEN, and counts a wrong one for its client: 0 seconds is below the limit. */
   check(
@@ -120,7 +120,7 @@ function signInUrl(request: Request): string {
   return `${ROUTES.signInPage.path}?next=${encodeURIComponent(next)}`;
 }
 
-/** What the sign-in page shows. */
+/** Content of the sign-in page. */
 interface SignInView {
   /** Where to go then: a path of this site. */
   next: string;

@@ -17,7 +17,7 @@ const LIMIT_MS = 90_000;
 /** So many backups are listed, the newest. */
 const LISTED = 20;
 
-/** What {@link requireStack} works with. */
+/** Dependencies of {@link requireStack}. */
 export interface StackAccess {
   /** The key that the stack has deployed; without it nobody is let in. */
   key: string | undefined;

@@ -157,7 +157,7 @@ function isCommand(name: string): name is CommandName {
 
 type Models = Pick<Config["models"], "primary" | "fallbacks">;
 
-/** What /model tells: the models in the order in which they are asked, and which one this chat chose. */
+/** Returns what /model tells: the models in the order in which they are asked, and which one this chat chose. */
 function modelText(models: Models, chosen: string | undefined): string {
   const known = configured(models);
   const current = chosen !== undefined && known.includes(chosen) ? chosen : models.primary;
@@ -173,7 +173,7 @@ function modelText(models: Models, chosen: string | undefined): string {
   );
 }
 
-/** What /model <name> comes to: `reference` is `undefined` for the default. */
+/** Outcome of /model <name>: `reference` is `undefined` for the default. */
 type ModelChange = { ok: true; reference: string | undefined; text: string } | { ok: false; text: string };
 
 /** Reads a choice: a model's whole name or, where only one has it, the part behind the provider. */
@@ -198,7 +198,7 @@ function configured({ primary, fallbacks }: Models): string[] {
   return [...new Set([primary, ...fallbacks])];
 }
 
-/** What /usage tells: tokens by model, of today and of seven days up to today (UTC). */
+/** Returns what /usage tells: tokens by model, of today and of seven days up to today (UTC). */
 export function usageText(usage: readonly ModelUsage[], now: number): string {
   const today = dayOf(now);
   const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);

@@ -41,7 +41,7 @@ export class ConfigReload {
     this.#state = { loadedAt: new Date(options.clock()).toISOString() };
   }
 
-  /** When the config in use was taken over, and what is wrong with the file as it is now. */
+  /** Returns when the config in use was taken over, and what is wrong with the file as it is now. */
   get state(): { loadedAt: string; problem?: Reason } {
     return this.#state;
   }

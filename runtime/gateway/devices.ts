@@ -59,7 +59,7 @@ const USED_EVERY_MS = 60_000;
 /** What a device of the web chat may do. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
 
-/** What a device store works with. */
+/** Dependencies of a device store. */
 export interface DeviceStoreOptions extends StoreFileOptions {
   /** The data directory; the stores are in its `devices/`. */
   home: string;
@@ -215,7 +215,7 @@ export type DeviceRequest = z.infer<typeof requestSchema>;
 /** A device that was approved. It stays on the list when it is revoked, so that it cannot ask again. */
 export type PairedDevice = z.infer<typeof pairedSchema>;
 
-/** Whether a device may still be used: it has a token that was not revoked. */
+/** Tells whether a device may still be used: it has a token that was not revoked. */
 export function isUsable({ tokens }: PairedDevice): boolean {
   return Object.values(tokens).some(({ revokedAtMs }) => revokedAtMs === undefined);
 }

@@ -71,7 +71,7 @@ async function checkConfigFile({ settings, environment, redact }: DoctorOptions)
   return findings;
 }
 
-/** Whether there is room for what comes. */
+/** Tells whether there is room for what comes. */
 function checkDisk({ settings }: DoctorOptions): Finding[] {
   if (!existsSync(settings.home)) return [];
   const { bavail, bsize } = statfsSync(settings.home);
@@ -88,7 +88,7 @@ interface RunningGateway {
   details?: GatewayStatus;
 }
 
-/** Whether the gateway is up, and what it says is wrong. */
+/** Tells whether the gateway is up, and what it says is wrong. */
 function checkRunning({ url, ready, details }: RunningGateway): Finding[] {
   if (!ready) return [wrong("gateway", "warning", "gateway_unavailable", `No answer at ${url}.`)];
   const findings = [fine("gateway", `Ready at ${url}`)];
@@ -146,7 +146,7 @@ function checkJson(directory: string): Finding[] {
   });
 }
 
-/** What a check came to. */
+/** Outcome of a check. */
 export interface Finding {
   /** What was looked at. */
   check: string;
@@ -156,7 +156,7 @@ export interface Finding {
   fix?: string;
 }
 
-/** What checks work with. */
+/** Dependencies of checks. */
 export interface DoctorOptions {
   environment: Environment;
   settings: ProcessSettings;
@@ -173,7 +173,7 @@ function wrong(check: string, state: "warning" | "problem", code: ErrorCode, det
   return { check, state, ...reason(code, detail) };
 }
 
-/** Whether other users of the machine may read the data directory. */
+/** Tells whether other users of the machine may read the data directory. */
 function checkRights({ settings }: DoctorOptions): Finding[] {
   const wide = tooWide(settings.home);
   if (wide.length === 0) return [fine("rights", "The data directory is this user's alone")];

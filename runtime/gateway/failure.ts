@@ -1,6 +1,6 @@
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 
-/** What is known of a failure that may pass. */
+/** Details of a failure that may pass. */
 export interface RetryOptions extends ErrorOptions {
   /** 429 where the other side asked for patience, else 503. */
   status?: 429 | 503;

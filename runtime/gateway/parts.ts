@@ -29,7 +29,7 @@ export interface Parts {
   close(): Promise<void>;
 }
 
-/** What the parts work with, and what outlives them. */
+/** Dependencies of the parts, and what outlives them. */
 export interface PartsOptions {
   environment: Environment;
   /** The data directory. */

@@ -31,7 +31,7 @@ const CLOSE_MS = 500;
 /** A token that expires shows in the status before somebody waits for a reply. */
 const PROBE_CHANNELS_EVERY_MS = 600_000;
 
-/** What the gateway is started with. */
+/** Dependencies of the gateway. */
 export interface GatewayOptions {
   environment: Environment;
   /** Milliseconds since the epoch. */

@@ -28,7 +28,7 @@ interface StatusSources {
   clock(): number;
 }
 
-/** How the gateway stands, without asking anybody. */
+/** Returns how the gateway stands, without asking anybody. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
   const { since, stores, deliveries, schedules, reload, retention } = sources;
   const { channels, models } = sources.parts();
@@ -64,7 +64,7 @@ function withLastEvent(health: ChannelHealth, deliveries: Deliveries): ChannelHe
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
-/** What was said and what it took, by day. `now` is in milliseconds since the epoch. */
+/** Returns what was said and what it took, by day. `now` is in milliseconds since the epoch. */
 export function usageReport(
   { sessions, usage }: Pick<Stores, "sessions" | "usage">,
   config: Config,

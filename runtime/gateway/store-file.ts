@@ -12,7 +12,7 @@ export interface SetAside {
   problem: string;
 }
 
-/** What reading a store needs. */
+/** Requirements of reading a store. */
 export interface StoreFileOptions {
   /** Milliseconds since the epoch. */
   clock(): number;

@@ -4,7 +4,7 @@ import { Alerts, LOOK_EVERY_MS, type AlertsOptions } from "../edge/alerts.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import type { RunningLedger } from "./ledger.ts";
 
-/** What a host's alerts work with. */
+/** Dependencies of a host's alerts. */
 export interface HostAlertsOptions extends Pick<AlertsOptions, "settings" | "sandbox" | "backups" | "log"> {
   /** The data directory. */
   home: string;

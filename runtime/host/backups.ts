@@ -14,7 +14,7 @@ const EVERY_MS = 3_600_000;
 /** What says nothing about how the backups stand. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknown"]);
 
-/** What a host's backups work with. */
+/** Dependencies of a host's backups. */
 export interface HostBackupsOptions {
   supervisor: Pick<Supervisor, "backups">;
   /** The data directory. */

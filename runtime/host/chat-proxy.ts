@@ -17,7 +17,7 @@ const PASSED = [
   "sec-websocket-extensions",
 ];
 
-/** What the proxy works with. */
+/** Dependencies of the proxy. */
 export interface ChatProxyOptions {
   supervisor: Pick<Supervisor, "status">;
   gatewayPort: number;

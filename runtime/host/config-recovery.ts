@@ -13,7 +13,7 @@ import type { Supervisor } from "../supervisor/supervisor.ts";
 
 const noteSchema = z.strictObject({ id: generationId, at: z.iso.datetime(), sha256: z.nullable(z.string()) });
 
-/** What a recovery works with. */
+/** Dependencies of a recovery. */
 export interface ConfigRecoveryOptions {
   supervisor: Supervisor;
   /** The data directory. */

@@ -15,7 +15,7 @@ const CONCURRENCY = 128;
 /** Node's timers hold 31 bits; a longer wait is taken in parts. */
 const LONGEST_TIMER_MS = 3_600_000;
 
-/** What {@link createLedger} works with. */
+/** Dependencies of {@link createLedger}. */
 interface LedgerOptions {
   sql: NodeSql;
   supervisor: Pick<Supervisor, "onChange" | "needed"> & { status(): Pick<SandboxStatus, "state"> };

@@ -55,7 +55,7 @@ function hostAccess(
     : adminTokenAccess({ adminToken, clock: Date.now });
 }
 
-/** What the gateway may know: its own variables and what Node itself reads, passes for the broker in place of keys. */
+/** Returns what the gateway may know: its own variables and what Node itself reads, passes for the broker in place of keys. */
 function childEnvironment(environment: Environment, broker: { origin: string; token: string }): Environment {
   const system = Object.entries(environment).filter(([name]) => /^(PATH|HOME|TZ|LANG|NODE_.*)$/.test(name));
   const url = `${broker.origin}${BROKER_PATH}`;
@@ -63,7 +63,7 @@ function childEnvironment(environment: Environment, broker: { origin: string; to
   return { ...Object.fromEntries(system), ...own, STEWARD_BIND: "127.0.0.1" };
 }
 
-/** Where this process reaches its own port. */
+/** Returns where this process reaches its own port. */
 function ownOrigin({ bind, edgePort }: ProcessSettings): string {
   const isEvery = bind === "0.0.0.0" || bind === "::";
   const host = isEvery ? "127.0.0.1" : bind.includes(":") ? `[${bind}]` : bind;

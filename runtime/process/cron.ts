@@ -13,7 +13,7 @@ export async function readCron(expression: string, timezone = "UTC") {
   return new Cron(expression, { mode: "5-part", timezone, paused: true });
 }
 
-/** What is wrong with a cron expression, `undefined` where nothing is. */
+/** Returns what is wrong with a cron expression, `undefined` where nothing is. */
 export async function cronProblem({
   cron,
   timezone,

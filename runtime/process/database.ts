@@ -49,7 +49,7 @@ export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAsid
   }
 }
 
-/** What a failure of SQLite means to the operator; `undefined` where it is another one. */
+/** Returns what a failure of SQLite means to the operator; `undefined` where it is another one. */
 export function storeFailure(error: unknown, path = "The store"): StewardError | undefined {
   const options = { cause: error };
   switch (resultCode(error)) {
@@ -117,7 +117,7 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Whether an error is SQLite's own: a disk that is full, a file that another process holds. */
+/** Tells whether an error is SQLite's own: a disk that is full, a file that another process holds. */
 export function isStoreError(error: unknown): boolean {
   return resultCode(error) !== undefined;
 }

@@ -44,7 +44,7 @@ export function writeFileAtomic(path: string, text: string): void {
   });
 }
 
-/** What a failure to write means to the operator; `undefined` where it is another one. */
+/** Returns what a failure to write means to the operator; `undefined` where it is another one. */
 export function writeFailure(error: unknown, path: string): StewardError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const options = { cause: error };

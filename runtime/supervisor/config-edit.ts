@@ -41,7 +41,7 @@ export interface ConfigEditor {
   remove(expected: string): void;
 }
 
-/** What an editor works with. */
+/** Dependencies of an editor. */
 export interface ConfigEditorOptions {
   path: string;
   /** The gateway's environment. */
@@ -123,7 +123,7 @@ function digest(text: string | null): string {
   return text === null ? NO_FILE : createHash("sha256").update(text).digest("hex");
 }
 
-/** What the config's references stand for, so that the same value elsewhere is a secret, too. */
+/** Returns what the config's references stand for, so that the same value elsewhere is a secret, too. */
 function knownValues(text: string, environment: Environment): string[] {
   try {
     return secretValues(JSON.parse(text), environment);

@@ -28,7 +28,7 @@ interface Literal {
   before?: string;
 }
 
-/** What is known of secrets before a text is looked through. */
+/** Details of secrets before a text is looked through. */
 export interface KnownSecrets {
   environment: Environment;
   /** Values that config and environment name. */

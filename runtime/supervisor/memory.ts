@@ -8,7 +8,7 @@ const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.
  */
 const FIRST_TO_GO = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"';
 
-/** How many processes the kernel has killed because the container's memory was full; 0 where nobody tells. */
+/** Returns how many processes the kernel has killed because the container's memory was full; 0 where nobody tells. */
 export function oomKills(): number {
   for (const file of COUNTERS) {
     try {

@@ -34,7 +34,7 @@ const SHOWN = 256 * 1024;
 const HELD = 2 * SHOWN;
 const CUT_NOTE = "[cut: the output is longer]\n";
 
-/** What operations work with. */
+/** Dependencies of operations. */
 interface OperationsOptions {
   /** The command line's program and its arguments. */
   cli: readonly [string, ...string[]];

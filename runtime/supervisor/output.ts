@@ -8,7 +8,7 @@ const LONGEST_BUFFER = 64 * 1024;
 const KEPT_LINES = 500;
 const KEPT_STDERR = 200;
 
-/** Where the gateway's output goes. */
+/** Destination of the gateway's output. */
 export interface OutputOptions {
   /** The log file; one older generation is kept beside it as `<file>.1`. */
   file: string;

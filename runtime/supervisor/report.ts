@@ -98,7 +98,7 @@ export function processList(
   };
 }
 
-/** How the gateway's last starts went, in a small file that outlives the container. */
+/** Outcome of the gateway's last starts, in a small file that outlives the container. */
 export class Starts {
   readonly #file: string;
   readonly #log: Log;

@@ -24,7 +24,7 @@ const READY_WITHIN_MS = 2_000;
 /** A small instance under load answers late; a process that hangs does not answer at all. */
 export const DEFAULT_LIVENESS: LivenessPolicy = { everyMs: 10_000, answerMs: 10_000, misses: 3 };
 
-/** What one run of the gateway needs. Times are in milliseconds. */
+/** Requirements of one run of the gateway. Times are in milliseconds. */
 interface RunOptions {
   /** The process, just started. */
   child: Child;

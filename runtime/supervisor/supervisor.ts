@@ -26,7 +26,7 @@ import { Output } from "./output.ts";
 import { processList, sandboxStatus, Starts } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
-/** What a supervisor is made from. Times are in milliseconds. */
+/** Dependencies of a supervisor. Times are in milliseconds. */
 export interface SupervisorOptions {
   /** The gateway's program and its arguments. */
   command: readonly [string, ...string[]];

@@ -1,6 +1,6 @@
 import type { DurableObjectStorage } from "@cloudflare/workers-types/index.ts";
 
-/** What {@link Alarm} works with. */
+/** Dependencies of {@link Alarm}. */
 interface AlarmOptions {
   storage: Pick<DurableObjectStorage, "getAlarm" | "setAlarm">;
   /** Keeps the object until the alarm is on disk. */
@@ -34,7 +34,7 @@ export class Alarm {
   }
 }
 
-/** What {@link AskAgain} works with. */
+/** Dependencies of {@link AskAgain}. */
 interface AskAgainOptions {
   /** The wait before the second attempt, then twice as long each time. */
   firstMs: number;

@@ -9,7 +9,7 @@ import { problem, problemResponse } from "../contract/problem.ts";
 import { ROUTES } from "../contract/routes.ts";
 import type { ChatDoor } from "./environment.ts";
 
-/** What {@link ChatRelay} works with. */
+/** Dependencies of {@link ChatRelay}. */
 interface ChatRelayOptions {
   /** Asks the gateway for a WebSocket, with the control token added. */
   upgrade(path: string, headers: Record<string, string>): Promise<PlatformResponse>;
@@ -123,7 +123,7 @@ function close(socket: WebSocket, code = 1006, reason = ""): void {
   }
 }
 
-/** Whether a request opens a chat page's socket. Such a one is taken on before the edge, as on a host. */
+/** Tells whether a request opens a chat page's socket. Such a one is taken on before the edge, as on a host. */
 export function opensChat(request: Request): boolean {
   const { method, path } = ROUTES.chatSocket;
   const upgrade = request.headers.get("upgrade")?.toLowerCase();

@@ -24,7 +24,7 @@ const OUTLIVE_MS = 15 * 60_000;
 /** Before an outdated container whose last copy failed is asked again. */
 const LEAVE_RETRY_MS = 5_000;
 
-/** What {@link ContainerLife} works with. */
+/** Dependencies of {@link ContainerLife}. */
 export interface ContainerLifeOptions extends ContainerPortsOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;

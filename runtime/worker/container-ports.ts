@@ -7,7 +7,7 @@ import type { Notes } from "./notes.ts";
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
 
-/** What {@link ContainerPorts} works with. */
+/** Dependencies of {@link ContainerPorts}. */
 export interface ContainerPortsOptions {
   /** Read at each use: the platform hands the object out anew. */
   container(): Container;
@@ -69,7 +69,7 @@ export class ContainerPorts {
     return { authorization: `Bearer ${this.#options.notes.read("controlToken") ?? ""}` };
   }
 
-  /** What the supervisor says, `undefined` while it does not answer. */
+  /** Returns what the supervisor says, `undefined` while it does not answer. */
   async status(): Promise<SandboxStatus | undefined> {
     try {
       const request: PortRequest = { method: "GET", path: CONTROL_ROUTES.status };

@@ -4,7 +4,7 @@ import type { Clock } from "../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import type { Notes } from "./notes.ts";
 
-/** What {@link ContainerReport} works with. */
+/** Dependencies of {@link ContainerReport}. */
 interface ContainerReportOptions {
   notes: Notes;
   restorer: Pick<Restorer, "reason">;
@@ -52,7 +52,7 @@ export class ContainerReport {
   }
 }
 
-/** What {@link Fresh} works with. */
+/** Dependencies of {@link Fresh}. */
 interface FreshOptions<T> {
   ask(): Promise<T>;
   /** How long an answer counts, in milliseconds. */

@@ -11,7 +11,7 @@ const CONCURRENCY = 32;
 /** A gateway that cannot start is asked again after that, while events wait for it; then twice as long each time. */
 const ASK_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 
-/** What {@link Deliveries} works with. */
+/** Dependencies of {@link Deliveries}. */
 export interface DeliveriesOptions {
   store: LedgerStore;
   /** Hands one event to the gateway. */
@@ -40,7 +40,7 @@ export class Deliveries {
     return this.#askAgain.failing;
   }
 
-  /** When a gateway that cannot start is asked again, milliseconds since the epoch; 0 for one that can. */
+  /** Returns when a gateway that cannot start is asked again, milliseconds since the epoch; 0 for one that can. */
   get againAt(): number {
     return this.#askAgain.at;
   }

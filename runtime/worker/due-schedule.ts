@@ -10,7 +10,7 @@ const SHORTEST_SLEEP_MS = 10_000;
 /** A run keeps the container awake for so long at most: the gateway gives it up by then. */
 const LONGEST_RUN_MS = 3_600_000;
 
-/** What {@link DueSchedule} works with. */
+/** Dependencies of {@link DueSchedule}. */
 export interface DueScheduleOptions {
   notes: Notes;
   /** Asks the gateway where it is ready. */
@@ -43,7 +43,7 @@ export class DueSchedule {
     return known && leftMs <= this.#leadMs + SHORTEST_SLEEP_MS;
   }
 
-  /** When a stopped container is started, so that it is ready in time; `undefined` where nothing is due. */
+  /** Returns when a stopped container is started, so that it is ready in time; `undefined` where nothing is due. */
   get startAt(): number | undefined {
     const noted = this.#options.notes.read(NOTE);
     return noted === undefined || noted === "" ? undefined : Number(noted) - this.#leadMs;

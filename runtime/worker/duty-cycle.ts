@@ -16,7 +16,7 @@ const NOTE = "duty";
 /** How old the bucket's record of a container that stays awake may become. */
 const PUBLISH_MS = 3_600_000;
 
-/** What {@link DutyCycle} works with. */
+/** Dependencies of {@link DutyCycle}. */
 export interface DutyCycleOptions {
   bucket: R2Bucket;
   notes: Notes;
@@ -76,7 +76,7 @@ export class DutyCycle {
     this.#publish();
   }
 
-  /** What it comes to. */
+  /** Returns what it comes to. */
   get duty(): Duty {
     return dutyOf(this.#record, this.#options.clock());
   }

@@ -97,7 +97,7 @@ async function migrate(
   return 0;
 }
 
-/** What callers have to be told, a line each. */
+/** Returns what callers have to be told, a line each. */
 function address(present: ServerlessConfig, planned: ServerlessConfig): string[] {
   if (present.host === planned.host) return [`The address stays https://${present.host}`];
   return [

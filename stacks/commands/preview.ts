@@ -65,7 +65,7 @@ async function planned(
 
 await runCommand(SCRIPT, main);
 
-/** What an update would do, and what stops it. Names and types alone: a value may be a secret. */
+/** Returns what an update would do, and what stops it. Names and types alone: a value may be a secret. */
 function previewText(stack: string, { summary, steps, broken, gates }: UpdatePlan): string {
   const shown = steps
     .slice(0, MOST_STEPS)

@@ -3,7 +3,7 @@ import * as runtimeConfig from "@pulumi/pulumi/runtime/config.js";
 /** Where configuration comes from. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
 export interface ConfigSource {
   values: Readonly<Record<string, string>>;
-  /** Whether the value is stored as a secret. */
+  /** Tells whether the value is stored as a secret. */
   isSecret(key: string): boolean;
   environment: Readonly<Record<string, string | undefined>>;
 }

@@ -95,7 +95,7 @@ async function containerNow(name: string, env: NodeJS.ProcessEnv): Promise<Inspe
   return (await inspected<Inspected>("container", name, env))[0];
 }
 
-/** What the image's label says, where the engine has the image and it has the label. */
+/** Returns what the image's label says, where the engine has the image and it has the label. */
 async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [found] = await inspected<Pick<Inspected, "Config">>("image", image, env);
   const label = found?.Config.Labels?.[SCHEMA_LABEL];
@@ -112,7 +112,7 @@ async function inspected<Entry>(
   return code === 0 ? (JSON.parse(stdout) as Entry[]) : [];
 }
 
-/** What keeps a host from taking a deployment; the fix names what to type on this very host. */
+/** Returns what keeps a host from taking a deployment; the fix names what to type on this very host. */
 export function problemOf(code: ErrorCode, detail: string, fix: string): Reason {
   return { code, detail, fix };
 }

@@ -66,7 +66,7 @@ async function isFree({ external, address }: HostPlan["port"]): Promise<boolean>
   }
 }
 
-/** Who listens, where this user may see it. */
+/** Returns who listens, where this user may see it. */
 async function processAt(port: number): Promise<{ name: string; pid: string } | undefined> {
   const { code, stdout } = await run("ss", ["-Hltnp", `sport = :${port}`]);
   const [, name, pid] = (code === 0 && /users:\(\("([^"]+)",pid=(\d+)/.exec(stdout)) || [];

@@ -96,7 +96,7 @@ export const DEPRECATED: readonly DeprecatedKey[] = [
   renamed("logging", "logLevel", "level"),
 ];
 
-/** What is known of a key that the schema refuses. */
+/** Returns what is known of a key that the schema refuses. */
 export function deprecatedKey(section: string, key: string): DeprecatedKey | undefined {
   return DEPRECATED.find((one) => one.at === section && one.key === key);
 }
@@ -108,7 +108,7 @@ function at(value: unknown, ...keys: string[]): unknown {
   return isSection(value) && Object.hasOwn(value, key) ? at(value[key], ...rest) : undefined;
 }
 
-/** Whether a value is a JSON object. */
+/** Tells whether a value is a JSON object. */
 export function isSection(value: unknown): value is Section {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
 
-/** What a config file's text comes to. `value` is the parsed JSON, `null` where it is not JSON. */
+/** Outcome of a config file's text. `value` is the parsed JSON, `null` where it is not JSON. */
 export interface ConfigReading {
   value: unknown;
   result: ConfigResult;

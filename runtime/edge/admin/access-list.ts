@@ -110,7 +110,7 @@ async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests
   return { requests, devices };
 }
 
-/** What the files say: reading one needs no process of its own, so it works where the command line does not. */
+/** Returns what the files say: reading one needs no process of its own, so it works where the command line does not. */
 async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {

@@ -40,7 +40,7 @@ const LATE = reason(
 const READ_MS = 10_000;
 const restoreQuery = z.strictObject({ id: generationId });
 
-/** What the pages of the backups work with. */
+/** Dependencies of the pages of the backups. */
 interface BackupPages {
   sandbox: Sandbox;
   backups: Backups;
@@ -136,7 +136,7 @@ function back(context: Context, done: Done, { problem }: Attempt<unknown>): Resp
   return context.redirect(`${ROUTES.backupsPage.path}${query}`, 303);
 }
 
-/** What the page of the backups shows. */
+/** Content of the page of the backups. */
 interface BackupsView {
   visitor: Visitor;
   flash: Flash;
@@ -177,7 +177,7 @@ function backupsPage({ visitor, flash, status, standing, list, now }: BackupsVie
   );
 }
 
-/** How much a backup holds, in a line. */
+/** Returns how much a backup holds, in a line. */
 function heldText({ sessions, messages, schedules, approvals, files }: GenerationManifest["counts"]): string {
   return [
     plural(sessions, "session"),
@@ -233,7 +233,7 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** What the page after a check shows. */
+/** Content of the page after a check. */
 interface BackupCheckView {
   visitor: Visitor;
   id: string;

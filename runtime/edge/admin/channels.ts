@@ -32,7 +32,7 @@ export function showChannels(sandbox: Sandbox, clock: Clock, signsOut: boolean):
   };
 }
 
-/** What the page of the channels shows. */
+/** Content of the page of the channels. */
 interface ChannelsView {
   visitor: Visitor;
   status: SandboxStatus;

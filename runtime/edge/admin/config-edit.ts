@@ -22,7 +22,7 @@ export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "This is what saving would change. A running gateway then takes the file over by itself.";
 
-/** What changes of the config work with. */
+/** Dependencies of changes of the config. */
 export interface ConfigPages {
   sandbox: Sandbox;
   log: Log;
@@ -122,7 +122,7 @@ function readReason(error: unknown): Reason {
   throw error;
 }
 
-/** What the page of the form shows. */
+/** Content of the page of the form. */
 interface ConfigEditView {
   visitor: Visitor;
   /** `undefined` where the file cannot be read now. */

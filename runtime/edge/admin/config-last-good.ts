@@ -12,7 +12,7 @@ import { htmlPage } from "../pages/admin-frame.ts";
 /** An archive is unpacked for it. */
 const LIMIT_MS = 30_000;
 
-/** What this repair works with. */
+/** Dependencies of this repair. */
 export interface LastGoodOptions {
   sandbox: Sandbox;
   backups: Backups;

@@ -50,7 +50,7 @@ export function freshConfig({ sandbox, log }: ConfigPages): Handler<AccessVariab
   };
 }
 
-/** What doctor would make of the file, and what would then still be wrong. */
+/** Returns what doctor would make of the file, and what would then still be wrong. */
 async function readMended(sandbox: Sandbox) {
   const { before, after, expected } = await readTexts(sandbox, "mended");
   const edited = { text: after, expected };

@@ -10,7 +10,7 @@ const CONTEXT_LINES = 3;
 /** Beyond, finding the shortest change takes too long, and nobody would read it: all is shown as replaced. */
 const MOST_CHANGES = 1_000;
 
-/** What the page before a change of the config shows. */
+/** Content of the page before a change of the config. */
 interface ConfigReviewView {
   visitor: Visitor;
   title: string;
@@ -22,7 +22,7 @@ interface ConfigReviewView {
   problems: ConfigRefusal["problems"];
 }
 
-/** What a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
+/** Renders what a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
 export function configReviewPage(view: ConfigReviewView): Markup {
   const { visitor, title, about, before, edited, problems } = view;
   return adminFrame(
@@ -39,7 +39,7 @@ export function configReviewPage(view: ConfigReviewView): Markup {
   );
 }
 
-/** What the page before a fresh file shows. */
+/** Content of the page before a fresh file. */
 interface ConfigFreshView extends Pick<ConfigReviewView, "visitor" | "before"> {
   /** What the gateway's next start would write. */
   after: string;
@@ -114,7 +114,7 @@ interface Hunk {
   lines: string[];
 }
 
-/** What changes between two texts, by line, each told by sign, word and colour. */
+/** Renders what changes between two texts, by line, each told by sign, word and colour. */
 function diffPart(before: string, after: string): Markup {
   const hunks = compare(before, after);
   const lines = hunks.flatMap((hunk) => hunk.lines);

@@ -51,7 +51,7 @@ export function showConfig(sandbox: Sandbox, signsOut: boolean): Handler<AccessV
   };
 }
 
-/** What the page of the config shows. */
+/** Content of the page of the config. */
 interface ConfigView {
   visitor: Visitor;
   flash: Flash;

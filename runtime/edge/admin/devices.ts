@@ -43,7 +43,7 @@ export function showDevices(sandbox: Sandbox, clock: Clock, signsOut: boolean): 
   };
 }
 
-/** What a change works with. */
+/** Dependencies of a change. */
 interface DeviceActions {
   sandbox: Sandbox;
   clock: Clock;
@@ -111,7 +111,7 @@ async function runAll(
   return problem;
 }
 
-/** What the page of the devices shows. */
+/** Content of the page of the devices. */
 interface DevicesView {
   visitor: Visitor;
   flash: Flash;
@@ -140,7 +140,7 @@ function stoppedPart(status: SandboxStatus): Markup {
     </form>`;
 }
 
-/** Who waits for approval, with buttons, and which browsers have it. */
+/** Renders who waits for approval, with buttons, and which browsers have it. */
 export function listPart({ senders, requests, devices, problem }: AccessList, now: number): Markup {
   const waiting = [
     ...senders.map((one) => `${one.platform}:${one.code}`),

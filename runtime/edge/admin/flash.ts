@@ -32,7 +32,7 @@ export const flashSchema = z.strictObject({
   problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
 });
 
-/** What the query tells of the button before; what is none of its codes is left out. */
+/** Returns what the query tells of the button before; what is none of its codes is left out. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema.safeParse(context.req.query());
   return given.success ? given.data : {};

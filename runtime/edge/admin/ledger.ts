@@ -70,7 +70,7 @@ export function replayFromPage(ledger: Ledger, log: Log): Handler<AccessVariable
   };
 }
 
-/** What the page of the ledger shows. */
+/** Content of the page of the ledger. */
 interface LedgerView {
   visitor: Visitor;
   flash: Flash;

@@ -33,7 +33,7 @@ export function showLogs(sandbox: Sandbox, signsOut: boolean): Handler<AccessVar
   };
 }
 
-/** What the page of the logs shows. */
+/** Content of the page of the logs. */
 interface LogsView {
   visitor: Visitor;
   status: SandboxStatus;

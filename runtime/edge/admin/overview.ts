@@ -16,7 +16,7 @@ import { attempt, type Attempt } from "../operate.ts";
 import { listPart } from "./devices.ts";
 import { type Flash, readFlash } from "./flash.ts";
 
-/** What the overview is made from. */
+/** Dependencies of the overview. */
 interface OverviewOptions {
   /** The edge's, by its hash. */
   bundle: string;
@@ -60,7 +60,7 @@ export function showOverview(options: OverviewOptions): Handler<AccessVariables>
   };
 }
 
-/** What the overview shows. */
+/** Content of the overview. */
 interface Overview {
   visitor: Visitor;
   flash: Flash;
@@ -155,7 +155,7 @@ function unknownAccess(): Markup {
     </p>`;
 }
 
-/** What the cost comes of. */
+/** Renders what the cost comes of. */
 function awakePart({ measuredHours, awakeHours }: Duty): Markup {
   const known = measuredHours >= SHORTEST_DUTY_HOURS;
   return html`<dt>Awake</dt>
@@ -171,7 +171,7 @@ function bundlePart(edge: string, container: string | undefined): Markup {
     ${container === undefined ? "unknown while it is stopped" : html`<code>${container}</code>`}`;
 }
 
-/** When the newest one was made. */
+/** Renders when the newest one was made. */
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
   if (value === undefined) return "not known";
   return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);

@@ -18,7 +18,7 @@ import { showOverview } from "./overview.ts";
 import { showSessions } from "./sessions.ts";
 import { showUsage } from "./usage.ts";
 
-/** What the pages work with. */
+/** Dependencies of the pages. */
 export interface AdminOptions {
   /** The hash of the bundle that the edge runs from, or `source`. */
   bundle: string;

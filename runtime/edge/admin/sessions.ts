@@ -49,7 +49,7 @@ interface SessionRow {
   lastAt: string;
 }
 
-/** What the page of the sessions shows. */
+/** Content of the page of the sessions. */
 interface SessionsView {
   visitor: Visitor;
   status: SandboxStatus;

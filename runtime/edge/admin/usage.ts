@@ -22,7 +22,7 @@ export function showUsage(sandbox: Sandbox, signsOut: boolean): Handler<AccessVa
   };
 }
 
-/** What the page of the usage shows. */
+/** Content of the page of the usage. */
 interface UsageView {
   visitor: Visitor;
   status: SandboxStatus;
@@ -145,7 +145,7 @@ function dollars(value: number): string {
   return value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
 }
 
-/** What several requests came to. */
+/** Outcome of several requests. */
 interface Total {
   requests: number;
   inputTokens: number;

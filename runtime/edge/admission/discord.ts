@@ -44,7 +44,7 @@ const AUTOCOMPLETE_RESULT = 8;
 /** Only the person who asked sees the message. */
 const EPHEMERAL = 64;
 
-/** What {@link discordInteractions} works with. */
+/** Dependencies of {@link discordInteractions}. */
 interface DiscordInteractionsOptions {
   /** 64 hexadecimal digits. */
   publicKey: string | undefined;

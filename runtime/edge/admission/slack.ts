@@ -36,7 +36,7 @@ let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 /** Characters of an unsigned body that are parsed: a challenge has fewer. */
 const LONGEST_UNSIGNED = 8_192;
 
-/** What {@link slackEvents} works with. */
+/** Dependencies of {@link slackEvents}. */
 interface SlackEventsOptions {
   signingSecret: string | undefined;
   clock: Clock;

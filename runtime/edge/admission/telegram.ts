@@ -20,7 +20,7 @@ const update = z.looseObject({ update_id: z.int() });
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
 const encoder = new TextEncoder();
 
-/** What {@link telegramUpdates} works with. */
+/** Dependencies of {@link telegramUpdates}. */
 interface TelegramUpdatesOptions {
   secret: string | undefined;
   clock: Clock;

@@ -16,7 +16,7 @@ export type WebhookRequest =
   /** Answered at once; nothing is stored and nothing woken (a challenge, a ping, a kind that has no id). */
   | { kind: "answer"; response: Response };
 
-/** What {@link webhook} works with. */
+/** Dependencies of {@link webhook}. */
 export interface WebhookOptions {
   /**
    * Reads a request and checks that the platform sent it.

@@ -27,7 +27,7 @@ export type AttemptResult =
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
-/** What the dispatcher works with. */
+/** Dependencies of the dispatcher. */
 export interface DispatcherOptions {
   store: LedgerStore;
   /** Delivers one event; returns when the reply is out. A throw counts as a retry. */

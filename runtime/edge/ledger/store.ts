@@ -230,7 +230,7 @@ export class LedgerStore {
     return this.#sql.all("SELECT 1 FROM ledger WHERE settled_at IS NULL LIMIT 1").length > 0;
   }
 
-  /** When the oldest entry came that is not settled yet. */
+  /** Returns when the oldest entry came that is not settled yet. */
   oldestOpen(): number | undefined {
     const [row] = this.#sql.all(
       "SELECT min(received_at) AS at FROM ledger INDEXED BY ledger_open WHERE settled_at IS NULL",

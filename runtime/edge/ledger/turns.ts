@@ -91,7 +91,7 @@ export class Turns {
     return row === undefined ? undefined : Number(row["seq"]);
   }
 
-  /** When the next turn behind `after` falls due, `undefined` where there is none. */
+  /** Returns when the next turn behind `after` falls due, `undefined` where there is none. */
   next(after: number): number | undefined {
     // One look-up each: the index is ordered by it first.
     const [row] = this.#sql.all(

@@ -7,13 +7,13 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** How long ago something was, in words, with the exact time behind them. */
+/** Renders how long ago something was, in words, with the exact time behind them. */
 export function age(at: number, now: number): Markup {
   const exact = new Date(at).toISOString();
   return html`<time datetime="${exact}" title="${exact}">${inWords(now - at)}</time>`;
 }
 
-/** When something was or will be, to the second, as people read it. */
+/** Renders when something was or will be, to the second, as people read it. */
 export function moment(at: string): Markup {
   const [day = "", time = ""] = at.split("T");
   return html`<time datetime="${at}">${day} ${time.slice(0, 8)} UTC</time>`;

@@ -6,7 +6,7 @@ import { adminFrame, type Visitor } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
 
-/** What the page before a restore shows. */
+/** Content of the page before a restore. */
 export interface BackupRestoreView {
   visitor: Visitor;
   backup: GenerationManifest;

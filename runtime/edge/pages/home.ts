@@ -24,7 +24,7 @@ export function stateLine(status: SandboxStatus): Markup {
   return html`<p class="state ${tone}" role="status">${HEADLINES[status.state]}</p>`;
 }
 
-/** What went wrong and what to do. */
+/** Renders what went wrong and what to do. */
 export function reasonBox(reason: Reason | undefined): Markup | "" {
   if (reason === undefined) return "";
   return html`<aside>

@@ -4,7 +4,7 @@ import type { SandboxStatus } from "../../contract/control.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
 
-/** How far the start under way is, measured against the earlier ones; nothing while there is none. */
+/** Renders how far the start under way is, measured against the earlier ones; nothing while there is none. */
 export function startProgress({ start, coldStarts = [] }: SandboxStatus, now: number): Markup | "" {
   if (start === undefined) return "";
   if (start.phase === "crashed") return html`<p>The gateway has crashed and is started again by itself.</p>`;

@@ -19,7 +19,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 
-/** What an agent works with. */
+/** Dependencies of an agent. */
 interface AgentOptions {
   config: Config;
   model: Model;
@@ -145,7 +145,7 @@ export class Agent {
   }
 }
 
-/** What the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
+/** Returns what the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
 function refusalText({ code, message, tooLong }: ModelRefusal): string {
   if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
   const { title, fix } = ERRORS[code];

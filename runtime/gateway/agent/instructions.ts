@@ -100,7 +100,7 @@ function skills(workspace: Workspace): string {
   return ["# Skills", "Read a skill's file with read_file before you use it.", ...lines].join("\n");
 }
 
-/** What its front matter calls it, else its first line. By lines: a pattern over all of them takes cubic time. */
+/** Returns what its front matter calls it, else its first line. By lines: a pattern over all of them takes cubic time. */
 function description(text: string): string {
   const lines = text.slice(0, LONGEST_HEAD).split("\n");
   const end = lines[0] === "---" ? lines.indexOf("---", 1) : -1;

@@ -23,7 +23,7 @@ const CONCLUDE = "No more tools can be used for this answer. Conclude with what 
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
-/** What one answer is made with. */
+/** Dependencies of one answer. */
 export interface RunOptions {
   question: Question;
   may: May;

@@ -52,7 +52,7 @@ export function summarise(
   });
 }
 
-/** How a summary stands before the turns that follow it. */
+/** Returns how a summary stands before the turns that follow it. */
 export function summaryText({ summary }: Pick<History, "summary">): string | undefined {
   return summary === undefined ? undefined : `(Summary of our conversation so far:)\n${summary}`;
 }
@@ -81,7 +81,7 @@ export function requestTokens({
   return messages.reduce((sum, message) => sum + messageTokens(message), fixed);
 }
 
-/** How many tokens the provider counted for each that was estimated; `undefined` where it tells little. */
+/** Returns how many tokens the provider counted for each that was estimated; `undefined` where it tells little. */
 export function tokenRatio(estimated: number, counted: number): number | undefined {
   if (estimated < SMALLEST_SAMPLE || counted <= 0) return undefined;
   return Math.min(4, Math.max(0.8, counted / estimated));

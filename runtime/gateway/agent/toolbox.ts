@@ -9,7 +9,7 @@ import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
 const LONGEST_OUTPUT = 60_000;
 const LONGEST_FAILURE = 500;
 
-/** What the tools work with. */
+/** Dependencies of the tools. */
 export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
   /** Takes secrets out of what a tool gives. */

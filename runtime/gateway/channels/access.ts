@@ -13,7 +13,7 @@ export interface GroupDecision {
 
 /** Who may write to the bot on one channel. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
-  /** Whether the person with this id may write a direct message. */
+  /** Tells whether the person with this id may write a direct message. */
   direct(user: string): AccessDecision;
   /** `addressed`: the bot was mentioned, or the message replies to one of its own. */
   group(group: string, user: string, addressed: boolean): GroupDecision;
@@ -71,7 +71,7 @@ function groupDecision(rules: AccessRules, group: string, user: string, addresse
   return { becomes: "message", reason: addressed ? "the bot was addressed" : "the group needs no mention" };
 }
 
-/** What a sender who is not on the list is told: its own id, and what the operator does with it. */
+/** Returns what a sender who is not on the list is told: its own id, and what the operator does with it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     "I do not know you yet, so I have not read your message.",

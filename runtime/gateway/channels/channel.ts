@@ -1,7 +1,7 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 
-/** Where a reply goes, in the platform's own ids. */
+/** Destination of a reply, in the platform's own ids. */
 export interface ReplyTarget {
   chat: string;
   /** The thread inside the chat, where the reply belongs into one. */
@@ -125,7 +125,7 @@ export interface Channel {
   /** Asks the platform whether it takes the credentials; the answer is in `health`. It never rejects. */
   probe(): Promise<void>;
 
-  /** How the platform answers, without asking it. */
+  /** Returns how the platform answers, without asking it. */
   health(): ChannelHealth;
 }
 

@@ -4,7 +4,7 @@ import type { Attachment } from "./channel.ts";
 const MOST_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What kind of file a media type names. */
+/** Returns what kind of file a media type names. */
 export function attachmentKind(mediaType: string | undefined): Attachment["kind"] {
   const kind = mediaType?.split("/", 1)[0];
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "file";
@@ -12,7 +12,7 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
 
 /** How a file is fetched. */
 export interface FetchFileOptions {
-  /** Whether a request may go to this address. Redirects are asked about too. */
+  /** Tells whether a request may go to this address. Redirects are asked about too. */
   allowed(url: URL): boolean;
   /** Returns the address that is asked in place of one. Default: the same. */
   via?(url: string): string;

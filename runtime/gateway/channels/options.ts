@@ -2,7 +2,7 @@ import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../contract/log.ts";
 import type { ChannelAccess } from "./access.ts";
 
-/** What one channel is made from. */
+/** Dependencies of one channel. */
 export interface ChannelOptions<Section> {
   config: Section;
   access: ChannelAccess;

@@ -20,7 +20,7 @@ export interface Channels {
   health(): ChannelHealth[];
 }
 
-/** What channels are made from. */
+/** Dependencies of channels. */
 export interface ChannelsOptions {
   config: Config;
   environment: Environment;

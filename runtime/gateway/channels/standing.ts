@@ -7,7 +7,7 @@ import { RefusedError } from "../failure.ts";
 /** What a channel's standing is kept with. */
 export interface StandingOptions {
   platform: Platform;
-  /** What an error of the platform means. Default: it is one of ours already. */
+  /** Returns what an error of the platform means. Default: it is one of ours already. */
   read?(error: unknown): unknown;
   log: Log;
 }

@@ -4,7 +4,7 @@ import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
 import { pairingStores, type PairingStores } from "../pairing/store.ts";
 
-/** What every command works with. */
+/** Dependencies of every command. */
 export interface CommandContext {
   environment: Environment;
   settings: ProcessSettings;
@@ -21,7 +21,7 @@ export interface JsonOption {
   json?: boolean;
 }
 
-/** Where a command's words go; exit code 1 where something is wrong. */
+/** Destination of a command's words; exit code 1 where something is wrong. */
 interface Output {
   /** One answer: the text, or with `--json` the value. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
@@ -33,7 +33,7 @@ interface Output {
   fail(json: boolean, error: unknown): void;
 }
 
-/** What a process's output is made of. */
+/** Dependencies of a process's output. */
 interface OutputOptions {
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;

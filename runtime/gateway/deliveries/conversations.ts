@@ -9,9 +9,9 @@ export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promis
 export interface ConversationsOptions<Message> {
   /** Answers messages together, and gives each one's outcome in their order. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
-  /** Whether two that wait one behind the other may be answered together. */
+  /** Tells whether two that wait one behind the other may be answered together. */
   together(first: Message, second: Message): boolean;
-  /** Whether the first is to wait a little for one that it cannot be answered without. */
+  /** Tells whether the first is to wait a little for one that it cannot be answered without. */
   lacks?(first: Message, behind: readonly Message[]): boolean;
 }
 

@@ -25,7 +25,7 @@ export class Deliveries {
     return this.#running.size;
   }
 
-  /** When an event of a platform was last taken up, in milliseconds since the epoch. */
+  /** Returns when an event of a platform was last taken up, in milliseconds since the epoch. */
   lastEventAt(platform: Platform): number | undefined {
     return this.#events.lastAt(platform);
   }

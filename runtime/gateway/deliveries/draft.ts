@@ -7,7 +7,7 @@ const FIRST_MS = 500;
 /** Between two edits. Platforms allow about one a second in a chat. */
 const EVERY_MS = 1_000;
 
-/** What a draft is made with. */
+/** Dependencies of a draft. */
 export interface DraftOptions {
   channel: Channel;
   target: ReplyTarget;

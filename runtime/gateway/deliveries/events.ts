@@ -52,7 +52,7 @@ export class Events {
     });
   }
 
-  /** When an event of a platform was last taken up, in milliseconds since the epoch. */
+  /** Returns when an event of a platform was last taken up, in milliseconds since the epoch. */
   lastAt(platform: Platform): number | undefined {
     return this.#last.get(platform);
   }

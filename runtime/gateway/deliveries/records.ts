@@ -8,7 +8,7 @@ const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** What is known of a delivery. */
+/** Details of a delivery. */
 export interface DeliveryRecord {
   /** Messages of its reply that are out. */
   sent: number;
@@ -64,7 +64,7 @@ export class DeliveryRecords {
     this.#count = database.prepare("SELECT answered FROM delivery_totals");
   }
 
-  /** What is known of a delivery. */
+  /** Returns what is known of a delivery. */
   of({ platform, id }: Key): DeliveryRecord {
     const row = this.#read.get(platform, id);
     const { sent, answered, owner, chat, thread, draft, said } = row ?? {};

@@ -15,7 +15,7 @@ const REFRESH_MS = 6_000;
 const RATE_LIMITED_TEXT =
   "The model provider's rate limit is reached, so my answer takes longer. I have your message and answer it as soon as the limit allows, usually within a few minutes.";
 
-/** What replies are made with. */
+/** Dependencies of replies. */
 interface RepliesOptions {
   records: DeliveryRecords;
   /** Milliseconds since the epoch. */
@@ -188,7 +188,7 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
   await channel.dismiss?.(target).catch(() => undefined);
 }
 
-/** Where a reply goes: where it has begun to. The message's own target, where that is the same, can do more. */
+/** Returns where a reply goes: where it has begun to. The message's own target, where that is the same, can do more. */
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;

@@ -18,7 +18,7 @@ import { hooks, type HooksOptions } from "./hooks.ts";
 /** A platform's event is 1 MiB at most; its envelope and another way of escaping come on top. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
-/** What the gateway's HTTP side works with. */
+/** Dependencies of the gateway's HTTP side. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Parts;
   /** Undefined: every route that needs it refuses everyone. */

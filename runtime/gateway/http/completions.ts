@@ -54,7 +54,7 @@ const LONGEST_BODY = 20 * 1024 * 1024;
 /** The name under which the configured order of models is asked. */
 const DEFAULT_MODEL = "steward";
 
-/** What the OpenAI-compatible routes work with. */
+/** Dependencies of the OpenAI-compatible routes. */
 export interface CompletionsOptions extends GatewayTokenOptions {
   parts(): { config: Config; models: Model };
   /** Milliseconds since the epoch. */

@@ -4,7 +4,7 @@ import type { Config } from "../../contract/config/index.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { bearerToken, sameToken } from "../../contract/token.ts";
 
-/** What the check of the gateway token works with. */
+/** Dependencies of the check of the gateway token. */
 export interface GatewayTokenOptions {
   config(): Pick<Config, "gateway">;
   environment: Environment;

@@ -29,7 +29,7 @@ interface HookAnswer {
   delivered: boolean;
 }
 
-/** What the hooks work with. */
+/** Dependencies of the hooks. */
 export interface HooksOptions extends GatewayTokenOptions {
   parts(): Pick<Parts, "config" | "channels" | "agent">;
   replies: Pick<Replies, "say">;

@@ -16,7 +16,7 @@ import type { UsageStore } from "./usage.ts";
 export const NO_KEY =
   "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 
-/** What the models work with. */
+/** Dependencies of the models. */
 interface ModelsOptions {
   environment: Environment;
   redact: Redactor;
@@ -52,7 +52,7 @@ export interface ModelAddress {
   apiKey: string;
 }
 
-/** Where the model of a reference is. A checked config names only providers that it has. */
+/** Returns where the model of a reference is. A checked config names only providers that it has. */
 export function addressOf(reference: string, config: Config, environment: Environment): ModelAddress {
   const slash = reference.indexOf("/");
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
@@ -96,7 +96,7 @@ export function createAnthropicModel(options: ProviderOptions): Model {
   };
 }
 
-/** How to reach a server that speaks OpenAI's chat completions. `baseUrl` ends in `/v1` as a rule. */
+/** Connection settings of a server that speaks OpenAI's chat completions. `baseUrl` ends in `/v1` as a rule. */
 interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Its name in `models.providers`. */
   provider: string;

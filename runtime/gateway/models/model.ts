@@ -15,7 +15,7 @@ export interface ToolCall {
   input: unknown;
 }
 
-/** What a tool came to, in words for the model. */
+/** Outcome of a tool, in words for the model. */
 export interface ToolResult {
   id: string;
   name: string;

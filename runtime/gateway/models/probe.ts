@@ -11,7 +11,7 @@ const TIMEOUT_MS = 15_000;
 const AGAIN_MS = 600_000;
 const ANTHROPIC_VERSION = "2023-06-01";
 
-/** What the probe works with. */
+/** Dependencies of the probe. */
 export interface ProbeOptions {
   parts(): Pick<Parts, "config" | "models">;
   environment: Environment;

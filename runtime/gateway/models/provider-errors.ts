@@ -127,7 +127,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a value is an object, whose fields can then be looked at. */
+/** Tells whether a value is an object, whose fields can then be looked at. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

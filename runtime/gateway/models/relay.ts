@@ -17,7 +17,7 @@ export interface RelayedModel {
   model: Model;
 }
 
-/** What a relay works with. */
+/** Dependencies of a relay. */
 export interface RelayOptions {
   /** In the order in which they are asked. */
   models: readonly [RelayedModel, ...RelayedModel[]];
@@ -59,7 +59,7 @@ export class ModelRelay implements Model {
     return this.#options.models[0].id;
   }
 
-  /** How the models stand, in the order in which they are asked. */
+  /** Returns how the models stand, in the order in which they are asked. */
   health(): ModelHealth[] {
     return this.#entries.map(({ id, standing }) => standing.health(id, this.#options.clock()));
   }
@@ -142,7 +142,7 @@ export class ModelRelay implements Model {
     return quick ? attempt * (SHORTEST_PAUSE_MS + this.#options.random() * spread) : undefined;
   }
 
-  /** What the question comes to when no model answered it. */
+  /** Returns what the question comes to when no model answered it. */
   #verdict(entries: readonly Entry[], failures: Failures): Error {
     const errors = entries.flatMap((entry) => failures.get(entry) ?? []);
     // A shorter question may pass, so this is what the agent should know first.

@@ -12,7 +12,7 @@ const REFUSED: ReadonlySet<ErrorCode> = new Set([
   "model_quota_exhausted",
 ]);
 
-/** Whether a refusal is about the model, so that another one may well answer. */
+/** Tells whether a refusal is about the model, so that another one may well answer. */
 export function concernsModel({ code }: ModelRefusal): boolean {
   return REFUSED.has(code);
 }
@@ -24,7 +24,7 @@ export function concernsModel({ code }: ModelRefusal): boolean {
  */
 export type Availability = "open" | "resting" | "closed";
 
-/** How one model stands. Times are in milliseconds since the epoch. */
+/** State of one model. Times are in milliseconds since the epoch. */
 export class Standing {
   #answers = false;
   #failure: Reason | undefined;

@@ -16,7 +16,7 @@ type FinishReason = LanguageModelV4FinishReason["unified"];
 
 const CUT_NOTE = "(The answer was cut at its length limit.)";
 
-/** What every provider is made with. */
+/** Dependencies of every provider. */
 export interface ProviderOptions {
   /** The provider's own id of the model. */
   modelId: string;

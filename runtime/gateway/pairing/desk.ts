@@ -5,7 +5,7 @@ import { AGENT } from "../../contract/names.ts";
 import type { ReplyTarget } from "../channels/channel.ts";
 import type { PairingStores } from "./store.ts";
 
-/** What the desk works with. */
+/** Dependencies of the desk. */
 interface PairingDeskOptions {
   stores: PairingStores;
   waiting: WaitingSenders;
@@ -80,7 +80,7 @@ export class WaitingSenders {
     this.#remove.run(platform, sender);
   }
 
-  /** Who waits on a platform. */
+  /** Returns who waits on a platform. */
   on(platform: Platform): WaitingSender[] {
     return this.#on.all(platform).map(({ sender, chat, thread }) => {
       const target = { chat: String(chat), ...(typeof thread === "string" && { thread }) };

@@ -34,7 +34,7 @@ const LIFE_MS = 3_600_000;
 /** Strangers cannot fill the store, and the operator's list stays readable. */
 const MOST_PENDING = 3;
 
-/** What a pairing store works with. */
+/** Dependencies of a pairing store. */
 interface PairingStoreOptions extends StoreFileOptions {
   /** The data directory; the stores are in its `credentials/`. */
   home: string;

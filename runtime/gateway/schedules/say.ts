@@ -21,7 +21,7 @@ export interface SayRequest {
   name: string;
 }
 
-/** What came of it. */
+/** Outcome of it. */
 export type Said = "said" | "nothing to say";
 
 /**
@@ -31,7 +31,7 @@ export type Said = "said" | "nothing to say";
  */
 export type Say = (request: SayRequest, signal: AbortSignal) => Promise<Said>;
 
-/** What {@link createSay} works with. */
+/** Dependencies of {@link createSay}. */
 export interface SayOptions {
   /** Asked at the start of each, which then stays with what it got. */
   parts(): Pick<Parts, "channels" | "agent">;

@@ -30,7 +30,7 @@ const SET_BACK_MS = 60_000;
 /** From the begin of a run to its last attempt. */
 const GIVE_UP_MS = 3_600_000;
 
-/** What schedules work with. */
+/** Dependencies of schedules. */
 interface SchedulesOptions {
   store: ScheduleStore;
   say: Say;
@@ -82,7 +82,7 @@ export class Schedules {
     this.#stop.abort();
   }
 
-  /** How the schedules stand. */
+  /** Returns how the schedules stand. */
   health(): SchedulesHealth {
     const { store, clock } = this.#options;
     const nextAt = store.nextAt();
@@ -214,7 +214,7 @@ export class Schedules {
   }
 }
 
-/** What a run says: the same at every attempt, so that a later one finds what the one before left. */
+/** Returns what a run says: the same at every attempt, so that a later one finds what the one before left. */
 function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): SayRequest {
   const { to, text, prompt } = spec;
   const { platform, chat, thread } = to;
@@ -250,7 +250,7 @@ function isoTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** What {@link syncSchedules} works with. */
+/** Dependencies of {@link syncSchedules}. */
 interface SyncOptions {
   store: ScheduleStore;
   config: Pick<Config, "schedules" | "agent">;

@@ -182,7 +182,7 @@ export class ScheduleStore {
     });
   }
 
-  /** When something is to be done next, later than `after`: a schedule is due, or another attempt. */
+  /** Returns when something is to be done next, later than `after`: a schedule is due, or another attempt. */
   nextAt(after = -1): number | undefined {
     const [row] = this.#all(
       `SELECT min(at) AS at FROM (SELECT min(next_at) AS at FROM schedules WHERE next_at > ?

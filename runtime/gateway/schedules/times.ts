@@ -35,7 +35,7 @@ export interface Overdue {
   next?: number;
 }
 
-/** What has fallen due from `from`, which is the first such time, up to `now`. */
+/** Returns what has fallen due from `from`, which is the first such time, up to `now`. */
 export async function overdue(
   when: When,
   createdAt: number,

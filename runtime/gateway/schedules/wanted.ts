@@ -24,7 +24,7 @@ export function wantedSchedules({
   return wanted;
 }
 
-/** What people call a schedule: its name in the config, else its id. */
+/** Returns what people call a schedule: its name in the config, else its id. */
 export function scheduleName(id: string): string {
   return id.replace(/^config:/, "");
 }

@@ -16,7 +16,7 @@ const BATCH = 1_000;
 
 type Rules = Config["sessions"]["retention"];
 
-/** What the retention works with. */
+/** Dependencies of the retention. */
 export interface RetentionOptions {
   database: DatabaseSync;
   /** Those of the config in use. */

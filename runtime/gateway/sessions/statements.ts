@@ -59,7 +59,7 @@ export function sessionStatements(database: DatabaseSync) {
 /** Each ends a line for some reader (https://www.unicode.org/reports/tr14/, class BK). */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
-/** What people call a speaker, on one line and without what would look like another speaker's name. */
+/** Returns what people call a speaker, on one line and without what would look like another speaker's name. */
 export function speakerName({ id, name }: Sender): string {
   const plain = (name ?? "")
     .replace(/[\p{C}[\]:]+/gu, " ")

@@ -129,7 +129,7 @@ export class Sessions {
     return row === undefined ? undefined : { text: String(row["text"]), delivery: String(row["delivery"]) };
   }
 
-  /** Whether a delivery's message is in the transcript, from an attempt before this one. */
+  /** Tells whether a delivery's message is in the transcript, from an attempt before this one. */
   knows(conversation: string, delivery: string): boolean {
     return this.#sql.question.get(conversation, delivery) !== undefined;
   }
@@ -178,7 +178,7 @@ export class Sessions {
     });
   }
 
-  /** When a session's last message came or it began anew, in milliseconds since the epoch. */
+  /** Returns when a session's last message came or it began anew, in milliseconds since the epoch. */
   updatedAt(conversation: string): number | undefined {
     const at = this.#sql.session.get(conversation)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
@@ -200,7 +200,7 @@ export class Sessions {
     this.#sql.setModel.run(conversation, model ?? null);
   }
 
-  /** How many tokens the provider counted for each that was estimated, where it was ever asked here. */
+  /** Returns how many tokens the provider counted for each that was estimated, where it was ever asked here. */
   tokenRatio(conversation: string): number | undefined {
     const ratio = this.#sql.session.get(conversation)?.["token_ratio"];
     return typeof ratio === "number" ? ratio : undefined;
@@ -287,7 +287,7 @@ class ContextNotes {
     this.#trim.run({ conversation, keep });
   }
 
-  /** What is kept of a conversation, as lines for the model; `null` where nothing is. It is kept no longer. */
+  /** Returns what is kept of a conversation, as lines for the model; `null` where nothing is. It is kept no longer. */
   take(conversation: string): string | null {
     const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
     if (rows.length === 0) return null;

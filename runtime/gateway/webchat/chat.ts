@@ -18,7 +18,7 @@ const TEXT_EVERY_MS = 80;
 const MOST_SETTLED = 1_000;
 const PLATFORM = "web";
 
-/** What the web chat works with. */
+/** Dependencies of the web chat. */
 interface WebChatOptions {
   /** Asked for each run, which then stays with what it got. */
   agent(): Pick<Agent, "answer">;

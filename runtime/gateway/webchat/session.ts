@@ -42,7 +42,7 @@ interface Wire {
   close(code: number, reason: string): void;
 }
 
-/** What a session works with. */
+/** Dependencies of a session. */
 interface SessionOptions {
   wire: Wire;
   devices: DeviceStore;
@@ -182,7 +182,7 @@ function readMessage(text: string) {
   }
 }
 
-/** Whether a page holds the key of the device that it says it is, and signed this very connection's nonce. */
+/** Tells whether a page holds the key of the device that it says it is, and signed this very connection's nonce. */
 function isProven(hello: Hello, nonce: string, origin: string): boolean {
   // Loaded with the first page that connects, and not with every start.
   const { createHash, createPublicKey, verify } = process.getBuiltinModule("node:crypto");
@@ -210,7 +210,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Whether one more is allowed now. */
+  /** Tells whether one more is allowed now. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);

@@ -24,7 +24,7 @@ const MOST_STRANGERS_OF_NETWORK = 8;
 /** A page that reads so slowly is cut; it connects anew and gets what it missed. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
-/** What the sockets work with. */
+/** Dependencies of the sockets. */
 export interface ChatSocketsOptions {
   /** The edge's requests carry it; only theirs may say where a page comes from. */
   controlToken: string | undefined;
@@ -104,7 +104,7 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Where a page is and comes from: told by the edge, else what the connection itself shows. */
+  /** Returns where a page is and comes from: told by the edge, else what the connection itself shows. */
   #caller({ headers, socket }: IncomingMessage): { host: string | undefined; remoteIp: string } {
     const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);

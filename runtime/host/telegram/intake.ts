@@ -14,7 +14,7 @@ import { WebhookRegistration } from "./webhook.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** What the intake works with. */
+/** Dependencies of the intake. */
 interface TelegramIntakeOptions {
   configPath: string;
   environment: Environment;

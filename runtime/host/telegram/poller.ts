@@ -19,7 +19,7 @@ const CONFLICT_WAIT_MS = [5_000, 60_000] as const;
 const TOKEN_WAIT_MS = [60_000, 300_000] as const;
 const LEASE_WAIT_MS = 5_000;
 
-/** What a poller works with. */
+/** Dependencies of a poller. */
 export interface PollerOptions {
   api: Pick<TelegramApi, "call">;
   record: IntakeRecord;

@@ -17,7 +17,7 @@ export interface IntakeRecordOptions {
   bot: string;
   /** This process, unlike any other that ever was. */
   holder: string;
-  /** Whether the process of another holder is known to be dead: its lease is then free at once. */
+  /** Tells whether the process of another holder is known to be dead: its lease is then free at once. */
   isGone(holder: string): boolean;
   clock: Clock;
 }
@@ -68,7 +68,7 @@ export class IntakeRecord {
     );
   }
 
-  /** Where to go on, `undefined` where Telegram decides. */
+  /** Returns where to go on, `undefined` where Telegram decides. */
   offset(): number | undefined {
     const { sql, bot, clock } = this.#options;
     const [row] = sql.all("SELECT next_offset, last_update_at FROM telegram_intake WHERE bot = ?", bot);

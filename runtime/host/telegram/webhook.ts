@@ -95,7 +95,7 @@ export class WebhookRegistration {
     await api.call("setWebhook", parameters, { signal: this.#stop.signal });
   }
 
-  /** Whether updates come through; one that somebody else has moved is not fought over. */
+  /** Tells whether updates come through; one that somebody else has moved is not fought over. */
   async #check(): Promise<void> {
     const { api, url } = this.#options;
     const answer = await api.call("getWebhookInfo", {}, { signal: this.#stop.signal });

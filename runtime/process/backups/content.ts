@@ -57,7 +57,7 @@ export async function stateRevision(home: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** What a look at a file gives; `undefined` where it is not there. */
+/** Returns what a look at a file gives; `undefined` where it is not there. */
 export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -96,12 +96,12 @@ export function countTables(path: string | undefined): Pick<Counts, (typeof TABL
   }
 }
 
-/** Whether a file lists who may use the bot. */
+/** Tells whether a file lists who may use the bot. */
 export function listsApprovals(name: string): boolean {
   return name === "devices/paired.json" || /^credentials\/[^/]+-allowFrom\.json$/.test(name);
 }
 
-/** How many a file of {@link listsApprovals} lists; none where it cannot be read. */
+/** Returns how many a file of {@link listsApprovals} lists; none where it cannot be read. */
 export function countApprovals(text: string): number {
   try {
     const value: unknown = JSON.parse(text);

@@ -13,7 +13,7 @@ import type { Shelf } from "./shelf.ts";
 import { copyTables } from "./tables.ts";
 import { countTables } from "./content.ts";
 
-/** What a generation is made of. */
+/** Dependencies of a generation. */
 export interface GenerationOptions {
   /** The data directory. */
   home: string;

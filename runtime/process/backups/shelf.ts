@@ -44,7 +44,7 @@ export class Shelf {
     }
   }
 
-  /** Where a file of a generation lies. `ending` begins with a dot. */
+  /** Returns where a file of a generation lies. `ending` begins with a dot. */
   path(id: string, ending: string): string {
     return join(this.#directory, `${generationId.parse(id)}${ending}`);
   }

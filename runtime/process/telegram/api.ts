@@ -21,7 +21,7 @@ type Answer = z.infer<typeof answerSchema>;
 
 const fileSchema = z.object({ file_path: z.optional(z.string().check(z.minLength(1))) });
 
-/** How to reach the Bot API. */
+/** Connection settings of the Bot API. */
 export interface TelegramApiOptions {
   token: string;
   /** Without a slash at the end. */

@@ -32,7 +32,7 @@ const rowSchema = z.object({
 export const INTAKE_STATE_QUERY =
   "SELECT mode, holder, started_at, polled_at, error_code, error_detail FROM telegram_intake WHERE bot = ?";
 
-/** How the intake of a bot's updates stands. */
+/** State of the intake of a bot's updates. */
 export interface IntakeState {
   mode: "poll" | "webhook";
   /** Some process is responsible, or was when it died. */

@@ -33,7 +33,7 @@ export class GenerationBucket {
     this.#bucket = bucket;
   }
 
-  /** What is there, newest first, unfinished ones too. */
+  /** Returns what is there, newest first, unfinished ones too. */
   async list(): Promise<StoredGeneration[]> {
     const found = new Map<string, StoredGeneration>();
     let cursor: string | undefined;

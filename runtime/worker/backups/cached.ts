@@ -39,7 +39,7 @@ export class CachedObjects {
     this.#bucket = bucket;
   }
 
-  /** What lies there now. */
+  /** Returns what lies there now. */
   async read(): Promise<Cached> {
     const [config, marker] = await Promise.all([
       this.#bucket.get(BUCKET_KEYS.config),
@@ -95,7 +95,7 @@ export class CachedObjects {
   }
 }
 
-/** What is remembered of the two. */
+/** Returns what is remembered of the two. */
 export function seenOf({ config, marker }: Cached): Seen {
   return {
     ...(config !== undefined && { config: config.etag }),

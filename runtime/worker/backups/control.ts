@@ -46,7 +46,7 @@ export class BackupControl {
     this.#ports = ports;
   }
 
-  /** Whether the supervisor answers; one that is busy gets three questions. */
+  /** Tells whether the supervisor answers; one that is busy gets three questions. */
   async answers(): Promise<boolean> {
     for (let asked = 0; asked < ATTEMPTS; asked += 1) {
       if ((await this.#ports.status()) !== undefined) return true;

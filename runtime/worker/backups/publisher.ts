@@ -12,7 +12,7 @@ import type { BackupRecord } from "./record.ts";
 /** An archive without a manifest is taken for unfinished so long. */
 const UNFINISHED_MS = 3_600_000;
 
-/** What {@link Publisher} works with. */
+/** Dependencies of {@link Publisher}. */
 export interface PublisherOptions {
   bucket: GenerationBucket;
   cached: CachedObjects;

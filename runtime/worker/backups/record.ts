@@ -43,7 +43,7 @@ export class BackupRecord {
     this.#notes = notes;
   }
 
-  /** What is noted. */
+  /** Returns what is noted. */
   get facts(): Readonly<Facts> {
     this.#facts ??= { ...NOTHING, ...(JSON.parse(this.#notes.read(NOTE) ?? "{}") as Partial<Facts>) };
     return this.#facts;

@@ -13,13 +13,13 @@ import type { BackupRecord } from "./record.ts";
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** What {@link Restorer} works with. */
+/** Dependencies of {@link Restorer}. */
 interface RestorerOptions {
   bucket: GenerationBucket;
   cached: CachedObjects;
   control: BackupControl;
   record: BackupRecord;
-  /** Whether the platform runs the container. */
+  /** Tells whether the platform runs the container. */
   running(): boolean;
   /** Keeps the object until an attempt is over. */
   waitUntil(promise: Promise<unknown>): void;

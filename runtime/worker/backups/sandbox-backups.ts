@@ -22,12 +22,12 @@ const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 /** Copies before a stop, while something still moves. */
 const LAST_COPIES = 3;
 
-/** What {@link SandboxBackups} works with. */
+/** Dependencies of {@link SandboxBackups}. */
 export interface SandboxBackupsOptions {
   bucket: R2Bucket;
   ports: ContainerPorts;
   notes: Notes;
-  /** Whether the platform runs the container. */
+  /** Tells whether the platform runs the container. */
   running(): boolean;
   /** Starts the container where it is stopped, and waits until it has its data. */
   start(): Promise<void>;
@@ -173,7 +173,7 @@ export class SandboxBackups implements Backups {
     return this.#wanted > 0;
   }
 
-  /** When {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
+  /** Returns when {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
   get nextAt(): number | undefined {
     if (!this.restorer.done) return undefined;
     const { restoredAt = 0 } = this.#record.facts;
@@ -190,7 +190,7 @@ export class SandboxBackups implements Backups {
     waitUntil(copied.catch(() => undefined));
   }
 
-  /** When a copy that failed is tried again; 0 where none has. The container stays awake until then. */
+  /** Returns when a copy that failed is tried again; 0 where none has. The container stays awake until then. */
   get againAt(): number {
     return this.#again.at;
   }

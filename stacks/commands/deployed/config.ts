@@ -6,7 +6,7 @@ import { loadConfig, type ServerlessConfig } from "../../config.ts";
 import { cloudflareAccess } from "../../config/cloudflare.ts";
 import type { ConfigSource } from "../../config/source.ts";
 
-/** What a command on a serverless stack works with. */
+/** Dependencies of a command on a serverless stack. */
 export interface ServerlessSettings {
   config: ServerlessConfig;
   cloudflare: CloudflareAccess;

@@ -155,7 +155,7 @@ export interface PlannedStep {
   name: string;
 }
 
-/** What an event of a preview says of that. A replacement is told with the steps that it is made of, which are left out. */
+/** Returns what an event of a preview says of that. A replacement is told with the steps that it is made of, which are left out. */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
   const { op, type, urn } = event.metadata;

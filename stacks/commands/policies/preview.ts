@@ -8,7 +8,7 @@ import type { DeployedStack } from "../deployed/stack.ts";
 /** Pulumi's policy configuration: a level, or values, by the rule's name. */
 export type PolicyConfig = Readonly<Record<string, unknown>>;
 
-/** What {@link previewWithPolicies} works with. */
+/** Dependencies of {@link previewWithPolicies}. */
 export interface PolicyPreview {
   config: PolicyConfig;
   /** When the last backup was taken, as ISO 8601. */

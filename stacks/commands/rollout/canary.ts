@@ -18,7 +18,7 @@ export interface Canary {
   compare(versionIds: readonly [string, string], watchMs: number): Promise<readonly VersionHealth[]>;
 }
 
-/** What a rollout's canary works with. */
+/** Dependencies of a rollout's canary. */
 export interface CanaryRun {
   canary: Canary;
   former: FormerVersion;

@@ -3,7 +3,7 @@ import { commandParser, usageError } from "../../../infra/shell/command.ts";
 import { readPolicyConfig } from "../policies/options.ts";
 import type { PolicyConfig } from "../policies/preview.ts";
 
-/** What `npm run rollout` was asked for. */
+/** Request of `npm run rollout`. */
 export interface RolloutOptions {
   stack: string;
   /** Previews and says what would stop it, and changes nothing. */

@@ -88,7 +88,7 @@ interface Word {
   canary: readonly number[];
 }
 
-/** What stops the update until somebody accepts it, a line each with the way on. */
+/** Returns what stops the update until somebody accepts it, a line each with the way on. */
 export function openGates({ steps, migrations }: Plan, { accept, canary }: Word): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
@@ -106,7 +106,7 @@ export function openGates({ steps, migrations }: Plan, { accept, canary }: Word)
   ];
 }
 
-/** What came of the backup before an update: one of these. Plain data: a record keeps it. */
+/** Outcome of the backup before an update: one of these. Plain data: a record keeps it. */
 interface BackupOutcome {
   /** The id of what was made. */
   made?: string;
@@ -130,7 +130,7 @@ export async function backUp({ backups, former }: Before, without: boolean): Pro
   }
 }
 
-/** When the newest backup was made, as ISO 8601, where the service says. */
+/** Returns when the newest backup was made, as ISO 8601, where the service says. */
 async function newestBackup({ backups, former }: Before): Promise<string | undefined> {
   if (former?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);

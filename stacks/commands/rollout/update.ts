@@ -8,7 +8,7 @@ import { EXIT, type RolloutOptions } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
 import type { RolloutRecord } from "./record.ts";
 
-/** What an update works with. */
+/** Dependencies of an update. */
 export interface UpdateRun {
   options: RolloutOptions;
   plan: UpdatePlan;

@@ -10,7 +10,7 @@ import { sendMessageTool } from "./send-message.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
 
-/** What the tools work with. */
+/** Dependencies of the tools. */
 export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;

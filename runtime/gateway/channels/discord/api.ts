@@ -34,7 +34,7 @@ export class DiscordError extends Error {
   }
 }
 
-/** How to reach Discord. */
+/** Connection settings of Discord. */
 export interface DiscordApiOptions {
   botToken: string;
   /** Where the bot token is taken. */

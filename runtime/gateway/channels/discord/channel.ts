@@ -34,7 +34,7 @@ const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 /** Where Discord keeps attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
-/** What the Discord channel works with. */
+/** Dependencies of the Discord channel. */
 type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["discord"]>>;
 
 /**
@@ -79,7 +79,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   };
 }
 
-/** What a failed request means to the one who wanted to say something. */
+/** Returns what a failed request means to the one who wanted to say something. */
 function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   const { status, code, message, retryAfterMs } = error;
   const options = { cause: error };

@@ -97,7 +97,7 @@ function unknownGuildText(guild: string): string {
   ].join("\n");
 }
 
-/** When an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
+/** Returns when an id was made: https://docs.discord.com/developers/reference#snowflakes-snowflake-id-format-structure-left-to-right */
 function snowflakeTime(id: string): number {
   return Number(BigInt(id) >> 22n) + DISCORD_EPOCH_MS;
 }

@@ -17,7 +17,7 @@ const LONGEST_CHARACTERS = 40_000;
 /** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
 const LONGEST_EDIT_BYTES = 4_000;
 
-/** What the Slack channel works with. */
+/** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
 /**

@@ -102,7 +102,7 @@ function mentions(text: string | undefined, bot: string | undefined): boolean {
   return bot !== undefined && new RegExp(`<@${bot}(?:\\|[^>]*)?>`).test(text ?? "");
 }
 
-/** What the person said, without the mention of the bot. */
+/** Returns what the person said, without the mention of the bot. */
 function personsText({ event }: Body, bot: string | undefined): string {
   const mention = bot === undefined ? /^\s*<@\w+(?:\|[^>]*)?>/ : new RegExp(`<@${bot}(?:\\|[^>]*)?>`, "g");
   const said = event.text === undefined || event.text === "" ? textOfBlocks(event.blocks) : event.text;

@@ -33,7 +33,7 @@ const EDIT_REFUSED = new Set(["message_not_found", "cant_update_message", "edit_
 const TIMEOUT_MS = 60_000;
 const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
 
-/** How to reach Slack. */
+/** Connection settings of Slack. */
 interface SlackOutboundOptions {
   botToken: string;
   /** Without a slash at the end. */
@@ -125,7 +125,7 @@ async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** What an error of the Web API means. Read by shape: its classes are loaded on first use only. */
+/** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */
 function readSlackError(error: unknown, now: number): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);

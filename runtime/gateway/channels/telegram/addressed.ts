@@ -52,7 +52,7 @@ export function readText(message: TelegramMessage, bot: BotIdentity): ReadText {
   return read;
 }
 
-/** What stands in the place of an entity; `undefined` leaves it as it was said. */
+/** Returns what stands in the place of an entity; `undefined` leaves it as it was said. */
 function replacement(
   entity: TelegramEntity,
   said: string,

@@ -16,7 +16,7 @@ import { readTelegramUpdate } from "./inbound.ts";
 import { TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
-/** What the Telegram channel works with. */
+/** Dependencies of the Telegram channel. */
 interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
   intake: ReadIntake;
 }
@@ -96,7 +96,7 @@ function wayThrough(proxy: string | undefined, apiRoot: string, environment: Env
   return isBrokered ? { headers: { [PROXY_HEADER]: proxy } } : { proxy };
 }
 
-/** What a failed call means to the one who wanted to say something. */
+/** Returns what a failed call means to the one who wanted to say something. */
 function readTelegramError(error: TelegramError): RetryableError | RefusedError {
   const options = { cause: error };
   const { status, message, retryAfterMs } = error;

@@ -106,7 +106,7 @@ function directMessage(content: InboundMessage, { from }: TelegramMessage, acces
   return { kind: "unpaired", sender: sender.id, meta, target, note };
 }
 
-/** Who wrote it, or why that is nobody to answer. */
+/** Returns who wrote it, or why that is nobody to answer. */
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
   // An admin who hides behind the group; Telegram fills in a bot of its own as the sender.
   if (shown !== undefined && shown.id === chat.id)

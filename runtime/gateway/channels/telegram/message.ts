@@ -79,7 +79,7 @@ export type TelegramMessage = z.infer<typeof message>;
 
 type File = NonNullable<TelegramMessage["document"]>;
 
-/** What a file that came with a message is, by the field it came in. */
+/** Returns what a file that came with a message is, by the field it came in. */
 export function readAttachments(message: TelegramMessage, maxBytes: number): Attachment[] {
   const { photo, animation, document, voice, audio, video, video_note: note, sticker } = message;
   const picture = photo && bestSize(photo, maxBytes);
@@ -97,7 +97,7 @@ export function readAttachments(message: TelegramMessage, maxBytes: number): Att
   ];
 }
 
-/** What is no text and no file, in words. */
+/** Returns what is no text and no file, in words. */
 export function readOthers({ venue, location, contact, poll }: TelegramMessage): string[] {
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
   return [

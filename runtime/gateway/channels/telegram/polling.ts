@@ -25,7 +25,7 @@ export function intakeReader(database: DatabaseSync): ReadIntake {
   };
 }
 
-/** What the intake's state says about the channel's health at `now`. */
+/** Returns what the intake's state says about the channel's health at `now`. */
 export function intakeHealth(
   intake: IntakeState | undefined,
   now: number,
