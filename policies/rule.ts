@@ -8,10 +8,10 @@ import type {
 import { type Resource, seenResource, seenStack, type StackResource } from "./seen/resource.ts";
 import type { Fields } from "./seen/values.ts";
 
-/** What a rule is about. */
+/** Subject of a rule. */
 export type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "state" | "supply";
 
-/** What every rule has. */
+/** Members of every rule. */
 interface RuleText {
   name: string;
   /** What holds where the rule passes. */
@@ -31,7 +31,7 @@ export interface ResourceRule extends RuleText {
   check(resource: Resource, config: Fields): string[];
 }
 
-/** What is wrong with a stack, and with which resource of it. */
+/** Violation of a rule by a stack, and the resource it is about. */
 export interface Violation {
   message: string;
   urn?: string;

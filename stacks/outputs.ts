@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { Target } from "./config/schema.ts";
 
-/** What every stack tells about itself: `pulumi stack output`. */
+/** Outputs of every stack: `pulumi stack output`. */
 export interface StackOutputs {
   target: Target;
   /** The service's address, without a slash at the end. */

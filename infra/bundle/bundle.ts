@@ -19,7 +19,7 @@ export interface WorkerModule {
   contentType: string;
 }
 
-/** What both stacks deploy. Everything is named by the hash of its content, so it cannot be stale. */
+/** Deployable content, the same for both stacks. Everything is named by the hash of its content, so it cannot be stale. */
 export interface Bundle {
   /** Hash over Worker and container. */
   hash: string;

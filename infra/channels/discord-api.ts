@@ -9,7 +9,7 @@ export interface DiscordBot {
   applicationId: string;
 }
 
-/** What Discord said; `refused` where it does not know the token. */
+/** Discord's answer; `refused` where it does not know the token. */
 export type DiscordAnswer = { refused: true } | { refused: false; result: unknown };
 
 const INVALID = { code: "discord_token_invalid", ...ERRORS.discord_token_invalid };

@@ -19,7 +19,7 @@ export interface RegistrationsArgs {
 }
 
 /**
- * What the chat platforms are told of a deployment: Slack's manifest, Telegram's webhook, Discord's commands and endpoint.
+ * Registrations with the chat platforms: Slack's manifest, Telegram's webhook, Discord's commands and endpoint.
  * Make it depend on what proves that the service answers.
  */
 export class Registrations extends pulumi.ComponentResource {

@@ -84,7 +84,7 @@ interface SlackAppAccess {
   configToken: string;
 }
 
-/** What Slack said; `refused` where it does not take the token. */
+/** Slack's answer; `refused` where it does not take the token. */
 type SlackAnswer = { refused: true } | { refused: false; body: Record<string, unknown> };
 
 /** Calls a method of the App Manifest API: https://docs.slack.dev/reference/methods#apps.manifest */

@@ -8,7 +8,7 @@ export interface TelegramBot {
   botToken: string;
 }
 
-/** What Telegram said; `refused` where it does not know the token. */
+/** Telegram's answer; `refused` where it does not know the token. */
 export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
 
 const INVALID = { code: "telegram_token_invalid", ...ERRORS.telegram_token_invalid };

@@ -1,7 +1,7 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { DATA_DIRECTORY, PORTS } from "../../runtime/contract/names.ts";
 
-/** What a configuration says of the container, apart from its environment. */
+/** Part of a configuration about the container, apart from its environment. */
 interface ShapeArgs {
   containerName: string;
   /** The host's port and address that lead to the edge in the container. */
@@ -15,7 +15,7 @@ interface ShapeArgs {
   logs: { maxMiB: number; files: number };
 }
 
-/** How the container runs, whoever makes it: the stack, or Docker Compose. */
+/** Shape of the container, whoever makes it: the stack, or Docker Compose. */
 export interface Shape {
   name: string;
   user: string;

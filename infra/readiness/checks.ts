@@ -28,7 +28,7 @@ export class Remark extends Error {
 /** Time for one answer: it may have to wake a container. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** What was deployed, and can be asked. */
+/** Deployment that can be asked. */
 export interface CheckOptions {
   publicWebhooks: boolean;
   /** The hash of the bundle that has to answer, where it is known. */

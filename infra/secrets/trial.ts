@@ -3,7 +3,7 @@ import { anthropicRoot, openaiRoot, slackRoot } from "../channels/endpoints.ts";
 import { askPlatform, fieldsOf } from "../channels/platform-call.ts";
 import { askTelegram } from "../channels/telegram-api.ts";
 
-/** What a platform said to a value: taken or refused, or nothing that tells. */
+/** A platform's answer to a value: taken or refused, or nothing that tells. */
 export type Verdict = "taken" | "refused" | "silent";
 
 /** A secret that can be tried: others, such as a signing secret, only show when the platform sends. */

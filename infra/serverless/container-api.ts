@@ -6,14 +6,14 @@ const { fix: FAILED_FIX } = ERRORS.rollout_failed;
 const WAIT_MS = 300_000;
 
 /**
- * What the provider of `ContainerApplication` asks of Cloudflare's API. Serialised with it: the
+ * Requests of the provider of `ContainerApplication` to Cloudflare's API. Serialised with it: the
  * client is loaded when it is needed, never captured.
  */
 
 /** The instance types that Cloudflare offers. */
 export type InstanceType = "lite" | "basic" | "standard-1" | "standard-2" | "standard-3" | "standard-4";
 
-/** What of an application can change in place. */
+/** Members of an application that can change in place. */
 export interface ApplicationSettings {
   image: string;
   instanceType: InstanceType;

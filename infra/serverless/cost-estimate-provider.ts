@@ -8,7 +8,7 @@ import type { DutyReading } from "./duty.ts";
  * what one prints, in a preview too.
  */
 
-/** What is estimated, and what of it the state keeps. */
+/** Subject of the estimate, and what of it the state keeps. */
 export interface EstimateInputs extends CostInputs {
   /** Given only: what is kept of it is `measured`. */
   duty?: DutyReading;

@@ -10,7 +10,7 @@ export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
 }
 
 /**
- * What the stack is going to cost, as a line of every preview and update, with the difference to what is
+ * Cost of the stack, as a line of every preview and update, with the difference to what is
  * deployed. It stands for nothing in the account: it keeps what the deployed estimate was made of.
  */
 export class CostEstimate extends pulumi.dynamic.Resource {

@@ -41,7 +41,7 @@ export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB:
 /** What every Durable Object is billed as: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
 const OBJECT_GB = 0.128;
 
-/** What the price of a serverless stack depends on. */
+/** Factors of a serverless stack's price. */
 export interface CostInputs {
   instanceType: InstanceType;
   /** `never` or a duration. */
@@ -52,7 +52,7 @@ export interface CostInputs {
   measured?: MeasuredDuty | undefined;
 }
 
-/** How long a deployed container was awake. */
+/** Time for which a deployed container was awake. */
 export interface MeasuredDuty extends Duty {
   /** The wait before its sleep meanwhile; `null` for `never`. */
   sleepAfterMs: number | null;

@@ -2,14 +2,14 @@ import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime
 import { readInAccount, type AccountAccess } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 
-/** What a deployed stack has measured. */
+/** Measurements of a deployed stack. */
 export interface DutyReading {
   measured?: MeasuredDuty;
   /** Why there is nothing. */
   unmeasured?: string;
 }
 
-/** Where it lies. */
+/** Place of the record. */
 export interface DutyPlace extends AccountAccess {
   bucketName: string;
   /** Milliseconds since the epoch. */

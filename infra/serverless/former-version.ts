@@ -2,7 +2,7 @@ import type Cloudflare from "cloudflare";
 import type { Deployment, DeploymentListResponse } from "cloudflare/resources/workers/scripts/deployments";
 import { type ApplicationSettings, applyChanges, findApplication } from "./container-api.ts";
 
-/** Where a serverless stack's Worker and container are found. */
+/** Names by which a serverless stack's Worker and container are found. */
 export interface Deployed {
   accountId: string;
   scriptName: string;
@@ -10,7 +10,7 @@ export interface Deployed {
   applicationName: string;
 }
 
-/** What is live, as far as it takes to put it back. Plain data. */
+/** Live version, as far as it takes to put it back. Plain data. */
 export interface FormerVersion {
   /** Id of the newest deployment. */
   deployment: string;

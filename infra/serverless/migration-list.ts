@@ -74,7 +74,7 @@ export function migrationSteps(migrations: readonly Migration[]): MigrationStep[
   });
 }
 
-/** What a stack's migrations are applied to, and which they are. */
+/** Migrations of a stack, and what they are applied to. */
 export interface PlannedMigrations {
   workerName: string;
   migrations: readonly Migration[];

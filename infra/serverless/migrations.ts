@@ -103,7 +103,7 @@ function moduleText(classes: readonly string[]): string {
 }
 
 /**
- * What is going to happen to the Worker's classes, as lines of every preview and update; a change that would
+ * Plan for the Worker's classes, as lines of every preview and update; a change that would
  * lose them stops both. It stands for nothing in the account: it keeps what was deployed. Let the Worker depend on it.
  */
 export class MigrationPlan extends pulumi.dynamic.Resource {

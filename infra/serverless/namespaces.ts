@@ -3,7 +3,7 @@ import { readInAccount, type AccountAccess } from "./account-api.ts";
 import { connect } from "./container-api.ts";
 
 /**
- * Which Durable Object namespace a Worker's class has. Serialised with the provider of `ContainerApplication`,
+ * Durable Object namespace of a Worker's class. Serialised with the provider of `ContainerApplication`,
  * whose every preview asks it, so it asks plainly at first: the official client takes longer to load than all else
  * that an unchanged application needs.
  */
@@ -15,7 +15,7 @@ export interface NamespaceOwner {
   className: string;
 }
 
-/** What the provider was configured with; `baseURL` defaults to Cloudflare's own address. */
+/** Settings of the provider; `baseURL` defaults to Cloudflare's own address. */
 export interface ProviderSettings {
   apiToken?: string | undefined;
   baseURL?: string | undefined;

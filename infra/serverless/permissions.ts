@@ -22,7 +22,7 @@ const GATE: Permission = {
   probe: "access/apps?per_page=1",
 };
 
-/** Which permissions are looked at, and whose. */
+/** Permissions that are looked at, and whose they are. */
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
   /** Told where Cloudflare did not say whether a permission is there. */

@@ -16,7 +16,7 @@ const MB = 1_000_000;
 const LAYER_BYTES = 16 * 1024 * 1024;
 const SPARE = 1.1;
 
-/** What is pushed where. */
+/** Image to push, and its destination. */
 interface ImagePush extends RegistryAccount {
   /** An image that the engine has. */
   image: string;
@@ -80,7 +80,7 @@ function failure(registry: string, words: string): StewardError {
     : new StewardError("image_push_failed", `The push to ${registry} failed: ${words}`);
 }
 
-/** What decides whether an image can run. */
+/** Facts that decide whether an image can run. */
 interface ImageSize {
   /** Bytes of all layers, unpacked. */
   bytes: number;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/** How a version of a Worker answered. Plain data: a record keeps it. */
+/** Answers of a version of a Worker, counted. Plain data: a record keeps it. */
 export interface VersionHealth {
   versionId: string;
   requests: number;
@@ -11,7 +11,7 @@ export interface VersionHealth {
   medianMs: number | undefined;
 }
 
-/** What is measured, and where. */
+/** Subject of a measurement. */
 export interface Measurement {
   url: string;
   scriptName: string;

@@ -6,7 +6,7 @@ import { causeOf } from "./failure.ts";
 /** Exit code of a command whose words are wrong. */
 const USAGE = 2;
 
-/** Where a command writes. With `--json` standard output has one object, and people read standard error. */
+/** Streams that a command writes to. With `--json` standard output has one object, and people read standard error. */
 export interface CommandOutput {
   say: (text: string) => void;
   /** The terminal that `say` writes to, if it is one. */

@@ -1,7 +1,7 @@
 import { BuildFailure } from "./failure.ts";
 import { type Finished, run, type RunOptions, tail } from "./process.ts";
 
-/** Whether a Docker engine answers, with the reason for people where it does not. */
+/** Availability of a Docker engine, with the reason for people where there is none. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
 /** How long an engine may take to say that it is there. */

@@ -1,7 +1,7 @@
 const DIAGNOSTICS = "\nDiagnostics:\n";
 
 /**
- * What went wrong on this machine while something was built or looked for, with what to do about it.
+ * Failure on this machine while something was built or looked for, with what to do about it.
  * `code` is stable: tests, CI and people search for it.
  */
 export class BuildFailure extends Error {

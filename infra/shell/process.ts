@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { constants } from "node:os";
 
-/** How a command ended. `missing` tells that it is not installed: nothing ran. */
+/** End of a command. `missing` tells that it is not installed: nothing ran. */
 export interface Finished {
   code: number;
   stdout: string;

@@ -1,7 +1,7 @@
 import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
- * Which secrets run, without a word about them: hashes under a key that only the stack and what it deployed know.
+ * Attestation of the secrets that run, without a word about them: hashes under a key that only the stack and what it deployed know.
  * The same key and secrets give the same hashes, wherever they are made.
  */
 export interface Attestation {

@@ -50,7 +50,7 @@ export interface ChatTurn {
   at: number;
 }
 
-/** What the server sends. */
+/** Messages of the server. */
 export type ToPage =
   /** Valid for this connection only. */
   | { type: "challenge"; nonce: string }

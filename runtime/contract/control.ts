@@ -110,10 +110,10 @@ export const GATEWAY_ROUTES = {
   usage: "/usage",
 } as const;
 
-/** Where the gateway is in its life, as seen from outside the container. */
+/** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
-/** What a start is busy with; `crashed`: the gateway has ended, and is tried again by itself. */
+/** Phase of a start; `crashed`: the gateway has ended, and is tried again by itself. */
 export type StartPhase = "starting" | "restoring" | "crashed";
 
 /** State of the sandbox; "ready" exactly while the gateway's port answers. */
@@ -272,7 +272,7 @@ export interface GatewayStatus {
   retention?: RetentionNotice;
 }
 
-/** What `sessions.retention` removes. */
+/** Messages that `sessions.retention` removes. */
 export interface RetentionNotice {
   /** ISO 8601: a rule acts a day after it was set. */
   beginsAt: string;

@@ -29,7 +29,7 @@ export const deliverySchema = z.strictObject({
 export type Delivery = z.infer<typeof deliverySchema>;
 
 /**
- * How a delivery ended well. `answered`: a reply is out (perhaps a clear error text), or the chat takes none;
+ * Good end of a delivery. `answered`: a reply is out (perhaps a clear error text), or the chat takes none;
  * `ignored`: nothing to say (a bot's own message, an edit); `repeated`: it was answered before.
  *
  * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where

@@ -1,7 +1,7 @@
 import { BROKER_PATH } from "./services.ts";
 
 /**
- * Who may ask a route, and what everyone else is told:
+ * Access to a route: who may ask it, and what everyone else is told:
  *
  * - `public`: everyone.
  * - `webhook`: the platform by its signature; 403 without a right one, 503 while the gateway is not ready,

@@ -10,7 +10,7 @@ const FORM = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
 const encoder = new TextEncoder();
 
-/** What is signed. */
+/** Signed part of a request. */
 export interface SignedRequest {
   method: string;
   /** Path with query. */

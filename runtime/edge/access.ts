@@ -8,7 +8,7 @@ import { contentSecurityPolicy } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendError, sendProblem } from "./problems.ts";
 
-/** What a platform and the access middleware leave for the handlers behind them. */
+/** Variables that a platform and the access middleware leave for the handlers behind them. */
 export interface AccessVariables {
   Bindings: Client;
   Variables: { identity: Identity };

@@ -146,7 +146,7 @@ function slackText(name: string, alerts: readonly Alert[]): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** What is looked at, and where it is kept what was told. */
+/** Subjects of the alerts, and the memory of what was told. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
   /** True if the gateway is to run always: then a stopped one is an outage. */

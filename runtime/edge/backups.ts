@@ -12,7 +12,7 @@ const NEWEST = 10;
 const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
-/** What decides about a generation. Names sort by age; `createdAt` is ISO 8601. */
+/** Facts that decide about a generation. Names sort by age; `createdAt` is ISO 8601. */
 interface Aged {
   id: string;
   createdAt: string;
@@ -46,7 +46,7 @@ export function lastGood(generations: readonly GenerationManifest[]): Generation
   return found;
 }
 
-/** How much a generation holds. */
+/** Counts of a generation. */
 type Counts = GenerationManifest["counts"];
 
 /** Returns how a copy has shrunk so much against the one before that it looks like a loss; `undefined` where it has not. */

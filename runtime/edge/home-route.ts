@@ -59,7 +59,7 @@ function begun(status: SandboxStatus, now: number): SandboxStatus {
   return { ...status, state: "starting", since: at, start: { at, phase: "starting" } };
 }
 
-/** What of the edge `GET /readyz` tells. */
+/** Facts of the edge that `GET /readyz` tells. */
 interface Running {
   sandbox: Sandbox;
   bundle: string;

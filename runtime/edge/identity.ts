@@ -5,7 +5,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i;
 
-/** Who asks, as the identity gateway vouches for. */
+/** Identity that the identity gateway vouches for. */
 export interface Identity {
   /** E-mail of a person, or the common name of a service token. */
   name: string;

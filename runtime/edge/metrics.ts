@@ -24,7 +24,7 @@ export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
   };
 }
 
-/** What is measured of a deployment. */
+/** Measurements of a deployment. */
 interface Metrics {
   version: string;
   ledger: LedgerCounts;

@@ -6,7 +6,7 @@ import type { ErrorCode, Reason } from "../contract/errors.ts";
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
-/** How an event was taken in. */
+/** Outcome of an event's admission. */
 export interface Admission {
   /** The platform's event id was known already: nothing was stored anew. */
   duplicate: boolean;
@@ -42,7 +42,7 @@ export interface LedgerEntry {
   group?: string;
 }
 
-/** Which entries are wanted. */
+/** Filter of entries. */
 export interface LedgerQuery {
   state?: EntryState | undefined;
   platform?: Platform | undefined;
@@ -57,11 +57,11 @@ export interface LedgerPage {
   next?: number;
 }
 
-/** What became of the wish to deliver an entry once more. */
+/** Outcome of the wish to deliver an entry once more. */
 export type ReplayResult = "replayed" | "unknown" | "not_replayable";
 
 /**
- * What the edge sees of the ledger. When `admit` returns, the event is on disk and its delivery is
+ * Ledger as the edge sees it. When `admit` returns, the event is on disk and its delivery is
  * under way: a sleeping sandbox is being started.
  */
 export interface Ledger {
@@ -83,7 +83,7 @@ export interface PortRequest {
   body?: string;
 }
 
-/** What the edge sees of the container. */
+/** Container as the edge sees it. */
 export interface Sandbox {
   /** Wakes nothing. */
   status(): Promise<SandboxStatus>;
@@ -127,7 +127,7 @@ export interface RecoveredConfig {
   at: string;
 }
 
-/** What the edge sees of the copies of the state; see contract/backup.ts. Rejects with StewardError. */
+/** Copies of the state as the edge sees them; see contract/backup.ts. Rejects with StewardError. */
 export interface Backups {
   /** Wakes nothing. */
   status(): Promise<BackupsStatus>;

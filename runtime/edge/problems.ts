@@ -1,7 +1,7 @@
 import type { ErrorCode, StewardError } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 
-/** What a problem's response may say beside its document. */
+/** Headers of a problem's response. */
 interface ProblemOptions {
   /** Status where it differs from the code's own. */
   status?: number;

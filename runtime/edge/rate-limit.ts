@@ -34,7 +34,7 @@ interface Bucket {
 }
 
 /**
- * How often each caller may do something: a token bucket a caller
+ * Limit on how often each caller may do something: a token bucket a caller
  * (https://en.wikipedia.org/wiki/Token_bucket). It is kept in memory: a restart begins anew, and on Cloudflare
  * each isolate counts for itself, so that it bounds what a flood costs rather than counting to the last request.
  */

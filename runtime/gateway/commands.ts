@@ -24,7 +24,7 @@ const COMMANDS = {
 
 const FORM = /^\/([a-z]+)(?:@[\w-]+)?(?:\s+([\s\S]*))?$/i;
 
-/** What commands are carried out with. */
+/** Dependencies of commands. */
 interface CommandsOptions {
   parts(): { config: Parts["config"]; channels: Pick<Parts["channels"], "health"> };
   sessions: Pick<Sessions, "reset" | "modelOf" | "setModel" | "size">;
@@ -33,7 +33,7 @@ interface CommandsOptions {
   clock(): number;
 }
 
-/** Who wrote a command, and where. The same on every platform and in the web chat. */
+/** Author and place of a command. The same on every platform and in the web chat. */
 interface CommandContext {
   conversation: string;
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */

@@ -11,7 +11,7 @@ import { writeFileAtomic } from "../process/files.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/** What a running gateway's config is kept up to date with. */
+/** Dependencies of keeping a running gateway's config up to date. */
 interface ReloadOptions {
   path: string;
   environment: Environment;

@@ -65,11 +65,11 @@ export interface DeviceStoreOptions extends StoreFileOptions {
   home: string;
 }
 
-/** What a device tells of itself, and where it comes from. */
+/** Statement of a device about itself, and its origin. */
 type NewDevice = Pick<DeviceRequest, "deviceId" | "publicKey" | "displayName" | "platform" | "remoteIp">;
 
 /**
- * Which devices wait for approval, and which have it. Gateway and command line use it side by side:
+ * Store of the devices that wait for approval, and of those that have it. Gateway and command line use it side by side:
  * every change reads, changes and replaces the files under one lock; a reader needs none, since a file
  * is replaced as a whole. A file that cannot be read is set aside and counts as empty.
  */

@@ -81,7 +81,7 @@ function checkDisk({ settings }: DoctorOptions): Finding[] {
   return [wrong("disk", free < NONE ? "problem" : "warning", "disk_full", detail)];
 }
 
-/** What the doctor is told of the running gateway. */
+/** Facts of the running gateway for the doctor. */
 interface RunningGateway {
   url: string;
   ready: boolean;

@@ -25,7 +25,7 @@ export class RetryableError extends StewardError {
 }
 
 /**
- * What another attempt would not mend: `reply_refused` where the platform takes nothing for this chat
+ * Failure that another attempt would not mend: `reply_refused` where the platform takes nothing for this chat
  * (the person blocked the bot, the bot was removed), `edit_refused` where it does not let this message
  * be edited any more.
  */

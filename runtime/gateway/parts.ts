@@ -17,7 +17,7 @@ import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 
 /**
- * What follows from the config alone. Beside connections to tools none of it holds state, so a changed config is
+ * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
  * taken over by making the parts anew; what is under way ends with the old ones.
  */
 export interface Parts {

@@ -14,7 +14,7 @@ const DAYS = 30;
 
 const USAGE_DAYS = 7;
 
-/** What the status is read from. */
+/** Sources of the status. */
 interface StatusSources {
   /** ISO 8601: when the gateway became ready. */
   since: string;

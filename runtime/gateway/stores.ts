@@ -24,7 +24,7 @@ export interface Stores {
   devices: DeviceStore;
 }
 
-/** What the stores of a data directory are opened with. */
+/** Dependencies of the stores of a data directory. */
 export interface StoresOptions {
   home: string;
   /** Milliseconds since the epoch. */

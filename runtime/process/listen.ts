@@ -11,14 +11,14 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
-/** How long a request may be on its way: its headers, all of it, and how often that is looked at. */
+/** Time limits of a request: its headers, all of it, and how often that is looked at. */
 export interface Patience {
   headersMs: number;
   requestMs: number;
   lookMs: number;
 }
 
-/** What to serve, and where. */
+/** Options of a server: what to serve, and where. */
 export interface ListenOptions {
   fetch(request: Request, client: Client): Response | Promise<Response>;
   /** What a GET of these paths is answered with as JSON, also before the rest is loaded. */

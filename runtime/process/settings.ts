@@ -7,7 +7,7 @@ import { LOG_LEVELS, type LogLevel } from "../contract/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
 import { CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
-/** Where a process of the container listens and keeps its data. */
+/** Settings of a process of the container: where it listens and keeps its data. */
 export interface ProcessSettings {
   /** The data directory, absolute. */
   home: string;

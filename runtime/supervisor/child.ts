@@ -5,13 +5,13 @@ import { handOver, SECRETS_FD } from "../process/environment.ts";
 /** What the process wrote before its end may still be on its way for this long. */
 const LAST_WORDS_MS = 1_000;
 
-/** What to run. */
+/** Command to run. */
 export interface ChildOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
 }
 
-/** How a process ended. */
+/** End of a process. */
 interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;

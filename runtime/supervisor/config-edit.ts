@@ -20,7 +20,7 @@ import { markSecrets, marksIn, unmarkSecrets, type MarkedText } from "./config-m
 const NO_FILE = "none";
 const LIMIT = `A config file is at most ${CONFIG_LIMIT_BYTES / 1024} KiB long.`;
 
-/** How a text becomes the config file. */
+/** Options of turning a text into the config file. */
 export interface ReplaceOptions {
   /** sha256 of the file that it replaces, or `none`. */
   expected: string;

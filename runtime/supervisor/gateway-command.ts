@@ -34,7 +34,7 @@ export function cliCommand(): [string, ...string[]] {
   return [process.execPath, ...MODEST_V8, programFile("gateway/cli/main")];
 }
 
-/** What a gateway is told beside its own variables. */
+/** Surroundings of a gateway, beside its own variables. */
 interface GatewaySurroundings {
   environment: Environment;
   controlToken: string;

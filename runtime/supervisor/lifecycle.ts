@@ -1,7 +1,7 @@
 import type { Reason } from "../contract/errors.ts";
 
 /**
- * Where the gateway's process is. `backoff` waits for the next attempt after a crash, `crash-looping` too unless the
+ * Phase of the gateway's process. `backoff` waits for the next attempt after a crash, `crash-looping` too unless the
  * failure is permanent, `held` for its data.
  */
 export type Phase = "stopped" | "starting" | "ready" | "backoff" | "crash-looping" | "held";
@@ -22,7 +22,7 @@ export interface Lifecycle {
   reason?: Reason;
 }
 
-/** What happens to the gateway. */
+/** Event in the gateway's life. */
 export type LifecycleEvent =
   | { type: "start" }
   /** Like a start, but from every phase; the caller ends what runs. */
@@ -41,7 +41,7 @@ export type LifecycleEvent =
   | { type: "hold"; reason: Reason }
   | { type: "release" };
 
-/** When to try again. Crashes are retried for ever: their cause may pass, such as a full disk. */
+/** Policy of trying again. Crashes are retried for ever: their cause may pass, such as a full disk. */
 export interface BackoffPolicy {
   firstMs: number;
   longestMs: number;
@@ -62,7 +62,7 @@ export const DEFAULT_POLICY: BackoffPolicy = {
   stableAfterMs: 60_000,
 };
 
-/** What the world adds to a step. `random` is from 0 up to 1. */
+/** Inputs of a step from the world. `random` is from 0 up to 1. */
 export interface StepContext {
   now: number;
   random: number;

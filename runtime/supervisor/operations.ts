@@ -107,7 +107,7 @@ async function secretsIn(texts: readonly string[], environment: Environment): Pr
   });
 }
 
-/** What to run. */
+/** Command to run. */
 interface CommandOptions {
   command: readonly [string, ...string[]];
   environment: Environment;

@@ -24,7 +24,7 @@ export interface OutputOptions {
 }
 
 /**
- * What the gateway wrote: the last lines in memory, more of them in a file of bounded size. Nothing
+ * Output of the gateway: the last lines in memory, more of them in a file of bounded size. Nothing
  * is kept or handed on before it is redacted, and redaction sees whole lines.
  */
 export class Output {

@@ -37,7 +37,7 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
   held: "restoring",
 };
 
-/** What the supervisor knows beside the gateway's life. */
+/** Facts of the supervisor beside the gateway's life. */
 interface Beside {
   version: string | undefined;
   /** What its programs run from. */

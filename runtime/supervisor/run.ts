@@ -115,7 +115,7 @@ function probeUntilReady({ host, port, pid, timers, onReady }: ProbeOptions): ()
   };
 }
 
-/** When a gateway that was ready counts as hung. */
+/** Policy by which a gateway that was ready counts as hung. */
 export interface LivenessPolicy {
   /** Milliseconds between an answer, or a question without one, and the next question. */
   everyMs: number;
@@ -179,7 +179,7 @@ function parse(body: string): Readiness | undefined {
   }
 }
 
-/** How a run of the gateway ended. */
+/** End of a run of the gateway. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;

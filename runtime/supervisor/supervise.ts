@@ -13,7 +13,7 @@ import { createSupervisor } from "./supervisor.ts";
 
 const CLOSE_MS = 500;
 
-/** What the container's main process has begun with. */
+/** Start of the container's main process. */
 export interface SuperviseOptions {
   settings: ProcessSettings;
   controlToken: string;

@@ -41,7 +41,7 @@ interface AskAgainOptions {
   longestMs: number;
 }
 
-/** When something that failed is tried again. */
+/** Time at which something that failed is tried again. */
 export class AskAgain {
   readonly #options: AskAgainOptions;
   #at = 0;

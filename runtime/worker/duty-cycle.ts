@@ -37,7 +37,7 @@ interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "days"> {
   published?: { asleep: boolean; at: number };
 }
 
-/** How long the container is awake: noted while it runs, so that an evicted object goes on with it. */
+/** Record of how long the container is awake: noted while it runs, so that an evicted object goes on with it. */
 export class DutyCycle {
   readonly #options: DutyCycleOptions;
   #facts: Facts;

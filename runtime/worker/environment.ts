@@ -14,7 +14,7 @@ export interface ChatDoor {
   fetch(request: Request): Promise<Response>;
 }
 
-/** What the Worker is bound to: text and secret variables beside the Durable Object namespace and the bucket. */
+/** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {
   SANDBOX: { getByName(name: string): Ledger & Sandbox & ChatDoor & BackupsDoor };
   STATE: R2Bucket;

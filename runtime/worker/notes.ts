@@ -85,7 +85,7 @@ export class Notes {
 }
 
 /**
- * When the container was last of use. It outlives an object that is evicted, or each one that an alarm makes
+ * Time at which the container was last of use. It outlives an object that is evicted, or each one that an alarm makes
  * anew would begin the wait for the sleep once more.
  */
 export class LastUse {

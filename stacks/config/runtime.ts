@@ -4,7 +4,7 @@ import type * as z from "zod";
 import type { VariableName } from "../../runtime/contract/environment.ts";
 import { SECRET_VARIABLES, type hostSchema, type serverlessSchema } from "./schema.ts";
 
-/** What a stack hands to the runtime. A secret is a Pulumi secret, and nowhere plain. */
+/** Variables that a stack hands to the runtime. A secret is a Pulumi secret, and nowhere plain. */
 export interface RuntimeVariables {
   variables: Record<string, string>;
   secrets: Partial<Record<VariableName, pulumi.Output<string>>> & Record<string, pulumi.Output<string>>;

@@ -178,7 +178,7 @@ export const hostSchema = z.strictObject({
 /** The schema of each target. */
 export const SCHEMAS = { serverless: serverlessSchema, host: hostSchema } as const;
 
-/** Where a stack deploys to. */
+/** Target that a stack deploys to. */
 export type Target = keyof typeof SCHEMAS;
 
 /** True for a key that has to be stored as a secret. */

@@ -1,6 +1,6 @@
 import * as runtimeConfig from "@pulumi/pulumi/runtime/config.js";
 
-/** Where configuration comes from. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
+/** Source of configuration. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
 export interface ConfigSource {
   values: Readonly<Record<string, string>>;
   /** Tells whether the value is stored as a secret. */

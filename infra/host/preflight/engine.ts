@@ -5,7 +5,7 @@ import { docker } from "../../shell/docker.ts";
 import { run } from "../../shell/process.ts";
 import { formerName } from "../update/former.ts";
 
-/** What is about to be deployed. */
+/** Stack values that are about to be deployed. */
 export interface HostPlan {
   names: HostNames;
   /** Of the docker command: its DOCKER_HOST says which engine is meant. */
@@ -24,7 +24,7 @@ export interface HostPlan {
   judgeConfig?: (text: string) => Reason | undefined;
 }
 
-/** What the engine says. */
+/** Statements of the engine. */
 export interface Host {
   /** The engine runs on this machine: its files and ports can be looked at. */
   local: boolean;
@@ -43,7 +43,7 @@ export interface Host {
   schema: number | undefined;
 }
 
-/** What a container has as its data directory. */
+/** Data directory of a container. */
 interface DataMount {
   Type: string;
   Name?: string;

@@ -126,8 +126,8 @@ export const channels = z.prefault(
   {},
 );
 
-/** What every channel's config has, after defaults. */
+/** Members of every channel's config, after defaults. */
 export type ChannelRules = Omit<z.output<typeof slack>, "botToken" | "signingSecret" | "channels">;
 
-/** What may differ in one group, after defaults. */
+/** Settings that may differ in one group, after defaults. */
 export type GroupRules = z.output<typeof group>;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { chatAddress, described, duration, over, textUpTo, timezone } from "./values.ts";
 
 /**
- * When a schedule is due: once at a time (ISO 8601), in equal steps, or by a cron expression of five
+ * Time of a schedule: once at a time (ISO 8601), in equal steps, or by a cron expression of five
  * fields. Exactly one of the three.
  */
 const when = {

@@ -35,7 +35,7 @@ export interface Device {
   revoked: boolean;
 }
 
-/** Who asks for access, and which devices have it. */
+/** Requests for access, and the devices that have it. */
 export interface AccessList {
   senders: SenderRequest[];
   requests: DeviceRequest[];

@@ -20,7 +20,7 @@ export const DONE = {
 /** See {@link DONE}. */
 export type Done = keyof typeof DONE;
 
-/** What a page is told of the button before it: codes of fixed lists, and never a text. */
+/** Message of the button before a page: codes of fixed lists, and never a text. */
 export interface Flash {
   done?: Done | undefined;
   problem?: ErrorCode | undefined;

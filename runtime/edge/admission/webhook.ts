@@ -9,7 +9,7 @@ import { sendError, sendProblem } from "../problems.ts";
 const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
-/** What a platform's request comes to once it is known to be genuine. */
+/** Outcome of a platform's request once it is known to be genuine. */
 export type WebhookRequest =
   /** An event, which is on disk before it is answered. */
   | { kind: "event"; delivery: Delivery }

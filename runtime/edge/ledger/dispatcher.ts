@@ -19,7 +19,7 @@ const STORE_RETRY_MS = 5_000;
 const ABSENT_ATTEMPTS = 30;
 
 /**
- * How one attempt ended. `afterMs` is the wait that the other side asked for. `absent`: no gateway was
+ * End of one attempt. `afterMs` is the wait that the other side asked for. `absent`: no gateway was
  * there to answer, which says nothing against the event.
  */
 export type AttemptResult =

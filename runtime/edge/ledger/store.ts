@@ -4,7 +4,7 @@ import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listi
 import type { Row, Sql } from "./sql.ts";
 import { Turns, WINDOW, type Turn } from "./turns.ts";
 
-/** How an entry ends. */
+/** End of an entry. */
 export interface SettledAs {
   state: "answered" | "ignored" | "failed";
   /** How, in words that hold no secret. */

@@ -9,7 +9,7 @@ import { signOutForm } from "../sign-in.ts";
 import { reasonBox } from "./home.ts";
 import { contentSecurityPolicy, type Markup, page } from "./layout.ts";
 
-/** Who looks, and whether this service holds the session, so that it offers to end it. */
+/** Visitor of a page, and whether this service holds the session, so that it offers to end it. */
 export interface Visitor {
   identity: Identity;
   signsOut: boolean;

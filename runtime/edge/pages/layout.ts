@@ -65,7 +65,7 @@ export async function contentSecurityPolicy(script?: string): Promise<string> {
   return `default-src 'none';${scripts} style-src ${await hashSource(STYLE)}; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** What a page may have beside its content. */
+/** Parts of a page beside its content. */
 export interface PageOptions {
   /** Makes it load again by itself, without a script. */
   refreshSeconds?: number | undefined;

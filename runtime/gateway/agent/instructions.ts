@@ -15,7 +15,7 @@ const DESCRIPTION = "description:";
 /** A skill's file may be long; what it is called stands at its beginning. */
 const LONGEST_HEAD = 4_000;
 
-/** What the instructions of one question follow from. */
+/** Sources of one question's instructions. */
 interface InstructionsOptions {
   config: Config;
   workspace: Workspace;

@@ -20,7 +20,7 @@ export interface QuestionMessage {
   images: readonly Image[];
 }
 
-/** What wants an answer: a message, or several that came while the answer before was made. */
+/** Question that wants an answer: a message, or several that came while the answer before was made. */
 export interface Question extends Place {
   conversation: string;
   target: ReplyTarget;
@@ -28,7 +28,7 @@ export interface Question extends Place {
   messages: readonly [QuestionMessage, ...QuestionMessage[]];
 }
 
-/** How an answer is made. */
+/** Options of an answer. */
 export interface AnswerOptions {
   /** Ends the work; the question then fails as retryable. */
   signal: AbortSignal;

@@ -25,7 +25,7 @@ export interface OpenTools {
   run(call: ToolCall, context: ToolContext): Promise<{ output: string; failed: boolean }>;
 }
 
-/** What the agent can do: the tools that come with steward, loaded on first use, and those of MCP servers. */
+/** Tools of the agent: the tools that come with steward, loaded on first use, and those of MCP servers. */
 export class Toolbox {
   readonly #options: ToolboxOptions;
   #builtin: Promise<Tool[]> | undefined;

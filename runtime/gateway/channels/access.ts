@@ -3,7 +3,7 @@ import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
 import type { PairingStore } from "../pairing/store.ts";
 import type { AccessDecision } from "./channel.ts";
 
-/** What becomes of a group's message: it is answered, kept as context of a later answer, or left. */
+/** Decision about a group's message: it is answered, kept as context of a later answer, or left. */
 export interface GroupDecision {
   becomes: "message" | "context" | "ignored";
   reason: string;
@@ -11,7 +11,7 @@ export interface GroupDecision {
   unlisted?: string;
 }
 
-/** Who may write to the bot on one channel. Every decision fails closed and carries its reason. */
+/** Access list of one channel: who may write to the bot. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
   /** Tells whether the person with this id may write a direct message. */
   direct(user: string): AccessDecision;

@@ -16,13 +16,13 @@ export interface ReplyTarget {
   };
 }
 
-/** Whether a sender may be answered, and why: every decision can be looked up in the log. */
+/** Decision whether a sender may be answered, and why: every decision can be looked up in the log. */
 export type AccessDecision =
   | { allowed: true; reason: string }
   /** `answer`: nothing is said; the sender is told how it can be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** Who wrote a message. `name` is what people call the sender, where the platform tells. */
+/** Author of a message. `name` is what people call the sender, where the platform tells. */
 export interface Sender {
   id: string;
   name?: string;
@@ -52,7 +52,7 @@ export interface InboundMessage {
   inThread?: boolean;
 }
 
-/** What an event asks for. */
+/** Request of an event. */
 export type Inbound =
   /**
    * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event

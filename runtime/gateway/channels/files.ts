@@ -10,7 +10,7 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "file";
 }
 
-/** How a file is fetched. */
+/** Options of fetching a file. */
 export interface FetchFileOptions {
   /** Tells whether a request may go to this address. Redirects are asked about too. */
   allowed(url: URL): boolean;

@@ -4,7 +4,7 @@ import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { RefusedError } from "../failure.ts";
 
-/** What a channel's standing is kept with. */
+/** Dependencies of a channel's standing. */
 export interface StandingOptions {
   platform: Platform;
   /** Returns what an error of the platform means. Default: it is one of ours already. */
@@ -12,7 +12,7 @@ export interface StandingOptions {
   log: Log;
 }
 
-/** How a platform takes what goes out: the last failure, until something is taken again. */
+/** Standing of a platform towards what goes out: the last failure, until something is taken again. */
 export class Standing {
   readonly #options: StandingOptions;
   #failure: Reason | undefined;

@@ -8,7 +8,7 @@ import { writeFileAtomic } from "../../process/files.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
 
-/** What is done beside writing a value. */
+/** Options beside writing a value. */
 export interface SetOptions {
   /** Writes a reference to this variable instead of a value. */
   env?: string;

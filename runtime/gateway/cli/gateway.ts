@@ -9,7 +9,7 @@ const READY = "/readyz";
 const STATUS = "/status";
 
 /**
- * What the running gateway says of itself. `details` where this process holds its control token. `foreign`: something
+ * Statement of the running gateway about itself. `details` where this process holds its control token. `foreign`: something
  * else answers on its port, perhaps the gateway of another data directory.
  */
 export interface GatewayAnswer {

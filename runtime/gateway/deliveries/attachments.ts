@@ -6,7 +6,7 @@ const MOST_IMAGES = 4;
 const LOAD_MS = 20_000;
 const LONGEST_NAME = 120;
 
-/** What the model sees of a message. */
+/** Message as the model sees it. */
 export interface ReadMessage {
   text: string;
   images: readonly Image[];

@@ -5,7 +5,7 @@ import { RetryableError } from "../failure.ts";
 /** Does something when all before it in a conversation has ended, and before all behind it. */
 export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
 
-/** What a conversation's messages are answered with. */
+/** Dependencies of answering a conversation's messages. */
 export interface ConversationsOptions<Message> {
   /** Answers messages together, and gives each one's outcome in their order. */
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;

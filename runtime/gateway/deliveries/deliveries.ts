@@ -3,7 +3,7 @@ import { RetryableError } from "../failure.ts";
 import { Events, type EventsOptions } from "./events.ts";
 import { ArrivalOrder } from "./order.ts";
 
-/** What deliveries are carried out with. */
+/** Dependencies of deliveries. */
 export type DeliveriesOptions = Omit<EventsOptions, "signal">;
 
 /** Carries a delivery from its event to the reply that is out: each once at a time, and in order. */

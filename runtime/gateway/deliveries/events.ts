@@ -12,7 +12,7 @@ import { Conversations } from "./conversations.ts";
 import type { DeliveryRecords } from "./records.ts";
 import { type Asked, dismiss, Replies } from "./replies.ts";
 
-/** What events are taken up with. */
+/** Dependencies of taking up events. */
 export interface EventsOptions {
   /** Asked for each event and each run, which then stays with what it got. */
   parts(): Pick<Parts, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
@@ -33,7 +33,7 @@ interface Waiting extends Asked {
 }
 
 /**
- * What becomes of an event: a message takes its place in its conversation, a command only where it has
+ * Fate of an event: a message takes its place in its conversation, a command only where it has
  * to; what is said to strangers waits for nothing.
  */
 export class Events {

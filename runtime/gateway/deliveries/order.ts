@@ -5,7 +5,7 @@ const PATIENCE_MS = 2_000;
 /** Ended deliveries that are remembered. The edge names one only while it is under way, so few are enough. */
 const MOST_ENDED = 1_000;
 
-/** How one ended: well, or with an error. */
+/** End of one: well, or with an error. */
 type Ended = { error?: unknown };
 
 interface UnderWay {

@@ -24,7 +24,7 @@ export interface DeliveryRecord {
 }
 
 /**
- * What is known of deliveries: which are answered, and how far a reply has come. A reply belongs to one
+ * Record of deliveries: which are answered, and how far a reply has come. A reply belongs to one
  * delivery, its owner, also where it answers several.
  *
  * Each entry is written right after the platform took the message. A crash between the two repeats

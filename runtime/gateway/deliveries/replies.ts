@@ -29,7 +29,7 @@ export interface Asked extends InboundMessage {
   id: string;
 }
 
-/** Where replies go out and who makes them. */
+/** Dependencies of replies: where they go out, and who makes them. */
 interface ReplyContext {
   platform: Platform;
   channel: Channel;

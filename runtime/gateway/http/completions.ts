@@ -239,7 +239,7 @@ function refusal(
 /** See {@link completionSchema}. */
 type Completion = z.infer<typeof completionSchema>;
 
-/** What the model is asked: the caller's own words alone. `instructions` is empty where there are none. */
+/** Request to the model: the caller's own words alone. `instructions` is empty where there are none. */
 interface Asked {
   instructions: string;
   messages: ModelMessage[];

@@ -44,7 +44,7 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
   });
 }
 
-/** Where a model is: the address up to and including `/v1`, without a slash at the end, and the key or nothing. */
+/** Address of a model: the address up to and including `/v1`, without a slash at the end, and the key or nothing. */
 export interface ModelAddress {
   provider: string;
   modelId: string;

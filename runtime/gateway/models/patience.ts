@@ -8,7 +8,7 @@ export interface ModelTimeout {
 /** A busy model may think for a minute before its first word, and pause as long between two. */
 const DEFAULT_TIMEOUT: ModelTimeout = { totalMs: 240_000, firstChunkMs: 90_000, chunkMs: 60_000 };
 
-/** How long a model is waited for: until its time is up, or the question is called off. */
+/** Time limit of a model: until its time is up, or the question is called off. */
 export class Patience {
   /** Aborts when it ends. */
   readonly signal: AbortSignal;

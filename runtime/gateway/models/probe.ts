@@ -22,7 +22,7 @@ export interface ProbeOptions {
   log: Log;
 }
 
-/** What a provider says of a model without a question. */
+/** Statement of a provider about a model, without a question. */
 type Finding =
   | { state: "ready" }
   | { state: "unknown" }

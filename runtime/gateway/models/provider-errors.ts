@@ -13,7 +13,7 @@ export interface ProviderError {
   kinds: readonly string[];
 }
 
-/** What an error is read with. */
+/** Dependencies of reading an error. */
 export interface ReadingOptions {
   /** `<provider>/<model id>`: the report names it. */
   reference: string;

@@ -37,7 +37,7 @@ interface Entry extends RelayedModel {
   standing: Standing;
 }
 
-/** What the models came to that were asked in vain. */
+/** Failures of the models that were asked in vain. */
 type Failures = Map<Entry, ModelTrouble | ModelRefusal>;
 
 /**

@@ -18,7 +18,7 @@ export function concernsModel({ code }: ModelRefusal): boolean {
 }
 
 /**
- * Whether a model may be asked. `resting`: it failed a short while ago, so it comes last, but nobody
+ * Availability of a model. `resting`: it failed a short while ago, so it comes last, but nobody
  * knows whether it would fail again: where no other is left, it is asked, once. `closed`: the provider
  * said until when it will not answer.
  */

@@ -31,7 +31,7 @@ export interface ProviderOptions {
   timeout?: ModelTimeout;
 }
 
-/** What differs between two providers. */
+/** Differences between providers. */
 export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
@@ -129,7 +129,7 @@ function brokeOff(reference: string, how?: string): ModelTrouble {
   return new ModelTrouble("model_failed", detail, { quick: true });
 }
 
-/** What came in until the stream's end. */
+/** Content of a stream until its end. */
 interface Received {
   text: string;
   calls: readonly ReceivedCall[];

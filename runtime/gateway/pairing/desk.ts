@@ -12,7 +12,7 @@ interface PairingDeskOptions {
   log: Log;
 }
 
-/** Where a stranger asks to be let in. */
+/** Desk at which a stranger asks to be let in. */
 export class PairingDesk {
   readonly #options: PairingDeskOptions;
 
@@ -55,7 +55,7 @@ export interface WaitingSender {
   target: ReplyTarget;
 }
 
-/** Who waits to be told. In the database, so that an approval while the gateway is down is told later. */
+/** Store of the senders that wait to be told. In the database, so that an approval while the gateway is down is told later. */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;

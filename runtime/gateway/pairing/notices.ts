@@ -14,7 +14,7 @@ const MOST_ATTEMPTS = 10;
 const APPROVED_TEXT =
   "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.";
 
-/** What the notices are sent with. */
+/** Dependencies of the notices. */
 export interface ApprovalNoticesOptions {
   parts(): Pick<Parts, "channels">;
   stores: PairingStores;

@@ -42,7 +42,7 @@ interface PairingStoreOptions extends StoreFileOptions {
 }
 
 /**
- * Who waits for approval on a channel, and who has it. Gateway and command line use it side by side:
+ * Store of the senders that wait for approval on a channel, and of those that have it. Gateway and command line use it side by side:
  * every change reads, changes and replaces the files under one lock; a reader needs none, since a
  * file is replaced as a whole. A file that cannot be read is set aside and counts as empty, so nobody
  * is let in by mistake.

@@ -15,7 +15,7 @@ const MOST_FROM_CHATS = 100;
 /** So that one chat does not take the places of all others. */
 const MOST_FROM_CHAT = 10;
 
-/** What a chat may do with schedules: it makes, sees and removes those that speak in it. */
+/** Schedules as a chat may use them: it makes, sees and removes those that speak in it. */
 export interface SchedulesPort {
   /**
    * Adds a schedule. `nextAt`: ISO 8601.

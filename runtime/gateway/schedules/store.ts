@@ -5,7 +5,7 @@ import { schedule as scheduleSchema, type Schedule } from "../../contract/config
 /** How long an ended or missed run is known. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
-/** Who made a schedule. */
+/** Maker of a schedule. */
 export type ScheduleSource = "config" | "chat" | "cli";
 
 /** One schedule as it is kept. Times in milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export interface PendingRun {
   attempts: number;
 }
 
-/** What a schedule's falling due leads to. */
+/** Consequence of a schedule's falling due. */
 export interface Begin {
   /** The time that is run for. */
   dueAt?: number;

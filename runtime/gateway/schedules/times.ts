@@ -2,7 +2,7 @@ import type { Schedule } from "../../contract/config/schedules.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { readCron } from "../../process/cron.ts";
 
-/** When a schedule is due: the part of it that this is read from. */
+/** Time of a schedule: the part of it that this is read from. */
 export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 
 /** Slots of a cron expression that are counted one by one; a longer gap counts as this many. */
@@ -25,7 +25,7 @@ export async function dueAfter(when: When, createdAt: number, after: number): Pr
   return createdAt + (Math.floor((after - createdAt) / period) + 1) * period;
 }
 
-/** What has fallen due. */
+/** Schedule that has fallen due. */
 export interface Overdue {
   /** The last time that is no earlier than `cutoff`. */
   last?: number;

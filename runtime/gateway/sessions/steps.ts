@@ -4,7 +4,7 @@ import type { ToolCall } from "../models/model.ts";
 /** Longer than the edge tries a delivery. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
-/** How far a tool's call has come. `begun`: a crash in between leaves its result unknown. */
+/** Progress of a tool's call. `begun`: a crash in between leaves its result unknown. */
 export type CallState = "waiting" | "begun" | "done" | "failed";
 
 /** A tool's call of a step. */

@@ -21,7 +21,7 @@ interface Turn {
   text: string;
 }
 
-/** What is put into a transcript. `delivery` is the platform's id of the event that it belongs to. */
+/** Entry of a transcript. `delivery` is the platform's id of the event that it belongs to. */
 interface Entry extends Turn {
   conversation: string;
   delivery: string;
@@ -46,7 +46,7 @@ export interface PlacedTurn extends Turn {
   seq: number;
 }
 
-/** What is put before the model: what was said before, and the question. */
+/** History that is put before the model: what was said before, and the question. */
 export interface History {
   /** What stands for the messages before `turns`. */
   summary?: string;
@@ -258,7 +258,7 @@ interface ContextMessage {
   at: number;
 }
 
-/** What was said in groups and not to the bot, until its next answer there. */
+/** Store of what was said in groups and not to the bot, until its next answer there. */
 class ContextNotes {
   readonly #insert: StatementSync;
   readonly #trim: StatementSync;

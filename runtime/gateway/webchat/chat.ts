@@ -205,7 +205,7 @@ function throttle(everyMs: number, send: (text: string) => void) {
   };
 }
 
-/** What was said in the web chat, as its pages show it. Also what /new made the model forget. */
+/** Transcript of the web chat, as its pages show it. Also what /new made the model forget. */
 export class ChatHistory {
   readonly #recent: StatementSync;
 

@@ -199,7 +199,7 @@ function isProven(hello: Hello, nonce: string, origin: string): boolean {
   }
 }
 
-/** How fast a socket may send. */
+/** Limit on how fast a socket may send. */
 class Rate {
   readonly #clock: () => number;
   #left = BURST;

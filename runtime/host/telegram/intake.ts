@@ -137,7 +137,7 @@ export function holderIsGone(holder: string): boolean {
   }
 }
 
-/** How Telegram's updates come in, as the config wants it. */
+/** Intake of Telegram's updates, as the config wants it. */
 type IntakeMode =
   /** Not by this process: no channel, a config that cannot be read, or a webhook that somebody else sets. */
   | { kind: "none"; why: string }

@@ -11,7 +11,7 @@ const LEASE_MS = 60_000;
  */
 const OFFSET_KEEPS_MS = 6 * 24 * 3_600_000;
 
-/** What a bot's intake is recorded with. */
+/** Dependencies of the record of a bot's intake. */
 export interface IntakeRecordOptions {
   sql: Sql;
   bot: string;

@@ -18,7 +18,7 @@ const webhookInfo = z.object({
   last_error_message: z.optional(z.string()),
 });
 
-/** What is told to Telegram, and with what. */
+/** Registration to make with Telegram, and its dependencies. */
 export interface WebhookRegistrationOptions {
   api: Pick<TelegramApi, "call">;
   record: IntakeRecord;

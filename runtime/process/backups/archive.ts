@@ -22,7 +22,7 @@ export const MOST_BYTES = 2 * 1024 ** 3;
 /** Files and directories of an archive. */
 export const MOST_ENTRIES = 200_000;
 
-/** What was written. */
+/** Archive that was written. */
 interface WrittenArchive {
   sha256: string;
   size: number;

@@ -67,7 +67,7 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** How much a copy holds. */
+/** Counts of a copy. */
 export type Counts = GenerationManifest["counts"];
 
 /**

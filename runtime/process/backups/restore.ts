@@ -46,7 +46,7 @@ const markerSchema = z.strictObject({
 
 type Marker = z.output<typeof markerSchema>;
 
-/** What is restored, and how. */
+/** Archive to restore, and how. */
 export interface RestoreOptions extends Archive, Omit<CheckOptions, "manifest"> {
   /** The data directory. */
   home: string;
@@ -214,7 +214,7 @@ function stuck(error: unknown): StewardError {
   return new StewardError("restore_failed", `The state could not be put in place: ${why}`, { cause: error });
 }
 
-/** What an unpacked archive is checked with. */
+/** Dependencies of the check of an unpacked archive. */
 interface CheckOptions {
   manifest: GenerationManifest;
   /** What the config file is checked against. */

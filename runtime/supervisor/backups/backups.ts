@@ -27,7 +27,7 @@ interface Holder {
   stop(): Promise<void>;
 }
 
-/** What the copies of the state are made and restored with. */
+/** Dependencies of making and restoring copies of the state. */
 export interface StateBackupsOptions {
   /** The data directory. */
   home: string;
@@ -41,7 +41,7 @@ export interface StateBackupsOptions {
   log: Log;
 }
 
-/** How a copy is made. */
+/** Options of a copy. */
 export interface MakeOptions {
   /** Its name; without one it is the next. */
   id?: string | undefined;
@@ -49,7 +49,7 @@ export interface MakeOptions {
   accept?(manifest: GenerationManifest): void;
 }
 
-/** How an archive that was handed over is put in place. */
+/** Options of putting an archive in place that was handed over. */
 export interface ReceiveOptions {
   config: ConfigSource;
   /** Whether the gateway starts then; else it is left stopped. */

@@ -5,7 +5,7 @@ import type { Log } from "../../contract/log.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Supervisor } from "../supervisor.ts";
 
-/** What a supervisor begins with. */
+/** Start options of a supervisor. */
 export interface BeginOptions {
   supervisor: Supervisor;
   /** The data directory. */

@@ -20,7 +20,7 @@ export interface Cached {
   marker?: { text: string; etag: string };
 }
 
-/** Which of the two this Durable Object saw last, by their etags. */
+/** Etags of the two objects that this Durable Object saw last. */
 export interface Seen {
   config?: string | undefined;
   marker?: string | undefined;

@@ -22,7 +22,7 @@ export interface PublisherOptions {
   log: Log;
 }
 
-/** How a copy is made. */
+/** Options of a copy. */
 export interface PublishOptions {
   /** Also where it holds far less than the one before. */
   force?: boolean;

@@ -11,7 +11,7 @@ import type { Seen } from "./cached.ts";
 
 const NOTE = "backups";
 
-/** What of the copies must outlive the Durable Object's memory. */
+/** Facts of the copies that must outlive the Durable Object's memory. */
 interface Facts extends GenerationNumber {
   /** The container that runs has been given its data: only then is anything of it worth a copy. */
   restored: boolean;

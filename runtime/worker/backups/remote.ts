@@ -2,7 +2,7 @@ import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import type { Backups } from "../../edge/ports.ts";
 import { inWords } from "./in-words.ts";
 
-/** How a call ended: an error as data, since it loses its class on the way out of a Durable Object. */
+/** End of a call: an error as data, since it loses its class on the way out of a Durable Object. */
 export type BackupsOutcome = { value: unknown } | { code: ErrorCode; detail: string };
 
 /** The Durable Object's way in for the copies; their names beside the ledger's and the sandbox's own. */

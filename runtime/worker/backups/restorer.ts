@@ -159,7 +159,7 @@ function damage(broken: string[], { id }: GenerationManifest): Reason | undefine
   );
 }
 
-/** Which config file the container begins with. */
+/** Choice of the config file that the container begins with. */
 interface ConfigChoice {
   source: ConfigSource;
   /** The text that somebody put into the bucket by hand, which takes the file's place. */

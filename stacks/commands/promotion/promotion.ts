@@ -8,7 +8,7 @@ import type { Entry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
-/** What is promoted, and the stack that has proven it. */
+/** Promotion: the version, and the stack that has proven it. */
 export interface Promotion extends DeployedBuild {
   from: string;
 }
@@ -103,7 +103,7 @@ function unproven(stack: string, [first]: readonly Entry[], how: string): Stewar
   return new StewardError("promotion_unproven", `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** What a stack has deployed, and from where. Plain data: a record keeps it. */
+/** Deployment of a stack, and its source. Plain data: a record keeps it. */
 interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;

@@ -2,7 +2,7 @@ import type { FormerVersion } from "../../../infra/serverless/former-version.ts"
 import type { StackBackups } from "../backup/signed.ts";
 import type { Canary } from "./canary.ts";
 
-/** What ran before an update. Plain data: a record keeps it. */
+/** Version that ran before an update. Plain data: a record keeps it. */
 export interface Former {
   version: FormerVersion;
   /** What answered, where something did. */

@@ -6,7 +6,7 @@ import type { RolloutRecord } from "./record.ts";
 
 type Shares = FormerVersion["versions"];
 
-/** How a new version of the Worker takes over share by share. */
+/** Rollout of a new version of the Worker, share by share. */
 export interface Canary {
   /** What is left for the end: the deployment, and all that waits for it. */
   deploymentUrn: string;

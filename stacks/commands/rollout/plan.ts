@@ -16,7 +16,7 @@ const WORKER = "cloudflare:index/worker:Worker";
 /** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
 const STATE = [WORKER, "cloudflare:index/r2Bucket:R2Bucket", "docker:index/volume:Volume"];
 
-/** What an update would do, and what stops it. */
+/** Plan of an update, and what stops it. */
 export interface UpdatePlan {
   steps: PlannedStep[];
   migrations: string[];
@@ -73,14 +73,14 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** What is going to happen, as far as somebody's word may be asked for it. */
+/** Changes that somebody's word may be asked for. */
 interface Plan {
   steps: readonly PlannedStep[];
   /** Tags that the update applies to a Worker that is there. */
   migrations: readonly string[];
 }
 
-/** What somebody has said before. */
+/** Words that somebody has given before. */
 interface Word {
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
@@ -137,7 +137,7 @@ async function newestBackup({ backups, former }: Before): Promise<string | undef
   return list?.backups[0]?.createdAt;
 }
 
-/** How far the engine is, as somebody at a terminal sees it: a bar; elsewhere the engine's own lines. */
+/** Progress of the engine, as somebody at a terminal sees it: a bar; elsewhere the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;

@@ -19,7 +19,7 @@ export interface UpdateRun {
   output: CommandOutput;
 }
 
-/** How it ended, and what is known of it. */
+/** Outcome of the update, and what is known of it. */
 interface Outcome {
   exit: number;
   facts: Record<string, unknown>;

@@ -15,7 +15,7 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** How one server is reached. Either a command or an address. */
+/** Way to one server. Either a command or an address. */
 export interface ConnectOptions {
   name: string;
   server: {

@@ -11,7 +11,7 @@ const CONNECT_MS = 10_000;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** What the servers are reached with. */
+/** Dependencies of the connections to servers. */
 export interface McpServersOptions {
   servers: Readonly<Record<string, McpServer>>;
   environment: Environment;

@@ -10,7 +10,7 @@ interface Address {
   chat: string;
 }
 
-/** What decides where the agent may speak. */
+/** Facts that decide where the agent may speak. */
 export interface SendMessageOptions {
   config: Config;
   channels: Pick<Channels, "get">;

@@ -6,7 +6,7 @@ import type { May } from "../rights.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
-/** What a tool may know of the conversation that it is used in. */
+/** Conversation that a tool is used in, as far as it may know it. */
 export interface ToolContext extends Place {
   conversation: string;
   target: ReplyTarget;
@@ -25,7 +25,7 @@ export interface Tool {
   run(input: unknown, context: ToolContext): Promise<string>;
 }
 
-/** What went wrong in a tool, in words for the model. Holds no secret. */
+/** Failure of a tool, in words for the model. Holds no secret. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }

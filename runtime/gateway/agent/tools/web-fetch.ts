@@ -28,7 +28,7 @@ interface Resolved {
   family: number;
 }
 
-/** What a test puts in place of the network. */
+/** Network, which a test replaces. */
 interface FetchNetwork {
   resolve(host: string): Promise<Resolved[]>;
   isAllowed(address: string): boolean;

@@ -19,7 +19,7 @@ const TICKET_UNKNOWN = new Set([10015, 10062, 50027]);
 
 const sentSchema = z.object({ id: z.string() });
 
-/** What messages go out with. */
+/** Dependencies of outgoing messages. */
 export interface DiscordSenderOptions {
   call: ReturnType<typeof createDiscordApi>;
   /** Milliseconds since the epoch. */
@@ -27,7 +27,7 @@ export interface DiscordSenderOptions {
 }
 
 /**
- * What goes out to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
+ * Sender to Discord; every method throws a DiscordError, or a RefusedError for a private answer whose
  * time is over. The first message of a reply fills the deferred answer, the others follow it; after the
  * ticket's end they are messages of the bot in the channel.
  * https://docs.discord.com/developers/interactions/receiving-and-responding#followup-messages

@@ -59,7 +59,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   };
 }
 
-/** How Slack's files are reached. */
+/** Connection settings of Slack's files. */
 interface SlackFilesOptions {
   botToken: string;
   /** Without a slash at the end. */

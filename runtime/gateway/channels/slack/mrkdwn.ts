@@ -1,6 +1,6 @@
 import { fences, headingOf } from "../markdown.ts";
 
-/** What is rendered inside of what: Slack shows no bold inside bold. */
+/** Nesting while rendering: Slack shows no bold inside bold. */
 interface Style {
   bold?: boolean;
 }

@@ -42,7 +42,7 @@ interface SlackOutboundOptions {
   clock(): number;
 }
 
-/** What goes out to Slack. Rejects with a RetryableError or a RefusedError. */
+/** Sender to Slack. Rejects with a RetryableError or a RefusedError. */
 interface SlackSender {
   /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<void>;

@@ -1,13 +1,13 @@
 import type { TelegramEntity, TelegramMessage } from "./message.ts";
 
-/** Who the bot is. */
+/** Identity of the bot. */
 export interface BotIdentity {
   id: string;
   /** Without the `@`; `undefined` while Telegram was not asked yet. */
   username: string | undefined;
 }
 
-/** What a message's text says, and to whom. */
+/** Text of a message, and whether it is for the bot. */
 export interface ReadText {
   /** Without mentions of the bot; links behind words are written out. */
   text: string;

@@ -5,7 +5,7 @@ import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts
 import { readText, type BotIdentity } from "./addressed.ts";
 import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
 
-/** What an update is read with. */
+/** Dependencies of reading an update. */
 export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;

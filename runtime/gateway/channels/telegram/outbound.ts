@@ -5,7 +5,7 @@ import { writeTelegramHtml } from "./text.ts";
 /** A typing indicator that comes late is of no use. */
 const TYPING_TIMEOUT_MS = 5_000;
 
-/** What goes out to Telegram. Every method throws a TelegramError. */
+/** Sender to Telegram. Every method throws a TelegramError. */
 export class TelegramSender {
   readonly #api: TelegramApi;
   /** Groups that became supergroups and have another id since. */

@@ -6,7 +6,7 @@ import { INTAKE_STATE_QUERY, readIntakeRow, type IntakeState } from "../../../pr
 /** More than three long polls in a row that were not answered. */
 const STALLED_MS = 180_000;
 
-/** How a bot's updates come in; `undefined` where no process of this data directory sees to it. */
+/** Intake of a bot's updates; `undefined` where no process of this data directory sees to it. */
 export type ReadIntake = (bot: string) => IntakeState | undefined;
 
 /**
