@@ -14,7 +14,7 @@ export type Topic = "access" | "host" | "migrations" | "production" | "secrets" 
 /** Members of every rule. */
 interface RuleText {
   name: string;
-  /** What holds where the rule passes. */
+  /** Statement that holds where the rule passes. */
   description: string;
   severity: Severity;
   topics: readonly Topic[];

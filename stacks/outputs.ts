@@ -10,8 +10,8 @@ export interface StackOutputs {
   image: pulumi.Input<string>;
   /** Hash over the code of Worker and container. */
   bundleHash: string;
-  /** What the deployed service answered, a line a check. */
+  /** Answers of the deployed service, a line a check. */
   readiness: pulumi.Output<string>;
-  /** What only one of the targets has. */
+  /** Members that only one of the targets has. */
   [name: string]: pulumi.Input<string | undefined>;
 }

@@ -38,7 +38,7 @@ export interface Bundle {
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
-/** What everything follows from: the hashes that the folders are named by, and the Worker's modules. */
+/** Digests that everything follows from: the hashes that the folders are named by, and the Worker's modules. */
 const builtSchema = z.strictObject({
   worker: z.string(),
   modules: z.array(z.string()),
@@ -46,7 +46,7 @@ const builtSchema = z.strictObject({
 });
 type Built = z.infer<typeof builtSchema>;
 
-/** What a bundle is made of, beside the packages' files that were read for it. */
+/** Sources of a bundle, beside the packages' files that were read for it. */
 const SOURCES = [
   "runtime",
   "infra/bundle",

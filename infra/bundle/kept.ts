@@ -6,15 +6,15 @@ import * as z from "zod";
 
 /** A build whose result is kept, and what it is made of. */
 export interface KeptBuild<Result> {
-  /** Where the result is kept. */
+  /** Place where the result is kept. */
   file: string;
-  /** What this process puts in from the code that it has loaded, which may be older than the sources. */
+  /** Content from the code that this process has loaded, which may be older than the sources. */
   texts: readonly string[];
-  /** What the paths of sources are relative to. */
+  /** Folder that the paths of sources are relative to. */
   root: string;
   /** Files, and folders with all that is in them. Whether one is there counts too. */
   sources: readonly string[];
-  /** What a kept result has to be so that it can be used. */
+  /** Condition under which a kept result can be used. */
   result: z.ZodType<Result>;
   /** Builds, and tells which files were read for it, of the sources or not. */
   build(): Promise<{ result: Result; read: readonly string[] }>;

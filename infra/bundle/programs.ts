@@ -155,7 +155,7 @@ export async function writeContext(files: Files, folder: string): Promise<void> 
   await writeFile(join(folder, "app.tar"), await buffer(archive));
 }
 
-/** What is on the PATH can be run; everyone may read everything. */
+/** Mode of a file: what is on the PATH can be run; everyone may read everything. */
 export function modeOf(name: string): number {
   return name.startsWith("bin/") ? 0o755 : 0o644;
 }

@@ -1,4 +1,4 @@
-/** What of a command and of an option is registered; Discord's answers hold more, such as ids and versions. */
+/** Members of a command and of an option that are registered; Discord's answers hold more, such as ids and versions. */
 const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
 const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
 

@@ -10,7 +10,7 @@ import { fieldsOf } from "./platform-call.ts";
 
 /** Destination of an application's interactions. */
 export interface EndpointInputs extends DiscordBot {
-  /** What the service verifies signatures with. */
+  /** Key with which the service verifies signatures. */
   publicKey: string;
   url: string;
 }

@@ -1,7 +1,7 @@
 import type { dynamic } from "@pulumi/pulumi";
 
 /**
- * Where the platforms are reached. Not an argument of a resource: what was registered stays registered
+ * Addresses of the platforms. Not an argument of a resource: what was registered stays registered
  * wherever the platform is, and a rehearsal's stand-ins move. Serialised with the providers, which read it
  * in `configure`.
  */

@@ -3,7 +3,7 @@
  * that it captures, and what it throws is shown, so neither the address nor the token is in it.
  */
 
-/** What a platform answered; `status` is 0 where nothing came. */
+/** Answer of a platform; `status` is 0 where nothing came. */
 export interface PlatformAnswer {
   status: number;
   /** The answer's JSON, `undefined` where it is none. */

@@ -23,7 +23,7 @@ export interface RegistrationsArgs {
  * Make it depend on what proves that the service answers.
  */
 export class Registrations extends pulumi.ComponentResource {
-  /** What the platforms were told, a line each. */
+  /** Registrations with the platforms, a line each. */
   readonly report: pulumi.Output<string>;
 
   constructor(name: string, args: RegistrationsArgs, opts?: pulumi.ComponentResourceOptions) {

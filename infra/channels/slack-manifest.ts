@@ -1,7 +1,7 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 
-/** What the bot has to be told of, and may do: mentions, direct messages, their files, and answers. */
+/** Scopes and events of the bot: mentions, direct messages, their files, and answers. */
 const EVENTS = ["app_mention", "message.im"];
 const SCOPES = ["app_mentions:read", "chat:write", "files:read", "im:history"];
 

@@ -4,7 +4,7 @@ import type { Shape } from "./shape.ts";
 export interface ComposeArgs {
   shape: Shape;
   image: string;
-  /** What keeps the data: a volume, or a directory of the host. */
+  /** Store of the data: a volume, or a directory of the host. */
   data: { volumeName: string } | { directory: string };
   variables: Readonly<Record<string, string>>;
   /** Names of the variables whose values nobody may read. */

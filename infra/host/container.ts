@@ -10,7 +10,7 @@ import type { Shape } from "./shape.ts";
 export interface ContainerArgs {
   shape: Shape;
   imageId: pulumi.Input<string>;
-  /** What keeps the data: a volume, or a directory of the host. */
+  /** Store of the data: a volume, or a directory of the host. */
   data: { volumeName: pulumi.Input<string> } | { directory: string };
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;

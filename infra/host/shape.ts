@@ -11,7 +11,7 @@ interface ShapeArgs {
   cpus: string;
   /** Processes and threads that the container's user may have. */
   maxProcesses: number;
-  /** What the engine keeps of the container's output: so many files of this size. */
+  /** Part of the container's output that the engine keeps: so many files of this size. */
   logs: { maxMiB: number; files: number };
 }
 

@@ -6,7 +6,7 @@ import { askAsStack } from "./ask-as-stack.ts";
 
 /** One question to the deployed service. */
 export interface Check {
-  /** What is asked, as a failure names it. */
+  /** Question, as a failure names it. */
   name: string;
   /** `undefined` when the answer is right, else what is wrong with it. Throws when none comes. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
@@ -33,7 +33,7 @@ export interface CheckOptions {
   publicWebhooks: boolean;
   /** The hash of the bundle that has to answer, where it is known. */
   bundle: string | undefined;
-  /** What the secrets that were deployed come to, where it is known. */
+  /** Attestation of the secrets that were deployed, where it is known. */
   attestation: string | undefined;
   /** The gateway never sleeps, so it has to be there. */
   alwaysOn: boolean;

@@ -7,11 +7,11 @@ import type { Platform } from "../../runtime/contract/delivery.ts";
 export interface ReadinessArgs {
   /** The deployed service's address, without a path. */
   url: pulumi.Input<string>;
-  /** What was deployed: when one of these changes, the service is asked again. */
+  /** Deployed version: when one of these changes, the service is asked again. */
   triggers: pulumi.Input<string>[];
   /** The hash of the bundle that has to answer. Default: any. */
   bundle?: string | undefined;
-  /** What the deployed secrets come to, as `AttestationKey` expects it. Default: any. */
+  /** Attestation of the deployed secrets, as `AttestationKey` expects it. Default: any. */
   attestation?: pulumi.Input<string>;
   /** The channels that have to work. */
   channels: readonly Platform[];
@@ -19,7 +19,7 @@ export interface ReadinessArgs {
   alerts: boolean;
   /** Signs the questions that only the stack may ask: why the gateway does not start, channels, alerts. */
   key: pulumi.Input<string>;
-  /** Whether the webhook routes have to answer without an identity. */
+  /** True if the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
   /**
    * The container that never sleeps, on a host: it is started in the place of the one before, its gateway has to
@@ -36,7 +36,7 @@ const HOST_PROBE = fileURLToPath(new URL("../host/update/probe.ts", import.meta.
  * depend on everything that has to be there before.
  */
 export class Readiness extends pulumi.ComponentResource {
-  /** What the probe reported: a line for each check. */
+  /** Report of the probe: a line for each check. */
   readonly report: pulumi.Output<string>;
 
   constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {

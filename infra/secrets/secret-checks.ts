@@ -4,7 +4,7 @@ import { TRIALS, type TriedVariable } from "./trial.ts";
 
 /** Arguments of {@link SecretChecks}. */
 export interface SecretChecksArgs {
-  /** What is about to be deployed, by variable. The values have to be Pulumi secrets. */
+  /** Values that are about to be deployed, by variable. The values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
 }
 

@@ -25,7 +25,7 @@ interface Trial {
 const SLACK_REFUSALS =
   /^(invalid_auth|not_authed|account_inactive|token_revoked|token_expired|not_allowed_token_type)$/;
 
-/** Who is asked about a secret, and how: questions that change nothing. */
+/** Services that are asked about a secret, and how: questions that change nothing. */
 export const TRIALS: Record<TriedVariable, Trial> = {
   ANTHROPIC_API_KEY: { key: "steward:anthropicApiKey", platform: "Anthropic", ask: askAnthropic },
   OPENAI_API_KEY: { key: "steward:openaiApiKey", platform: "The OpenAI endpoint", ask: askOpenai },

@@ -10,12 +10,12 @@ export interface AccessGateArgs {
   host: string;
   /** E-mail addresses of the people that may sign in; at least one. */
   operators: readonly string[];
-  /** Whether the platforms' webhooks reach the Worker without an identity. */
+  /** True if the platforms' webhooks reach the Worker without an identity. */
   publicWebhooks: boolean;
 }
 
 const PRIVATE_PATHS = ["/_admin*", "/debug*", "/metrics"];
-/** What platforms and probes call: each webhook checks its platform's own signature. */
+/** Paths that platforms and probes call: each webhook checks its platform's own signature. */
 const PUBLIC_PATHS = ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"];
 
 /**

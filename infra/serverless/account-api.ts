@@ -1,4 +1,4 @@
-/** How Cloudflare is asked. */
+/** Connection settings of Cloudflare. */
 export interface CloudflareAccess {
   apiToken: string;
   /** `undefined`: Cloudflare's own address. */

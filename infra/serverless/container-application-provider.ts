@@ -34,7 +34,7 @@ export interface ApplicationOutputs extends ApplicationInputs {
 }
 
 const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
-/** What stands for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 const settings: ProviderSettings = {};
@@ -101,7 +101,7 @@ export const containerApplicationProvider: dynamic.ResourceProvider<ApplicationI
     return { id, inputs, props: inputs };
   },
 
-  /** What is live counts and not what was deployed: a rollout may have been cut off. */
+  /** Changes what is live, and not what was deployed: a rollout may have been cut off. */
   async update(id, olds, news) {
     const client = await connect(settings.apiToken, settings.baseURL);
     const live = await getApplication(client, news.accountId, id);

@@ -19,7 +19,7 @@ export interface EstimateInputs extends CostInputs {
 /** See {@link EstimateInputs}. */
 export const costEstimateProvider: dynamic.ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
-   * What is deployed is reckoned with the same use, so that the difference is what the update changes. A use that has
+   * Reckons what is deployed with the same use, so that the difference is what the update changes. A use that has
    * moved a little is told and not kept: an update without changes stays one.
    */
   async check(olds, news) {

@@ -5,7 +5,7 @@ import type { DutyReading } from "./duty.ts";
 
 /** Arguments of {@link CostEstimate}. */
 export interface CostEstimateArgs extends Omit<CostInputs, "measured"> {
-  /** What the deployed stack has measured; what was measured before counts where it tells nothing. */
+  /** Measurements of the deployed stack; what was measured before counts where it tells nothing. */
   duty: pulumi.Input<DutyReading>;
 }
 

@@ -3,7 +3,7 @@ import { type Duty, measuredOver } from "../../runtime/contract/duty.ts";
 import type { InstanceType } from "./container-api.ts";
 
 /**
- * What Cloudflare asks, in US dollars, as read on 2026-11-20 at
+ * Cloudflare's prices, in US dollars, as read on 2026-11-20 at
  * https://developers.cloudflare.com/containers/pricing/ and
  * https://developers.cloudflare.com/workers/platform/pricing/. A change of a price is a change of this file.
  */
@@ -19,7 +19,7 @@ const PRICES = {
   objectGBSecond: 12.5 / 1_000_000,
 } as const;
 
-/** What the plan includes every month. */
+/** Allowances of the plan, every month. */
 const ALLOWANCES = {
   memoryGiBSeconds: 25 * 3_600,
   diskGBSeconds: 200 * 3_600,
@@ -27,7 +27,7 @@ const ALLOWANCES = {
   objectGBSeconds: 400_000,
 } as const;
 
-/** What an instance type has: https://developers.cloudflare.com/containers/platform/limits/ */
+/** Sizes of the instance types: https://developers.cloudflare.com/containers/platform/limits/ */
 export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB: number; diskGB: number }>> =
   {
     lite: { vcpu: 1 / 16, memoryGiB: 0.25, diskGB: 2 },
@@ -38,7 +38,7 @@ export const INSTANCES: Readonly<Record<InstanceType, { vcpu: number; memoryGiB:
     "standard-4": { vcpu: 4, memoryGiB: 12, diskGB: 20 },
   };
 
-/** What every Durable Object is billed as: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
+/** Memory that every Durable Object is billed for: https://developers.cloudflare.com/durable-objects/platform/pricing/ */
 const OBJECT_GB = 0.128;
 
 /** Factors of a serverless stack's price. */
@@ -48,7 +48,7 @@ export interface CostInputs {
   sleepAfter: string;
   /** Hours a day that the container is expected to run, 0 to 24. Default: what `USE` comes to. */
   awakeHours?: number | undefined;
-  /** What was measured counts more than what is expected. */
+  /** Measurements count more than what is expected. */
   measured?: MeasuredDuty | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface MeasuredDuty extends Duty {
   sleepAfterMs: number | null;
 }
 
-/** What is assumed of the use where nobody says more: so many conversations a day, each so long. */
+/** Assumed use where nobody says more: so many conversations a day, each so long. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
 /** The part of its CPU that the gateway uses while it runs: it waits for the model most of the time. */
 const CPU_SHARE = 0.05;
@@ -90,7 +90,7 @@ function usableMeasure({ sleepAfter, measured }: CostInputs): MeasuredDuty | und
 }
 
 /**
- * What a month costs, in US dollars and whole cents, with the plan and after its allowances. Left out, since cents at most
+ * Returns what a month costs, in US dollars and whole cents, with the plan and after its allowances. Left out, since cents at most
  * come of them: requests, the bucket, what goes out over the network.
  */
 export function monthlyCost(inputs: CostInputs): number {

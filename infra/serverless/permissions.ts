@@ -93,7 +93,7 @@ function refusedText(accountId: string, [first]: readonly Refusal[]): string {
 interface Permission {
   /** As Cloudflare's dashboard names it. */
   name: string;
-  /** What of the stack it is for. */
+  /** Part of the stack that it is for. */
   purpose: string;
   /** The cheapest read that Cloudflare refuses without it, below the account's address. */
   probe: string;

@@ -20,7 +20,7 @@ const SPARE = 1.1;
 interface ImagePush extends RegistryAccount {
   /** An image that the engine has. */
   image: string;
-  /** What it is called at the registry. */
+  /** Name at the registry. */
   tag: string;
   /** Whose disk has to hold it. */
   instanceType: InstanceType;
@@ -28,7 +28,7 @@ interface ImagePush extends RegistryAccount {
 
 /** https://developers.cloudflare.com/containers/platform-details/architecture/ */
 const PLATFORM = "linux/amd64";
-/** What the registry's refusals have in common, as the engine repeats them. */
+/** Common part of the registry's refusals, as the engine repeats them. */
 const REFUSAL = /unauthorized|authentication required|access to the resource is denied|no basic auth/i;
 
 /**

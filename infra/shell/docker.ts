@@ -4,10 +4,10 @@ import { type Finished, run, type RunOptions, tail } from "./process.ts";
 /** Availability of a Docker engine, with the reason for people where there is none. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
-/** How long an engine may take to say that it is there. */
+/** Time that an engine may take to say that it is there. */
 const ANSWER_MS = 10_000;
 
-/** How long a public registry may take for an image of some 30 MB before the local way is taken instead. */
+/** Time that a public registry may take for an image of some 30 MB before the local way is taken instead. */
 const PULL_MS = 60_000;
 
 /** Asks the Docker engine of this machine who it is. Takes at most 10 s, and never throws. */

@@ -4,7 +4,7 @@ import { fields, list, text } from "../seen/values.ts";
 import { handedVariables } from "../seen/variables.ts";
 
 /**
- * Where ADMIN_TOKEN signs in, the port is on a loopback address, or something in front of it ends TLS.
+ * If ADMIN_TOKEN signs in, the port is on a loopback address, or something in front of it ends TLS.
  *
  * Severity: high. The token and the session's cookie would cross the network in plain.
  * Fix: `steward:hostAddress: 127.0.0.1` behind a reverse proxy, or this rule's `tls` in the policy configuration.

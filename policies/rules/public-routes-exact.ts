@@ -9,8 +9,7 @@ const WEBHOOKS: readonly string[] = Object.values(ROUTES).flatMap(({ access, pat
 const HEALTH: string = ROUTES.live.path;
 
 /**
- * What Access lets pass without an identity is the platforms' webhooks and the health check, no more and
- * no less; with PUBLIC_WEBHOOKS=false no webhook is among it.
+ * Rule that Access lets the platforms' webhooks and the health check pass without an identity, no more and no less; with PUBLIC_WEBHOOKS=false no webhook is among it.
  *
  * Severity: high. A path too many is open to everyone, one too few stops a platform's messages.
  * Fix: the destinations of the application with the bypass policy.

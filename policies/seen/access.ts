@@ -4,7 +4,7 @@ import { fields, list, text } from "./values.ts";
 /** An Access application with what it stands before. */
 export interface Application {
   resource: StackResource;
-  /** Whether a policy of it lets everyone pass without an identity. */
+  /** True if a policy of it lets everyone pass without an identity. */
   bypassed: boolean;
   destinations: readonly Destination[];
 }

@@ -8,11 +8,11 @@ export interface HandedVariable {
   name: string;
   /** `undefined` where the preview does not know it. */
   value: string | undefined;
-  /** Whether nobody can read it: not in the cloud's own pages, and not in the stack's state. */
+  /** True if nobody can read it: not in the cloud's own pages, and not in the stack's state. */
   hidden: boolean;
 }
 
-/** What hands variables to the runtime: a Worker's version, and a Docker container. */
+/** Resources that hand variables to the runtime: a Worker's version, and a Docker container. */
 export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
 
 /** The variables that one of the {@link HANDING} types hands over. */

@@ -21,7 +21,7 @@ export const BUCKET_KEYS = {
 /** Endings of a generation's two files. */
 export const GENERATION_FILES = { archive: ".tar.zst", manifest: ".json" } as const;
 
-/** What of the data directory belongs to a generation; `state.db` without the edge's tables. */
+/** Parts of the data directory that belong to a generation; `state.db` without the edge's tables. */
 export const GENERATION_CONTENT = [
   CONFIG_FILE,
   "credentials",
@@ -59,7 +59,7 @@ export function readGenerationId(id: string): GenerationNumber {
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** How much a generation holds; a copy that holds far less than the one before is not published. */
+/** Counts of a generation; a copy that holds far less than the one before is not published. */
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
@@ -108,7 +108,7 @@ const lastSync = z.strictObject({
 export type LastSync = z.output<typeof lastSync>;
 
 /**
- * Where a restore takes the config file from: the generation, or nowhere, so that the gateway writes a
+ * Source from which a restore takes the config file: the generation, or nowhere, so that the gateway writes a
  * fresh one from its environment, or the file that is there now.
  */
 export const CONFIG_SOURCES = ["generation", "fresh", "current"] as const;
@@ -119,7 +119,7 @@ export type ConfigSource = (typeof CONFIG_SOURCES)[number];
 /** Answer of a restore and of a drill, in which nothing of the data directory changes. */
 export interface RestoreReport {
   id: string;
-  /** What was found in the archive; equal to the manifest's, or it is refused as `backup_corrupt`. */
+  /** Content of the archive; equal to the manifest's, or it is refused as `backup_corrupt`. */
   counts: GenerationManifest["counts"];
   /** Problems of the archived config under this version's schema. */
   configProblems: { path: string; message: string }[];

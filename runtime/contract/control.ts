@@ -73,7 +73,7 @@ export interface RestoreRequest {
 }
 
 /**
- * Which text is wanted: the file's own, what `doctor --fix` makes of it, or what a start without a file
+ * Text that is wanted: the file's own, what `doctor --fix` makes of it, or what a start without a file
  * would write.
  */
 export const CONFIG_TEXTS = ["file", "mended", "fresh"] as const;
@@ -131,7 +131,7 @@ export interface SandboxStatus {
   start?: { at: string; phase: StartPhase };
   /** The last 20 starts that have ended, newest first. */
   coldStarts?: ColdStart[];
-  /** How much of the day the container is awake; only where it sleeps, on the serverless stack. */
+  /** Share of the day for which the container is awake; only where it sleeps, on the serverless stack. */
   duty?: Duty;
   /** The version that runs in the container. */
   version?: string;
@@ -173,7 +173,7 @@ export interface ContainerConfig {
 export interface ToldProblem {
   path: string;
   message: string;
-  /** What belongs there, where the schema tells. */
+  /** Help on what belongs there, where the schema tells. */
   help?: string;
 }
 
@@ -237,7 +237,7 @@ export interface UsageReport {
   days: string[];
   messages: DayMessages[];
   models: ModelUsage[];
-  /** What the models above cost, by `<provider>/<model id>`; one whose price is not known is left out. */
+  /** Prices of the models above, by `<provider>/<model id>`; one whose price is not known is left out. */
   prices: Record<string, ModelPrice>;
 }
 

@@ -43,7 +43,7 @@ export interface DeliveryOutcome {
   group?: string;
 }
 
-/** How people call the platforms. */
+/** Names of the platforms for people. */
 export const PLATFORM_TITLES: Record<Platform, string> = {
   slack: "Slack",
   telegram: "Telegram",

@@ -5,7 +5,7 @@ const ATTACHMENT = 11;
 const CHAT_INPUT = 1;
 /** Added to a server; the other kind, added to a person, brings commands into chats that the bot cannot write to. */
 const GUILD_INSTALL = 0;
-/** Where commands are offered: servers, and direct messages with the bot. */
+/** Places where commands are offered: servers, and direct messages with the bot. */
 const CONTEXTS = [0, 1];
 /** Characters of a text option; Discord's own highest limit. */
 const LONGEST_TEXT = 6_000;

@@ -1,7 +1,7 @@
 const UNITS = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const DURATION = /^(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4})s)?$/;
 
-/** What `SANDBOX_SLEEP_AFTER` may say. */
+/** Form of `SANDBOX_SLEEP_AFTER`, for people. */
 export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` or `1h30m`";
 
 /**

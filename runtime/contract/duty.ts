@@ -18,7 +18,7 @@ export const dutyRecord: z.ZodMiniType<DutyRecord> = z.strictObject({
 });
 
 /**
- * How long the serverless stack's container was awake, day by day: its Durable Object leaves it in the bucket,
+ * Time that the serverless stack's container was awake, day by day: its Durable Object leaves it in the bucket,
  * and a preview reckons the cost with it.
  */
 export const DUTY_KEY = `${AGENT}/duty.json`;
@@ -26,7 +26,7 @@ export const DUTY_KEY = `${AGENT}/duty.json`;
 /** So many days are kept, the one under way among them. */
 const KEPT_DAYS = 30;
 
-/** What was measured for less tells nothing of a day. */
+/** Shortest measurement that tells something of a day. */
 export const SHORTEST_DUTY_HOURS = 24;
 
 const DAY_MS = 86_400_000;

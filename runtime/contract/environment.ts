@@ -21,7 +21,7 @@ function readAs<T>(read: (text: string | undefined) => T | undefined, form: stri
 }
 
 /**
- * Who mends a config that stops the gateway: `auto` takes the one of the newest backup in which it was valid,
+ * Policy for a config that stops the gateway: `auto` takes the one of the newest backup in which it was valid,
  * once a start.
  */
 export const CONFIG_RECOVERIES = ["manual", "auto"] as const;

@@ -8,7 +8,7 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** How much is logged, least important first. */
+/** Levels of the log, least important first. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
 /** See {@link LOG_LEVELS}. */

@@ -30,7 +30,7 @@ export const BUNDLE_FILE = "bundle";
 /** In the place of a bundle's hash where what runs was not bundled. */
 export const FROM_SOURCE = "source";
 
-/** Where a host's backups lie inside the data directory. */
+/** Place where a host's backups lie inside the data directory. */
 export const BACKUPS_DIRECTORY = "backups";
 
 /** Lies in the data directory while a restore is being put in place; whoever starts next finishes it. */
@@ -47,7 +47,7 @@ export const BINDINGS = {
   email: "ALERT_EMAIL",
 } as const;
 
-/** What the host deployment is known by on its Docker engine. */
+/** Names of the host deployment on its Docker engine. */
 export const HOST_NAMES: HostNames = { container: AGENT, volume: `${AGENT}-data` };
 
 /** Names on a Docker engine. */

@@ -1,7 +1,7 @@
 import { StewardError } from "./errors.ts";
 
 /**
- * What `/debug/cli` may run: literal words, `<needed>` and `[optional]` arguments. No command sends a message. Some
+ * Operations that `/debug/cli` may run: literal words, `<needed>` and `[optional]` arguments. No command sends a message. Some
  * change who may use the bot, add a backup, or make the repairs that `doctor` offers, which lose nothing.
  */
 const FORMS = [

@@ -1,10 +1,10 @@
-/** What a model's tokens cost, in US dollars for a million of them. */
+/** Prices of a model's tokens, in US dollars for a million of them. */
 export interface ModelPrice {
   input: number;
   output: number;
 }
 
-/** Where the prices below are published, and in which month they were looked up there. */
+/** Place where the prices below are published, and in which month they were looked up there. */
 export const PRICES_SOURCE = {
   url: "https://platform.claude.com/docs/en/about-claude/pricing",
   month: "September 2026",

@@ -1,6 +1,6 @@
 import { secretNames, type Environment } from "./variables.ts";
 
-/** What stands in a secret's place. */
+/** Text in a secret's place. */
 export const MASK = "[redacted]";
 /** Shorter values occur in ordinary text by chance; no real token is that short. */
 const SHORTEST_SECRET = 6;

@@ -27,7 +27,7 @@ export const BROKER_VARIABLE = "STEWARD_BROKER_URL";
 /** The header that names the HTTP proxy which a request to the broker is to go through. */
 export const PROXY_HEADER = "steward-proxy";
 
-/** Where the edge serves the broker. */
+/** Place where the edge serves the broker. */
 export const BROKER_PATH = "/broker";
 
 /**

@@ -1,5 +1,5 @@
 /**
- * How a stack asks what it has deployed: by a signature under the key that only the two know (ATTESTATION_KEY). It
+ * Signature of a stack's questions to what it has deployed: by a signature under the key that only the two know (ATTESTATION_KEY). It
  * covers the method, the path and the time, in seconds; there is no body.
  */
 export const STACK_SIGNATURE_HEADER = "x-steward-signature";

@@ -1,4 +1,4 @@
-/** Who reads a variable: the edge, the container's gateway, or both. */
+/** Reader of a variable: the edge, the container's gateway, or both. */
 type Reader = "edge" | "gateway" | "both";
 
 interface Variable {
@@ -45,7 +45,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
 export const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-/** What processes and platforms read themselves; whoever sets one of these changes more than a config. */
+/** Names that processes and platforms read themselves; whoever sets one of these changes more than a config. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|STATE|VERSION)$/;
 
@@ -98,7 +98,7 @@ export function gatewayEnvironment(environment: Environment): Record<string, str
  */
 export const CONTROL_TOKEN_VARIABLE = "STEWARD_CONTROL_TOKEN";
 
-/** What a stack calls the bundle that it deploys as the Worker; a container's bundle says it itself. */
+/** Variable in which a stack names the bundle that it deploys as the Worker; a container's bundle says it itself. */
 export const BUNDLE_VARIABLE = "STEWARD_BUNDLE";
 
 /** Set to `true` for a supervisor that is given its data first: it starts the gateway after the first `/restore`. */

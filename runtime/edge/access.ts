@@ -16,7 +16,7 @@ export interface AccessVariables {
 
 /** The methods that may change something. */
 const CHANGES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
-/** What a browser says of a page of this origin, and of what a person did without any page. */
+/** Values by which a browser tells of a page of this origin, and of what a person did without any page. */
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /** True for a navigation in a browser, which can follow a redirect to a sign-in page. */

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 10_000;
 /** One thing that fails, has recovered, or a message that only tries the way. Never what somebody wrote. */
 export interface Alert {
   state: "failing" | "recovered" | "test";
-  /** What it is about: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
+  /** Subject: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
   subject: string;
   code?: ErrorCode;
   title: string;

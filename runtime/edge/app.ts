@@ -48,7 +48,7 @@ export interface EdgeOptions {
   bundle: string;
   /** The id of the Worker's version that answers. */
   workerVersion?: string | undefined;
-  /** Which secrets it runs with. */
+  /** Attestation of the secrets that it runs with. */
   attestation: Attest;
   /** The key that it shares with the stack that deployed it. */
   stackKey: string | undefined;

@@ -15,9 +15,9 @@ import type { Log } from "../contract/log.ts";
 /** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_REQUEST_BYTES = 32 * 1024 * 1024;
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
-/** What of a request goes on. Neither cookies nor what a proxy before says of the client. */
+/** Headers of a request that go on. Neither cookies nor what a proxy before says of the client. */
 const REQUEST_HEADERS = ["accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"];
-/** What of an answer is about the connection that it came on. The body is decoded by then. */
+/** Headers of an answer that are about the connection it came on. The body is decoded by then. */
 const CONNECTION_HEADERS = [
   "connection",
   "content-encoding",
@@ -47,7 +47,7 @@ export interface BrokerOptions {
 /** One request to a service, without its key. */
 interface Asked {
   service: ServiceName;
-  /** What stands in the key's place. */
+  /** Pass in the key's place. */
   pass: string;
   /** Returns the address with the key, where the address holds it. */
   url(key: string): string;

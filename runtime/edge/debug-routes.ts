@@ -16,12 +16,12 @@ import type { Sandbox } from "./ports.ts";
 import { sendError } from "./problems.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
-/** How long a config file that is still to be written is waited for, and how often it is looked for. */
+/** Time that a config file that is still to be written is waited for, and how often it is looked for. */
 const LONGEST_START_MS = 5_000;
 const AGAIN_MS = 250;
 const STARTING = "The gateway is starting and has not written its config file yet.";
 const RETRY_AFTER_SECONDS = 5;
-/** What the supervisor keeps of the gateway's output. */
+/** Lines that the supervisor keeps of the gateway's output. */
 const MOST_LINES = 500;
 // Made when they are asked for, and not at a start.
 const logsQuery = () =>
@@ -34,7 +34,7 @@ const logsQuery = () =>
 export interface LogTail {
   /** Oldest first. */
   lines: string[];
-  /** What asks for the lines after these, as `after`. */
+  /** Number that asks for the lines after these, as `after`. */
   next?: number;
 }
 

@@ -32,7 +32,7 @@ export function teamOrigin(teamDomain: string): string | undefined {
 export interface AccessOptions {
   teamDomain: string | undefined;
   audience: string | undefined;
-  /** Where the keys come from; by default the gateway's own, fetched once and again for an unknown key id. */
+  /** Place where the keys come from; by default the gateway's own, fetched once and again for an unknown key id. */
   keys?: (certificates: URL) => JWTVerifyGetKey;
 }
 

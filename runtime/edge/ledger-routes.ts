@@ -9,7 +9,7 @@ import { ENTRY_STATES, type Ledger } from "./ports.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
-/** Which entries may be asked for. Made when they are, and not at a start. */
+/** Query for entries. Made when they are, and not at a start. */
 export const listQuery = () =>
   z.strictObject({
     state: z.optional(z.enum(ENTRY_STATES)),

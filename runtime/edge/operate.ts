@@ -4,13 +4,13 @@ import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../co
 import type { Problem } from "../contract/problem.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
 
-/** What is told of a container whose main process is silent. */
+/** Status of a container whose main process is silent. */
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
 
 /** Refusals that are the supervisor's own, and not a failure of it. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
-/** What the command line answers with `--json` where it fails. */
+/** Answer of the command line with `--json` where it fails. */
 const failureSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /**

@@ -33,10 +33,10 @@ export interface LedgerEntry {
   /** Deliveries begun. */
   attempts: number;
   receivedAt: string;
-  /** When it is delivered next; only while it is not settled. */
+  /** Time at which it is delivered next; only while it is not settled. */
   nextAt?: string;
   settledAt?: string;
-  /** How the last attempt ended, or how it was settled. */
+  /** End of the last attempt, or the way it was settled. */
   note?: string;
   /** The group whose message was ignored because no list names it, in the platform's own id. */
   group?: string;
@@ -112,7 +112,7 @@ export interface Sandbox {
 
 /** State of the copies of the state. Times are ISO 8601. */
 export interface BackupsStatus {
-  /** When the newest copy was made. */
+  /** Time at which the newest copy was made. */
   lastAt?: string;
   /** Why the last attempt to make or to restore one failed; absent once one has succeeded. */
   problem?: Reason;

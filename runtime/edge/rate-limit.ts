@@ -3,7 +3,7 @@ import { networkOf } from "../contract/client.ts";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
-/** What each caller may do in a minute. `/healthz` and `/readyz` have no limit: what watches must see. */
+/** Limits of each caller in a minute. `/healthz` and `/readyz` have no limit: what watches must see. */
 export const PER_MINUTE = {
   /** `GET /` of one client. The wait page asks 30 times a minute. */
   visits: 300,
@@ -23,7 +23,7 @@ export const MOST_CALLERS = 5_000;
 
 /** Settings of a {@link RateLimit}. */
 interface RateLimitOptions {
-  /** What a caller may do in a minute: all of it at once, then as time gives it back. */
+  /** Limit of a caller in a minute: all of it at once, then as time gives it back. */
   perMinute: number;
   clock: Clock;
 }

@@ -19,7 +19,7 @@ const ADMIN: IdentityDecision = { allowed: true, identity: { name: "admin" } };
 
 /** The cookie that a session is kept in. */
 const SESSION_COOKIE = "steward_session";
-/** How long a session lasts. */
+/** Time that a session lasts. */
 const SESSION_SECONDS = 12 * 60 * 60;
 
 const HMAC = { name: "HMAC", hash: "SHA-256" };
@@ -122,9 +122,9 @@ function signInUrl(request: Request): string {
 
 /** Content of the sign-in page. */
 interface SignInView {
-  /** Where to go then: a path of this site. */
+  /** Path to go to then: a path of this site. */
   next: string;
-  /** What was wrong with the try before. */
+  /** Problem of the try before. */
   code?: ErrorCode;
   retryAfterSeconds?: number;
 }

@@ -10,7 +10,7 @@ import type { Sessions } from "./sessions/store.ts";
 
 const WEEK_DAYS = 7;
 
-/** What each command does, in the words of /help. In the order in which they are told. */
+/** Words of /help for each command. In the order in which they are told. */
 const COMMANDS = {
   help: "what I understand",
   status: "how I am",
@@ -129,7 +129,7 @@ type CommandName = keyof typeof COMMANDS;
 /** A command as somebody wrote it. */
 export interface Command {
   name: CommandName;
-  /** What comes behind it; may be empty. */
+  /** Text behind it; may be empty. */
   argument: string;
 }
 
@@ -144,7 +144,7 @@ export function readCommand(text: string): Command | undefined {
 }
 
 /**
- * Whether a command takes its place behind the messages before it, because it changes what is answered
+ * Tells whether a command takes its place behind the messages before it, because it changes what is answered
  * after it. The others tell something at once, also while an answer is made; /stop has to.
  */
 export function keepsItsPlace({ name, argument }: Command): boolean {

@@ -11,7 +11,7 @@ const device = {
   deviceId: z.string().check(z.minLength(1)),
   /** The raw Ed25519 key, base64url. */
   publicKey: z.string().check(z.minLength(1)),
-  /** What the device calls itself: a stranger's word until it is approved. */
+  /** Name that the device gives itself: a stranger's word until it is approved. */
   displayName: z.string(),
   platform: z.string(),
   role: z.string().check(z.minLength(1)),
@@ -54,9 +54,9 @@ const LIFE_MS = 5 * 60_000;
 /** Strangers cannot fill the store, and the operator's list stays readable. */
 const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
-/** When a device was last used is written at most this often. */
+/** Shortest time between two notes of a device's last use. */
 const USED_EVERY_MS = 60_000;
-/** What a device of the web chat may do. */
+/** Rights of a device of the web chat. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
 
 /** Dependencies of a device store. */

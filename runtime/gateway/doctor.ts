@@ -148,7 +148,7 @@ function checkJson(directory: string): Finding[] {
 
 /** Outcome of a check. */
 export interface Finding {
-  /** What was looked at. */
+  /** Subject that was looked at. */
   check: string;
   state: "ok" | "warning" | "problem";
   detail: string;

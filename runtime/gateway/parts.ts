@@ -36,7 +36,7 @@ export interface PartsOptions {
   home: string;
   stores: Stores;
   redact: Redactor;
-  /** How long a model may take; tests shorten it. */
+  /** Time that a model may take; tests shorten it. */
   modelTimeout?: ModelTimeout;
   /** Milliseconds since the epoch. */
   clock(): number;

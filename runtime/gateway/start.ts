@@ -38,7 +38,7 @@ export interface GatewayOptions {
   clock(): number;
   /** Receives one log line without its line feed. */
   write(line: string): void;
-  /** How long a model may take; tests shorten it. */
+  /** Time that a model may take; tests shorten it. */
   modelTimeout?: ModelTimeout;
 }
 

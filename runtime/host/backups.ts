@@ -11,7 +11,7 @@ import { recoveredConfig } from "./config-recovery.ts";
 const FIRST_MS = 10 * 60_000;
 const EVERY_MS = 3_600_000;
 
-/** What says nothing about how the backups stand. */
+/** Codes that say nothing about how the backups stand. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(["commands_busy", "backup_unknown"]);
 
 /** Dependencies of a host's backups. */
@@ -33,7 +33,7 @@ export interface RunningBackups extends Backups {
 
 /** A host's backups, in the `backups/` of its data directory. */
 export function hostBackups({ supervisor, home, timers, log }: HostBackupsOptions): RunningBackups {
-  /** What the state was at the last copy of this process. */
+  /** State at the last copy of this process. */
   let copied: string | undefined;
   let problem: Reason | undefined;
   let cancel: (() => void) | undefined;

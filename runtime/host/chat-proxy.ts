@@ -6,7 +6,7 @@ import { ROUTES } from "../contract/routes.ts";
 import { endSocket, refuseConnection } from "../process/server.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
-/** What reaches the gateway of a page's request: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */
+/** Headers of a page's request that reach the gateway: what a WebSocket needs (RFC 6455 section 4.1), and the origin. */
 const PASSED = [
   "host",
   "origin",

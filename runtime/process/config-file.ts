@@ -16,7 +16,7 @@ export async function wholeReading(reading: ConfigReading): Promise<ConfigReadin
 }
 
 /**
- * What is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
+ * Returns what is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
  * is what every `at` comes to, and must not stop the next start.
  */
 export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {

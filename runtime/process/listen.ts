@@ -21,7 +21,7 @@ export interface Patience {
 /** Options of a server: what to serve, and where. */
 export interface ListenOptions {
   fetch(request: Request, client: Client): Response | Promise<Response>;
-  /** What a GET of these paths is answered with as JSON, also before the rest is loaded. */
+  /** Answers to a GET of these paths as JSON, also before the rest is loaded. */
   atOnce?: Readonly<Record<string, () => object>>;
   hostname: string;
   /** 0 takes any free port. */

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { StewardError } from "../contract/errors.ts";
 import { problem, type Problem, PROBLEM_TYPE } from "../contract/problem.ts";
 
-/** What the other side may take to close a connection that is ended; the HTTP server watches over it no more. */
+/** Time in which the other side closes a connection that is ended; the HTTP server watches over it no more. */
 const CLOSE_MS = 5_000;
 
 /** The error if another process holds the port: of the edge, or of what only the edge speaks to. */

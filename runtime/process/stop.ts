@@ -11,7 +11,7 @@ export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 /** Why a process is to end: it was asked to, or its supervisor is gone and nobody hears its answers. */
 type StopCause = "asked" | "abandoned";
 
-/** What an abandoned process may take for its end before it is ended. */
+/** Time that an abandoned process may take for its end before it is ended. */
 const ABANDONED_MS = 5_000;
 
 /**
@@ -46,7 +46,7 @@ function endGroup(): void {
 }
 
 /**
- * What a process writes to stderr before it ends with exit code 1: what is wrong, then the fix.
+ * Returns what a process writes to stderr before it ends with exit code 1: what is wrong, then the fix.
  *
  * A config error is told in its own words, which operators search for (specification, section 7);
  * every other one starts with `Error [code]:`, by which the supervisor knows it again.

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Environment } from "../contract/environment.ts";
 import { handOver, SECRETS_FD } from "../process/environment.ts";
 
-/** What the process wrote before its end may still be on its way for this long. */
+/** Time for which the process's last output may still be on its way. */
 const LAST_WORDS_MS = 1_000;
 
 /** Command to run. */

@@ -24,9 +24,9 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 const TIME_LIMIT_MS = 20_000;
-/** What `timeout` of the coreutils ends with. */
+/** Exit code of the coreutils' `timeout`. */
 const TIMED_OUT = 124;
-/** What a shell ends with where it cannot start a program. */
+/** Exit codes of a shell that cannot start a program. */
 const NOT_STARTED = 127;
 /** Characters that are shown of each stream. */
 const SHOWN = 256 * 1024;

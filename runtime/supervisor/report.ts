@@ -40,7 +40,7 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
 /** Facts of the supervisor beside the gateway's life. */
 interface Beside {
   version: string | undefined;
-  /** What its programs run from. */
+  /** Bundle that its programs run from. */
   bundle: string | undefined;
   /** Milliseconds that passed before the first start. */
   bootMs: number;

@@ -13,7 +13,7 @@ const PERMANENT: ReadonlySet<ErrorCode> = new Set([
 ]);
 const CODED = /^Error \[(\w+)\]: (.*)$/;
 const OUT_OF_MEMORY = /heap out of memory|Allocation failed/;
-/** What Node prints around an uncaught error: the frames, and its own version at the end. */
+/** Lines that Node prints around an uncaught error: the frames, and its own version at the end. */
 const NOISE = /^\s*at |^Node\.js v|^\s*$|^[\s^]+$|^Fix: /;
 const LONGEST_DETAIL = 500;
 
@@ -183,7 +183,7 @@ function parse(body: string): Readiness | undefined {
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** What it wrote to its standard error, oldest line first. */
+  /** Lines of its standard error, oldest first. */
   stderr: readonly string[];
   /** It was killed because its port did not answer in time; milliseconds that it had. */
   silentForMs?: number;

@@ -38,21 +38,21 @@ export interface SupervisorOptions {
   child?: Child;
   /** The data directory. */
   home: string;
-  /** Where the gateway listens, on this machine. */
+  /** Place where the gateway listens, on this machine. */
   gatewayPort: number;
   controlToken: string;
-  /** What the status calls the bundle that runs. */
+  /** Name of the bundle that runs, for the status. */
   bundle?: string;
   log: Log;
   /** Receives every line of the gateway's output, redacted, without its line feed. */
   onOutput?(line: string): void;
   /** Bytes of `logs/gateway.log` before a new one is begun. Default 5 MiB. */
   logLimitBytes?: number;
-  /** How long a start may take before it counts as failed. Default 120 s. */
+  /** Time that a start may take before it counts as failed. Default 120 s. */
   startTimeoutMs?: number;
-  /** When a gateway that was ready counts as hung, and is ended and started anew. */
+  /** Policy by which a gateway that was ready counts as hung, and is ended and started anew. */
   liveness?: LivenessPolicy;
-  /** How long a stop may take before it is forced. Default 9 s. */
+  /** Time that a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
   /** Time that had passed before the supervisor was made; counts into the first cold start. Default 0. */
   bootMs?: number;

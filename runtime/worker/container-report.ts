@@ -55,7 +55,7 @@ export class ContainerReport {
 /** Dependencies of {@link Fresh}. */
 interface FreshOptions<T> {
   ask(): Promise<T>;
-  /** How long an answer counts, in milliseconds. */
+  /** Time that an answer counts, in milliseconds. */
   forMs: number;
   clock: Clock;
 }
@@ -87,7 +87,7 @@ export class Fresh<T> {
     return answer;
   }
 
-  /** What was answered counts no more. */
+  /** Forgets the answer. */
   forget(): void {
     this.#known = undefined;
   }

@@ -13,7 +13,7 @@ import type { Clock } from "../edge/ports.ts";
 import type { Notes } from "./notes.ts";
 
 const NOTE = "duty";
-/** How old the bucket's record of a container that stays awake may become. */
+/** Longest age of the bucket's record of a container that stays awake. */
 const PUBLISH_MS = 3_600_000;
 
 /** Dependencies of {@link DutyCycle}. */
@@ -33,7 +33,7 @@ interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "days"> {
   since: number;
   /** Up to here the run under way is counted; absent while the container sleeps. */
   countedTo?: number | undefined;
-  /** What the bucket's record says, and of when. */
+  /** Record of the bucket, and its time. */
   published?: { asleep: boolean; at: number };
 }
 

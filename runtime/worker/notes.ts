@@ -5,7 +5,7 @@ import type { Sql } from "../edge/ledger/sql.ts";
 import type { Clock } from "../edge/ports.ts";
 
 const NOTE = "lastUse";
-/** How far the note may be behind: a use is told for every event, and a note is a write. */
+/** Time by which the note may be behind: a use is told for every event, and a note is a write. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;

@@ -71,7 +71,7 @@ export class Sandbox
   readonly #alerts: Alerts | undefined;
   readonly #sleepAfterMs: number;
   readonly #lastUse: LastUse;
-  /** When a container that is to run always is started again. */
+  /** Time at which a container that is to run always is started again. */
   readonly #restart = new AskAgain(KEEP_RUNNING);
 
   constructor(ctx: DurableObjectState, env: WorkerEnvironment) {

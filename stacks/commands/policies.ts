@@ -12,7 +12,7 @@ import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
 
-/** What a folder that this has made before holds; another one is somebody's own. */
+/** File of a folder that this has made before; another one is somebody's own. */
 const MADE = new Set(["PulumiPolicy.yaml", "index.cjs", "package.json", "package-lock.json", "node_modules"]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 

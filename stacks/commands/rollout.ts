@@ -107,7 +107,7 @@ function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
 }
 
-/** What ran before an interrupted rollout is what to go back to, not what that one left behind. */
+/** Returns what ran before an interrupted rollout: that is what to go back to, not what that one left behind. */
 function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   return noted?.["former"] as Former | undefined;

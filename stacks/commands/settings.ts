@@ -68,7 +68,7 @@ function isHidden(value: unknown): boolean {
   return typeof value === "object" && value !== null && "secure" in value;
 }
 
-/** Which variables a map holds that is encrypted as a whole is not known either. */
+/** Returns a stand-in for a value that is encrypted. Of a map that is encrypted as a whole not even the names are known. */
 function hidden(key: string): string {
   return key === "steward:secrets" ? "{}" : HIDDEN;
 }

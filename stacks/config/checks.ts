@@ -2,13 +2,13 @@ import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../../infra/se
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
 import type { ConfigProblem } from "./problems.ts";
 
-/** What the remedy offers in place of `never`. */
+/** Duration that the remedy offers in place of `never`. */
 const SHORT_SLEEP = "10m";
 
 type Check = (values: Values) => ConfigProblem[];
 
 /**
- * What must hold between the keys of a serverless stack. Two combinations need no check: webhooks that
+ * Rules between the keys of a serverless stack. Two combinations need no check: webhooks that
  * nothing verifies, since a channel is configured with its secret or not at all and a route without one refuses
  * everything; and cron triggers beyond the plan, since schedules wake the container by the Durable Object's alarm.
  */
@@ -28,7 +28,7 @@ export const serverlessChecks: readonly Check[] = [
   placeholders,
 ];
 
-/** What must hold between the keys of a host stack. */
+/** Rules between the keys of a host stack. */
 export const hostChecks: readonly Check[] = [
   (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
   discord,

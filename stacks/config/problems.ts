@@ -2,9 +2,9 @@
 export interface ConfigProblem {
   /** The whole key, for example `steward:sleepAfter`. */
   key: string;
-  /** What is wrong, without any secret. */
+  /** Problem, without any secret. */
   problem: string;
-  /** What to type. */
+  /** Command to type. */
   fix: string;
 }
 

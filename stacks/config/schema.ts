@@ -24,7 +24,7 @@ import {
 
 const secret = () => z.string().regex(/^\S(?:.*\S)?$/s, "must not be empty, nor begin or end with a space");
 
-/** What the runtime reads as a secret, by the key that holds it. */
+/** Variables that the runtime reads as secrets, by the key that holds them. */
 export const SECRET_VARIABLES = {
   anthropicApiKey: "ANTHROPIC_API_KEY",
   openaiApiKey: "OPENAI_API_KEY",
@@ -61,10 +61,10 @@ const common = {
   discordBotToken: secret().optional(),
   discordApplicationId: matching(/^\d{15,22}$/, "Discord's numeric application id").optional(),
   discordPublicKey: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits").optional(),
-  /** Whether webhooks come in without an identity; each is verified by its platform's signature. */
+  /** True if webhooks come in without an identity; each is verified by its platform's signature. */
   publicWebhooks: flag().default(true),
   logLevel: oneOf(["debug", "info", "warning", "error"]).default("info"),
-  /** Who mends a config that stops the gateway. Default: `manual`. */
+  /** Policy for a config that stops the gateway. Default: `manual`. */
   configRecovery: oneOf(CONFIG_RECOVERIES).optional(),
   /** A built image. Default: the one that is built from this checkout. */
   image: matching(/^\S+$/, "an image's name without spaces").optional(),
@@ -76,7 +76,7 @@ const common = {
       discord: serverUrl().optional(),
       anthropic: serverUrl().optional(),
       openai: serverUrl().optional(),
-      /** Where the container reaches the Worker. */
+      /** Place where the container reaches the Worker. */
       worker: serverUrl().optional(),
     }),
     "an object with slack, telegram, discord, anthropic, openai or worker",
@@ -85,7 +85,7 @@ const common = {
   secrets: ownVariables().optional(),
   /** The same for what is no secret. */
   variables: ownVariables().optional(),
-  /** Where the operator is told of an outage, beside the bot: see `alertsSchema`. */
+  /** Place where the operator is told of an outage, beside the bot: see `alertsSchema`. */
   alerts: alerts().optional(),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),
@@ -118,13 +118,13 @@ export const serverlessSchema = z.strictObject({
   expectedAwakeHours: amount(0, 24, "hours a day").optional(),
   /** In US dollars. An expected cost above it is refused, a measured one warned of. Default: none. */
   monthlyBudget: amount(0, 100_000, "US dollars").optional(),
-  /** How Telegram's updates come. A container that sleeps cannot poll, so there is one way. */
+  /** Way of Telegram's updates. A container that sleeps cannot poll, so there is one way. */
   telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),
   /** The Slack app whose manifest the stack sets. Give this and `slackConfigToken`, or neither. */
   slackAppId: matching(/^A[A-Z0-9]{6,20}$/, "a Slack app's id, such as A0123456789").optional(),
   /** An app configuration token of Slack's, good for twelve hours. */
   slackConfigToken: secret().optional(),
-  /** Where the image is pushed. Default: Cloudflare's registry; with `origin` nowhere. */
+  /** Place where the image is pushed. Default: Cloudflare's registry; with `origin` nowhere. */
   registry: matching(
     /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d{1,5})?$/,
     "a registry's host without scheme and path, such as registry.cloudflare.com",
@@ -139,7 +139,7 @@ export const hostSchema = z.strictObject({
   ...common,
   /** The identity gateway in front of a tunnel. Give this and `audience`, or neither. */
   teamDomain: teamDomain().optional(),
-  /** What the identity gateway issues its tokens for: the Access application's. */
+  /** Audience of the identity gateway's tokens: the Access application's. */
   audience: matching(/^[0-9a-f]{64}$/, "the Access application's 64 hexadecimal digits").optional(),
   /** Signs in to the admin pages where no identity gateway does. Default: none, they stay closed. */
   adminToken: secret()
@@ -170,7 +170,7 @@ export const hostSchema = z.strictObject({
   ).default("1"),
   /** Processes and threads; the kernel counts them for the container's user on the whole host. */
   maxProcesses: integer(64, 32_768).default(512),
-  /** What the engine keeps of the container's output: `logFiles` files of `logMaxMiB` each. */
+  /** Part of the container's output that the engine keeps: `logFiles` files of `logMaxMiB` each. */
   logMaxMiB: integer(1, 10_240).default(10),
   logFiles: integer(1, 100).default(3),
 });

@@ -37,7 +37,7 @@ export interface Host {
   container:
     | { id: string; running: boolean; labels: Record<string, string>; data: DataMount | undefined }
     | undefined;
-  /** Where the named volume lies, if there is one. */
+  /** Place where the named volume lies, if there is one. */
   volumeDirectory: string | undefined;
   /** Schema up to which the image to deploy reads data; `undefined` where nobody knows. */
   schema: number | undefined;

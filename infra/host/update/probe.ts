@@ -49,7 +49,7 @@ interface Tunnel {
 }
 
 /**
- * Where the engine is reached by `ssh://`, its machine's ports are asked through the same SSH: they may be open to
+ * Returns how to ask the container's ports. Where the engine is reached by `ssh://`, its machine's ports are asked through the same SSH: they may be open to
  * that machine alone. Else the address is this machine's own.
  */
 async function openTunnel(url: string, engine = ""): Promise<Tunnel> {

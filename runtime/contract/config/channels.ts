@@ -6,7 +6,7 @@ const ids = z._default(z.array(textUpTo(128)).check(z.maxLength(10_000)), []);
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 
-/** What every channel decides on in the same way. */
+/** Access settings that every channel has. */
 const access = {
   enabled: z._default(z.boolean(), true),
   dmPolicy: described(
@@ -33,7 +33,7 @@ const access = {
   ),
 };
 
-/** What may differ in one group. */
+/** Settings that may differ in one group. */
 const group = z.strictObject({
   enabled: z._default(z.boolean(), true),
   requireMention: described(

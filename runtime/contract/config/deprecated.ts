@@ -6,7 +6,7 @@ export interface DeprecatedKey {
   /** The section that it stood in; empty for the root. */
   at: string;
   key: string;
-  /** What to write instead, in words. */
+  /** Advice on what to write instead. */
   use: string;
   /** Carries what the key said over into what is there now; where it is left out, the key is dropped. */
   mend?(value: unknown, section: Section, root: Section): void;

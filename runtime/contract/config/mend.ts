@@ -3,7 +3,7 @@ import { deprecatedKey, isSection, type Section } from "./deprecated.ts";
 
 /** Deprecated keys may carry others with them, as a whole channel that stood at the top does. */
 const MOST_ROUNDS = 8;
-/** What keys are called that name who may do something, and what. */
+/** Names of the keys by which the config says who may do what. */
 const RIGHTS = /allow|deny|block|users|roles|policy/i;
 
 /** A config without the keys that the schema refuses. */
@@ -11,7 +11,7 @@ export interface Mended {
   value: unknown;
   /** One line a change, without any value. */
   changes: string[];
-  /** What is left that only a person can mend. */
+  /** Problems that only a person can mend. */
   problems: ConfigProblem[];
 }
 

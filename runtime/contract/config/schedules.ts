@@ -12,7 +12,7 @@ const when = {
   timezone: described(z.optional(timezone), "For `cron`; default UTC."),
 };
 
-/** What it does: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */
+/** Content of a schedule: says a text as it stands, or asks the agent and says its answer. Exactly one of the two. */
 const what = {
   text: z.optional(textUpTo(20_000)),
   prompt: z.optional(textUpTo(20_000)),

@@ -57,7 +57,7 @@ export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .check(z.refine((text) => !/^https?:\/\/[^/]*@/.test(text), "must not hold a user name or password"));
 
-/** Where something is sent without being asked: a chat, in its platform's own ids. */
+/** Place where something is sent without being asked: a chat, in its platform's own ids. */
 export const chatAddress = z.strictObject({
   platform: z.enum(["slack", "telegram", "discord"]),
   chat: textUpTo(128),

@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** Who may not do what. */
+/** Refusals of access. */
 export const ACCESS_ERRORS = {
   identity_required: {
     status: 403,

@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** What a chat platform can answer. */
+/** Failures of chat platforms. */
 export const CHANNELS_ERRORS = {
   slack_token_expired: {
     status: 502,

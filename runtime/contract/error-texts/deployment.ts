@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** What a deployment can be wrong about: its stack, its environment, its image, its port. */
+/** Failures of a deployment: its stack, its environment, its image, its port. */
 export const DEPLOYMENT_ERRORS = {
   application_orphaned: {
     status: 409,

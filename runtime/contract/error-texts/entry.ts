@@ -1,4 +1,4 @@
-/** What is known of an error before it happens. `cause` and `fix` are shown to people. */
+/** Facts of an error before it happens. `cause` and `fix` are shown to people. */
 export interface ErrorEntry {
   /** HTTP status where the edge answers with it. */
   status: number;

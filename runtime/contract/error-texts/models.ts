@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** What a model provider can answer. */
+/** Failures of model providers. */
 export const MODELS_ERRORS = {
   model_key_invalid: {
     status: 502,

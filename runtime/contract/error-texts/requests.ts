@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** What can be wrong with a request or a command line. */
+/** Failures of a request or a command line. */
 export const REQUESTS_ERRORS = {
   delivery_invalid: {
     status: 400,

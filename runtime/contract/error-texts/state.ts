@@ -1,6 +1,6 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** What lies in the data directory and the bucket: config, stores, backups, schedules. */
+/** Failures of what lies in the data directory and the bucket: config, stores, backups, schedules. */
 export const STATE_ERRORS = {
   config_invalid: {
     status: 502,

@@ -13,7 +13,7 @@ import { backWith, laidOut } from "./config-repairs.ts";
 import { htmlPage } from "../pages/admin-frame.ts";
 
 const LIMIT_MS = 10_000;
-/** Where each platform's section lists its groups. */
+/** Place where each platform's section lists its groups. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
   slack: "channels",
   telegram: "groups",

@@ -11,7 +11,7 @@ import type { PortRequest, Sandbox } from "../ports.ts";
 
 /** A page does not wait longer for the container. */
 const LIMIT_MS = 10_000;
-/** What a supervisor tells of the request, and not of itself. */
+/** Codes by which a supervisor tells of the request, and not of itself. */
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;
 

@@ -14,7 +14,7 @@ const MOST_CHANGES = 1_000;
 interface ConfigReviewView {
   visitor: Visitor;
   title: string;
-  /** What this change is, in a sentence. */
+  /** Sentence about this change. */
   about: string;
   /** The file as it is. */
   before: string;
@@ -41,7 +41,7 @@ export function configReviewPage(view: ConfigReviewView): Markup {
 
 /** Content of the page before a fresh file. */
 interface ConfigFreshView extends Pick<ConfigReviewView, "visitor" | "before"> {
-  /** What the gateway's next start would write. */
+  /** Text that the gateway's next start would write. */
   after: string;
   expected: string;
 }

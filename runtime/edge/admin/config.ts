@@ -13,7 +13,7 @@ import { attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
 import { type Flash, readFlash } from "./flash.ts";
 
-/** What mends a config that is not valid, the mildest first. Each shows what it changes before it is done. */
+/** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
 const REPAIRS = [
   {
     path: ROUTES.configMend.path,

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import * as z from "zod/mini";
 import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
-/** What a button did, in the words of the page that follows. */
+/** Deed of a button, in the words of the page that follows. */
 export const DONE = {
   approved: "Approved.",
   rejected: "Rejected.",

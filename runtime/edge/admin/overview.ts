@@ -72,7 +72,7 @@ interface Overview {
   processes: ProcessInfo[] | undefined;
   /** Told by the gateway itself; `undefined` while it is not ready. */
   details: GatewayStatus | undefined;
-  /** Who waits for approval and which browsers have it, where it is known. */
+  /** Senders that wait for approval, and browsers that have it, where it is known. */
   access: AccessList | undefined;
   backups: Attempt<BackupsStatus>;
   now: number;
@@ -177,7 +177,7 @@ export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Mark
   return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);
 }
 
-/** That the config is not the one that somebody wrote last. */
+/** Renders a note that the config is not the one that somebody wrote last. */
 export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): Markup | "" {
   if (value?.recovered === undefined) return "";
   const { id, at } = value.recovered;

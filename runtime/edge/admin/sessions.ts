@@ -55,7 +55,7 @@ interface SessionsView {
   status: SandboxStatus;
   /** Newest first; `undefined` while the container is stopped or does not tell. */
   list: readonly SessionRow[] | undefined;
-  /** What `sessions.retention` is going to remove. */
+  /** Messages that `sessions.retention` is going to remove. */
   retention: RetentionNotice | undefined;
   problem: Reason | undefined;
   now: number;

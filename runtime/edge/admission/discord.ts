@@ -19,7 +19,7 @@ const AUTOCOMPLETE = 4;
 
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
-/** What every interaction has, PING included. */
+/** Members of every interaction, PING included. */
 const interaction = z.looseObject({ id: snowflake, type: z.int() });
 
 /** A command. Without `guild_id` it comes from a direct message. */
@@ -95,7 +95,7 @@ export function discordInteractions({
   };
 }
 
-/** What is not a command that is offered: buttons, forms, menus, and commands of an earlier registration. */
+/** Answers what is not a command that is offered: buttons, forms, menus, and commands of an earlier registration. */
 function unsupported(type: number): Response {
   if (type === AUTOCOMPLETE) return Response.json({ type: AUTOCOMPLETE_RESULT, data: { choices: [] } });
   const content = "I do not support this. Use /ask, or /help for what I understand.";

@@ -9,7 +9,7 @@ import {
 import type { Row, Sql } from "./sql.ts";
 
 /**
- * How many entries are settled, by state, kept by the database itself with every change: they are
+ * Number of settled entries by state, kept by the database itself with every change: they are
  * asked for by every scrape, and counting a million rows is what neither a host's process nor a bill
  * should bear. Open entries are few, and are counted.
  */

@@ -7,7 +7,7 @@ import { Turns, WINDOW, type Turn } from "./turns.ts";
 /** End of an entry. */
 export interface SettledAs {
   state: "answered" | "ignored" | "failed";
-  /** How, in words that hold no secret. */
+  /** Reason, in words that hold no secret. */
   note: string;
   /** See `LedgerEntry`. */
   group?: string | undefined;
@@ -218,7 +218,7 @@ export class LedgerStore {
   }
 
   /**
-   * When the next entry whose turn it is falls due, of those that do so later than `after`;
+   * Returns when the next entry whose turn it is falls due, of those that do so later than `after`;
    * `undefined` where none waits.
    */
   nextDue(after = -1): number | undefined {

@@ -10,14 +10,14 @@ import type { Markup } from "./layout.ts";
 export interface BackupRestoreView {
   visitor: Visitor;
   backup: GenerationManifest;
-  /** What was copied last of what is there now. */
+  /** Last copy of what is there now. */
   newest: GenerationManifest;
   /** Told by the gateway itself; `undefined` while it is not ready. */
   present: GatewayStatus["counts"] | undefined;
   now: number;
 }
 
-/** What is counted, as people read it. */
+/** Names of the counts, as people read them. */
 const ROWS = [
   ["Sessions", "sessions"],
   ["Messages", "messages"],

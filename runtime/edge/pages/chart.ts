@@ -11,7 +11,7 @@ interface Series {
 /** A chart with its figures in words. */
 export interface Chart {
   title: string;
-  /** What the labels are, for the table's head. */
+  /** Name of the labels, for the table's head. */
   labelled: string;
   labels: readonly string[];
   /** The first stands at the bottom of each bar. Two at most: the style knows as many colours. */

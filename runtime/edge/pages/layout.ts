@@ -71,7 +71,7 @@ export interface PageOptions {
   refreshSeconds?: number | undefined;
   /** Before the content: the way to the other pages. */
   header?: Markup;
-  /** What the page does beside what it can without: its policy has to name it, too. */
+  /** Script of the page, beside what it can without: its policy has to name it, too. */
   script?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { LOG_LEVELS } from "../../contract/log.ts";
 
 /**
- * What the logs page does where scripts run: it asks for the lines after those that it has, filters them, and
+ * Script of the logs page: it asks for the lines after those that it has, filters them, and
  * stands still on demand. Every text is put in as text, never as markup.
  */
 export const LOGS_SCRIPT = `

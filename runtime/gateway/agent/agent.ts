@@ -152,13 +152,13 @@ function refusalText({ code, message, tooLong }: ModelRefusal): string {
   return `I cannot answer: ${title} (${message}). ${fix}`;
 }
 
-/** Where the answer took longer than `agent.timeout`. */
+/** Returns the failure of an answer that took longer than `agent.timeout`. */
 function timeoutText(timeout: string): string {
   return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
 }
 
 /**
- * Whether a session begins anew with a message that comes now. It does where the daily time lies between
+ * Tells whether a session begins anew with a message that comes now. It does where the daily time lies between
  * the last message and this one, or where that was too long ago. Times in milliseconds since the epoch.
  */
 export function isResetDue(

@@ -28,7 +28,7 @@ interface InstructionsOptions {
 }
 
 /**
- * What stands before every conversation. Read anew for each question: the files are small, and change.
+ * Returns what stands before every conversation. Read anew for each question: the files are small, and change.
  * The place and the time are apart, so that a provider can keep what is before them.
  */
 export function instructions(

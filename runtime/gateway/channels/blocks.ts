@@ -7,7 +7,7 @@ import type { Inbound, ReplyTarget } from "./channel.ts";
  */
 
 const DEEPEST = 64;
-/** Where a block keeps what is shown, in the order in which it is shown. */
+/** Place where a block keeps what is shown, in the order in which it is shown. */
 const INLINE_KEYS = ["text", "content", "alt_text"] as const;
 const BLOCK_KEYS = [
   "title",

@@ -35,7 +35,7 @@ export interface Attachment {
   /** For example `image/png`. */
   mediaType?: string;
   sizeBytes?: number;
-  /** How the platform knows the file: an id or an address. Never a secret. */
+  /** Name of the file at the platform: an id or an address. Never a secret. */
   reference: string;
 }
 
@@ -44,7 +44,7 @@ export interface InboundMessage {
   /** In a direct message, not in a group. */
   direct: boolean;
   sender: Sender;
-  /** What the person said, without the mention of the bot; may be empty where files came along. */
+  /** Text of the person, without the mention of the bot; may be empty where files came along. */
   text: string;
   attachments: readonly Attachment[];
   target: ReplyTarget;
@@ -68,7 +68,7 @@ export type Inbound =
   | {
       kind: "unpaired";
       sender: string;
-      /** What the platform tells of the person, for the operator's list: `username`, `firstName`. */
+      /** Facts of the person from the platform, for the operator's list: `username`, `firstName`. */
       meta?: Record<string, string>;
       target: ReplyTarget;
       note: string;

@@ -25,7 +25,7 @@ export interface ChannelsOptions {
   config: Config;
   environment: Environment;
   pairing: PairingStores;
-  /** How Telegram's updates come in. */
+  /** Way in which Telegram's updates come in. */
   telegramIntake: ReadIntake;
   /** Milliseconds since the epoch. */
   clock(): number;

@@ -1,6 +1,6 @@
 import { type Fence, fences } from "./markdown.ts";
 
-/** Where text may be cut, best first: between paragraphs, lines, sentences, words. */
+/** Places where text may be cut, best first: between paragraphs, lines, sentences, words. */
 const CUTS = [/\n[ \t]*\n/g, /\n/g, /[.!?…](?=\s)|[。！？]/g, /[ \t]/g] as const;
 /** A cut that leaves less than this share of the limit is taken only when there is no other. */
 const SMALLEST_SHARE = 0.3;

@@ -29,7 +29,7 @@ interface Output {
   text(text: string): void;
   /** Something the operator should know beside the answer. */
   warn(text: string): void;
-  /** What went wrong, and its fix; with `--json` as an object on standard output too. */
+  /** Writes what went wrong, and its fix; with `--json` as an object on standard output too. */
   fail(json: boolean, error: unknown): void;
 }
 

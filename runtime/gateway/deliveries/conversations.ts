@@ -28,7 +28,7 @@ interface Conversation<Message> {
 
 /** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
 const HEED_MS = 5_000;
-/** How long one that is lacking may take to come, and how often it is looked for. */
+/** Time that one that is lacking may take to come, and how often it is looked for. */
 const LACKING_MS = 2_000;
 const LOOK_MS = 20;
 const DONE: DeliveryOutcome = { outcome: "answered" };
@@ -159,7 +159,7 @@ function abandoned(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** What fails only because of what was before it is to come again, whatever that failed of. */
+/** Returns an error that lets a message come again: it fails only because of what was before it. */
 function asRetryable(error: unknown): RetryableError {
   if (error instanceof RetryableError) return error;
   return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });

@@ -112,7 +112,7 @@ export class Events {
   }
 
   /**
-   * What was asked in a thread is answered there, and not with what was asked elsewhere. Those of an earlier
+   * Tells whether two may be answered together. A question of a thread is answered there, and not with others. Those of an earlier
    * attempt are answered with the ones that they were with then: under the same owner, and where an answer
    * was made, by the same one.
    */
@@ -126,7 +126,7 @@ export class Events {
   }
 
   /**
-   * What tools came to at an earlier attempt is kept under the last of its burst. Alone, another one of them
+   * Tells whether a burst of an earlier attempt has lost its last. The outcomes of tools are kept under the last of its burst. Alone, another one of them
    * would be answered without that, and would run them again.
    */
   #isTorn(first: Waiting, behind: readonly Waiting[]): boolean {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long one that was named as the one before may take to arrive, and then to take its place. */
+/** Time that one that was named as the one before may take to arrive, and then to take its place. */
 const PATIENCE_MS = 2_000;
 /** Ended deliveries that are remembered. The edge names one only while it is under way, so few are enough. */
 const MOST_ENDED = 1_000;

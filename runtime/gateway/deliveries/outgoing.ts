@@ -19,7 +19,7 @@ export interface Outgoing {
 /** The message in which a reply has grown. */
 interface Grown {
   id: string;
-  /** What it shows, where that is known. */
+  /** Text that it shows, where that is known. */
   shown: string;
   /** It stems from an earlier attempt. */
   earlier: boolean;

@@ -15,11 +15,11 @@ export interface DeliveryRecord {
   answered: boolean;
   /** The delivery whose reply answers this one, too: itself, or the last of a burst. */
   owner?: string;
-  /** Where its reply goes, if that was fixed. */
+  /** Place where its reply goes, if that was fixed. */
   target?: ReplyTarget;
   /** The platform's id of the message in which its reply grows. */
   draft?: string;
-  /** What was said where the model was not asked, or could not be yet. */
+  /** Text that was said where the model was not asked, or could not be yet. */
   said?: string;
 }
 

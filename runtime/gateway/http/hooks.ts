@@ -15,9 +15,9 @@ const LONGEST_BODY = 256 * 1024;
 
 const hookSchema = z.strictObject({
   message: textUpTo(100_000),
-  /** Where the answer goes. Without it the caller gets it. */
+  /** Place where the answer goes. Without it the caller gets it. */
   to: z.optional(chatAddress),
-  /** Who calls: names the conversation where `to` does not. */
+  /** Caller: names the conversation where `to` does not. */
   name: z._default(z.string().check(z.regex(/^[\w .-]{1,64}$/)), "hook"),
 });
 

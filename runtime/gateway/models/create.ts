@@ -12,7 +12,7 @@ import { ModelRelay, type RelayedModel } from "./relay.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 import type { UsageStore } from "./usage.ts";
 
-/** What to do about a missing key, also for those who meant to use another provider. */
+/** Advice about a missing key, also for those who meant to use another provider. */
 export const NO_KEY =
   "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 

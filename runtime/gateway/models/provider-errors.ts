@@ -48,7 +48,7 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /**
- * What an error means for the question it answers. Statuses and bodies:
+ * Returns what an error means for the question it answers. Statuses and bodies:
  * https://docs.claude.com/en/api/errors, https://platform.openai.com/docs/guides/error-codes
  */
 export function readProviderError(error: unknown, options: ReadingOptions): Error {

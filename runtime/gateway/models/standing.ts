@@ -2,7 +2,7 @@ import type { ModelHealth } from "../../contract/control.ts";
 import { reason, type ErrorCode, type Reason } from "../../contract/errors.ts";
 import { ModelTrouble, type ModelRefusal } from "./model.ts";
 
-/** What only a person can mend is not mended within a minute. */
+/** Pause after a failure that only a person can mend. */
 const REFUSAL_REST_MS = 600_000;
 /** Longer waits are not slept through: the next model is asked, or the edge keeps the message. */
 export const LONGEST_WAIT_MS = 2_000;
@@ -65,7 +65,7 @@ export class Standing {
   }
 
   /**
-   * What the provider said of the model without a question, asked at `askedAt`; what a question came to
+   * Returns what the provider said of the model without a question, asked at `askedAt`; what a question came to
    * since counts more. A good word ends a refusal, which a person has mended then; it says nothing of a
    * rate limit or an overload. A bad one is only shown: the provider's list may be wrong.
    */

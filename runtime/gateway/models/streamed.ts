@@ -22,7 +22,7 @@ export interface ProviderOptions {
   modelId: string;
   /** Empty where none is set. */
   apiKey: string;
-  /** Where the provider is; empty for its usual address, where it has one. */
+  /** Place where the provider is; empty for its usual address, where it has one. */
   baseUrl: string;
   /** Takes secrets out of what a provider says. */
   redact: Redactor;

@@ -21,7 +21,7 @@ export class PairingDesk {
   }
 
   /**
-   * What the stranger is told; `meta` is what the platform tells of it. `undefined`: nothing at all, while as many as
+   * Returns what the stranger is told; `meta` is what the platform tells of it. `undefined`: nothing at all, while as many as
    * allowed wait already.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string | undefined {

@@ -17,7 +17,7 @@ export interface SayRequest {
   prompt?: string;
   /** An answer of the agent that means: say nothing. */
   silence?: string;
-  /** What people call the sender of the prompt. */
+  /** Name of the prompt's sender. */
   name: string;
 }
 

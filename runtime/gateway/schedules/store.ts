@@ -2,7 +2,7 @@ import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 
-/** How long an ended or missed run is known. */
+/** Time that an ended or missed run is known. */
 export const KEEP_RUNS_MS = 7 * 24 * 3_600_000;
 
 /** Maker of a schedule. */
@@ -217,7 +217,7 @@ export class ScheduleStore {
   }
 }
 
-/** What was due once goes with its only run. In the config it stays, so that it is not begun again. */
+/** Tells whether a schedule goes with its only run, since it was due once. In the config it stays, so that it is not begun again. */
 function isOver({ source, spec }: StoredSchedule): boolean {
   return spec.at !== undefined && source !== "config";
 }

@@ -9,7 +9,7 @@ export type When = Pick<Schedule, "at" | "every" | "cron" | "timezone">;
 const MOST_COUNTED = 1_000;
 
 /**
- * When a schedule is due next, later than `after`; `undefined` where it never is again. Equal steps are
+ * Returns when a schedule is due next, later than `after`; `undefined` where it never is again. Equal steps are
  * counted from `createdAt`. Everything in milliseconds since the epoch.
  */
 export async function dueAfter(when: When, createdAt: number, after: number): Promise<number | undefined> {
@@ -31,7 +31,7 @@ export interface Overdue {
   last?: number;
   /** The times that have passed, `last` included. */
   count: number;
-  /** When it is due next. */
+  /** Time at which it is due next. */
   next?: number;
 }
 

@@ -4,7 +4,7 @@ import { schedule as scheduleSchema, type Schedule } from "../../contract/config
 /** The heartbeat is a schedule of its own. Its id is none that a name in the config can make. */
 export const HEARTBEAT_ID = "heartbeat";
 
-/** What the agent answers to the heartbeat where it has nothing to say. It is not sent. */
+/** Answer of the agent to the heartbeat where it has nothing to say. It is not sent. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";
 
 const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;

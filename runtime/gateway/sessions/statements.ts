@@ -17,7 +17,7 @@ export function sessionStatements(database: DatabaseSync) {
       `SELECT seq, name, context, text FROM messages
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
     ),
-    /** Which delivery the answer to this one is kept under. */
+    /** Delivery that the answer to this one is kept under. */
     join: database.prepare(
       "UPDATE messages SET question = ? WHERE conversation = ? AND delivery = ? AND role = 'user'",
     ),

@@ -10,7 +10,7 @@ export type CallState = "waiting" | "begun" | "done" | "failed";
 /** A tool's call of a step. */
 export interface StepCall extends ToolCall {
   state: CallState;
-  /** What it came to, where it has ended. */
+  /** Outcome, where it has ended. */
   output?: string;
 }
 

@@ -48,7 +48,7 @@ export interface PlacedTurn extends Turn {
 
 /** History that is put before the model: what was said before, and the question. */
 export interface History {
-  /** What stands for the messages before `turns`. */
+  /** Summary of the messages before `turns`. */
   summary?: string;
   turns: PlacedTurn[];
   /** The question's messages, in its order. */
@@ -76,7 +76,7 @@ interface SessionSummary {
  * are kept by triggers, so that no count reads the messages.
  */
 export class Sessions {
-  /** What tools have come to while an answer is being made. */
+  /** Outcomes of tools while an answer is being made. */
   readonly steps: Steps;
   readonly #database: DatabaseSync;
   readonly #context: ContextNotes;
@@ -135,7 +135,7 @@ export class Sessions {
   }
 
   /**
-   * What is put before the model for a question that was added: its messages, and before them as many as
+   * Returns what is put before the model for a question that was added: its messages, and before them as many as
    * `limit` leaves. What stands before starts with a user's message, as the model's interface demands.
    */
   history(conversation: string, deliveries: readonly string[], limit: number): History {

@@ -9,7 +9,7 @@ import { Conversations } from "../deliveries/conversations.ts";
 import { RetryableError } from "../failure.ts";
 import type { Sessions } from "../sessions/store.ts";
 
-/** What a page shows of the conversation before; the transcript keeps all. */
+/** Messages that a page shows of the conversation before; the transcript keeps all. */
 const SHOWN = 200;
 
 /** Milliseconds between two texts of a growing answer. */

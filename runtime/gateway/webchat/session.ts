@@ -7,7 +7,7 @@ import type { Sender } from "../channels/channel.ts";
 import { type DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 
-/** What the page sends. Keys and signatures are base64url without padding. */
+/** Messages of the page. Keys and signatures are base64url without padding. */
 const fromPageSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hello"),
@@ -30,7 +30,7 @@ const fromPageSchema = z.discriminatedUnion("type", [
 const BURST = 20;
 const REFILL_MS = 1_000;
 
-/** What a raw Ed25519 key is in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
+/** Head of an Ed25519 key in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
 /** As much of a request's id as the operator types. */

@@ -120,7 +120,7 @@ export function processHolder(): string {
 }
 
 /**
- * Whether the process behind a holder's name is known to be dead, so that a restart after a crash goes
+ * Tells whether the process behind a holder's name is known to be dead, so that a restart after a crash goes
  * on at once. What runs on another machine, or in another container, is not known.
  */
 export function holderIsGone(holder: string): boolean {

@@ -12,7 +12,7 @@ import type { IntakeRecord } from "./record.ts";
 const POLL_SECONDS = 50;
 const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
-/** How long it is left alone after a failure: doubling, with jitter, from the first to the second. */
+/** Time that it is left alone after a failure: doubling, with jitter, from the first to the second. */
 const NETWORK_WAIT_MS = [1_000, 60_000] as const;
 const CONFLICT_WAIT_MS = [5_000, 60_000] as const;
 /** Nothing but another token mends it, and that starts a poller of its own. */

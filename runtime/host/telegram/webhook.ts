@@ -6,7 +6,7 @@ import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
-/** How long it is left alone after a failure: doubling, from the first to the second. */
+/** Time that it is left alone after a failure: doubling, from the first to the second. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
 const RENEW_MS = 20_000;
@@ -24,7 +24,7 @@ export interface WebhookRegistrationOptions {
   record: IntakeRecord;
   url: string;
   secret: string;
-  /** What the edge checks; updates would be refused where it is another one. */
+  /** Secret that the edge checks; updates would be refused where it is another one. */
   checkedSecret: string | undefined;
   log: Log;
 }

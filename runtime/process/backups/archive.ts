@@ -16,7 +16,7 @@ import {
   unlessGone,
 } from "./content.ts";
 
-/** What an archive may come to when it is unpacked. */
+/** Limits of an archive when it is unpacked. */
 export const MOST_BYTES = 2 * 1024 ** 3;
 
 /** Files and directories of an archive. */

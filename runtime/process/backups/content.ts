@@ -19,13 +19,13 @@ export interface ContentEntry {
   stats: Stats;
 }
 
-/** What only belongs to a running process, or is no part of the state any more. */
+/** Files of a running process, and those that are no part of the state any more. */
 const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
 /** The workspace is the assistant's: its files are named as they like, all but a half written one. */
 const PASSING_IN_WORKSPACE = /\.\d+\.tmp$/;
 
 /**
- * What lies at and below one name of the data directory, in the order of the names, a directory before
+ * Returns what lies at and below one name of the data directory, in the order of the names, a directory before
  * what is in it. Links, pipes and what a running process needs are left out, as is what is gone meanwhile.
  */
 export async function* contentBelow(home: string, name: string): AsyncGenerator<ContentEntry> {

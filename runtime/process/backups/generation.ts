@@ -19,7 +19,7 @@ export interface GenerationOptions {
   home: string;
   shelf: Shelf;
   id: string;
-  /** What the config file is checked against. */
+  /** Environment that the config file is checked against. */
   environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;

@@ -217,7 +217,7 @@ function stuck(error: unknown): StewardError {
 /** Dependencies of the check of an unpacked archive. */
 interface CheckOptions {
   manifest: GenerationManifest;
-  /** What the config file is checked against. */
+  /** Environment that the config file is checked against. */
   environment: Environment;
   redact: Redactor;
 }

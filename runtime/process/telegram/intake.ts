@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { ErrorCode } from "../../contract/errors.ts";
 
 /**
- * How Telegram's updates come in on a host, one row a bot: written by the process that polls, read by
+ * Table of the intake of Telegram's updates on a host, one row a bot: written by the process that polls, read by
  * the gateway. Times are milliseconds since the epoch.
  */
 export const INTAKE_TABLE = `CREATE TABLE IF NOT EXISTS telegram_intake (
@@ -18,7 +18,7 @@ export const INTAKE_TABLE = `CREATE TABLE IF NOT EXISTS telegram_intake (
   error_detail TEXT
 )`;
 
-/** How the intake stands, as {@link INTAKE_STATE_QUERY} gives it. */
+/** State of the intake, as {@link INTAKE_STATE_QUERY} gives it. */
 const rowSchema = z.object({
   mode: z.enum(["poll", "webhook"]),
   holder: z.nullable(z.string()),
@@ -37,9 +37,9 @@ export interface IntakeState {
   mode: "poll" | "webhook";
   /** Some process is responsible, or was when it died. */
   held: boolean;
-  /** When that process took it over. */
+  /** Time at which that process took it over. */
   startedAt?: number;
-  /** When Telegram last answered. */
+  /** Time at which Telegram last answered. */
   polledAt?: number;
   failure?: { code: ErrorCode; detail: string };
 }

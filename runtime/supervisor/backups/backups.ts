@@ -52,11 +52,11 @@ export interface MakeOptions {
 /** Options of putting an archive in place that was handed over. */
 export interface ReceiveOptions {
   config: ConfigSource;
-  /** Whether the gateway starts then; else it is left stopped. */
+  /** True if the gateway starts then; else it is left stopped. */
   start: boolean;
 }
 
-/** What the status says meanwhile. */
+/** Reason in the status meanwhile. */
 export const RESTORING = reason(
   "gateway_not_ready",
   "Its state is being restored; it starts when that is done.",

@@ -16,13 +16,13 @@ export interface StoredGeneration {
   id: string;
   /** In bytes; absent where there is no archive. */
   archiveSize?: number;
-  /** When the first of them was stored. */
+  /** Time at which the first of them was stored. */
   storedAt: Date;
   /** Without a manifest the generation does not exist: its publishing ended on the way. */
   published: boolean;
 }
 
-/** What is put only where nothing lies yet. */
+/** Condition of a put where nothing lies yet. */
 export const ABSENT = { etagDoesNotMatch: "*" } as const;
 
 /** The generations in the bucket. Each is written once and never changed. */

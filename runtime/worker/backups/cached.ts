@@ -52,7 +52,7 @@ export class CachedObjects {
   }
 
   /**
-   * Whether another deployment has written the marker since.
+   * Tells whether another deployment has written the marker since.
    *
    * @throws StewardError `backup_stale` where it has.
    */

@@ -15,11 +15,11 @@ const NOTE = "backups";
 interface Facts extends GenerationNumber {
   /** The container that runs has been given its data: only then is anything of it worth a copy. */
   restored: boolean;
-  /** When, milliseconds since the epoch. */
+  /** Time in milliseconds since the epoch. */
   restoredAt?: number;
   /** Of the state, when the newest copy was begun; absent where none was made since the start. */
   revision?: string | undefined;
-  /** How much the container began with, or the newest copy holds. */
+  /** Amount that the container began with, or the newest copy holds. */
   counts?: GenerationManifest["counts"] | undefined;
   /** ISO 8601: when the newest copy was made. */
   lastAt?: string | undefined;

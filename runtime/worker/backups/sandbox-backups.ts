@@ -16,7 +16,7 @@ import { Publisher, type PublishOptions } from "./publisher.ts";
 import { BackupRecord } from "./record.ts";
 import { Restorer } from "./restorer.ts";
 
-/** How often a container that is awake is asked whether its state has moved. */
+/** Frequency with which a container that is awake is asked whether its state has moved. */
 const LOOK_MS = 2 * 60_000;
 const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
 /** Copies before a stop, while something still moves. */

@@ -21,7 +21,7 @@ const configProblem = z.looseObject({ path: z.string(), message: z.string() });
 const drillReport = z.looseObject({ configProblems: z.array(configProblem) });
 const problem = z.looseObject({ code: z.string(), detail: z.string() });
 
-/** How Pulumi writes a decrypted secret. */
+/** Form in which Pulumi writes a decrypted secret. */
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
 /** The backups of a deployed stack, as the service itself makes and checks them. */

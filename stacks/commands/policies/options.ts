@@ -6,7 +6,7 @@ import type { PolicyConfig } from "./preview.ts";
 export interface PolicyOptions {
   /** Levels and values of the rules. */
   config: PolicyConfig;
-  /** When the last backup was taken, as ISO 8601. */
+  /** Time at which the last backup was taken, as ISO 8601. */
   backup: string | undefined;
 }
 

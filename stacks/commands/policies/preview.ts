@@ -11,7 +11,7 @@ export type PolicyConfig = Readonly<Record<string, unknown>>;
 /** Dependencies of {@link previewWithPolicies}. */
 export interface PolicyPreview {
   config: PolicyConfig;
-  /** When the last backup was taken, as ISO 8601. */
+  /** Time at which the last backup was taken, as ISO 8601. */
   backup: string | undefined;
   onOutput: (text: string) => void;
   onEvent?: (event: EngineEvent) => void;

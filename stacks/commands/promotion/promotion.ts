@@ -17,7 +17,7 @@ export interface Promotion extends DeployedBuild {
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * What a stack has deployed and probed, once this checkout is known to build the same.
+ * Returns what a stack has deployed and probed, once this checkout is known to build the same.
  *
  * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
  */
@@ -73,7 +73,7 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
 }
 
 /**
- * What the newest rollout of a stack has proven: it was deployed, and it answered its probe.
+ * Returns what the newest rollout of a stack has proven: it was deployed, and it answered its probe.
  *
  * @param folder where the stack's rollouts are recorded
  * @throws StewardError `promotion_unproven` where the newest one that has changed something did not end well.

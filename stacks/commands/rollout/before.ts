@@ -5,7 +5,7 @@ import type { Canary } from "./canary.ts";
 /** Version that ran before an update. Plain data: a record keeps it. */
 export interface Former {
   version: FormerVersion;
-  /** What answered, where something did. */
+  /** Version that answered, where one did. */
   answered: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Before {
   backups: StackBackups | undefined;
   /** URNs of resources that are made anew: somebody went back to a version before them. */
   replace: string[];
-  /** How a new version takes over share by share; absent where nothing is deployed that could share with it. */
+  /** Canary of a new version, share by share; absent where nothing is deployed that could share with it. */
   canary: Canary | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */
   goBack(former: Former | undefined): Promise<string[]>;

@@ -8,7 +8,7 @@ type Shares = FormerVersion["versions"];
 
 /** Rollout of a new version of the Worker, share by share. */
 export interface Canary {
-  /** What is left for the end: the deployment, and all that waits for it. */
+  /** Resources that are left for the end: the deployment, and all that waits for it. */
   deploymentUrn: string;
   /** The version that the stack has made last. */
   nextVersion(): Promise<string | undefined>;
@@ -27,7 +27,7 @@ export interface CanaryRun {
   /** So long each of them is watched. */
   watchMs: number;
   record: RolloutRecord;
-  /** How the engine tells what it does. */
+  /** Options of the engine's output. */
   engine: Pick<UpOptions, "color" | "onOutput" | "onEvent">;
   say: CommandOutput["say"];
 }

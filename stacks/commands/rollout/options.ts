@@ -22,11 +22,11 @@ export interface RolloutOptions {
   config: PolicyConfig;
   /** Goes on where no backup can be made. */
   withoutBackup: boolean;
-  /** When the last backup was taken, as ISO 8601. Default: what the service says. */
+  /** Time at which the last backup was taken, as ISO 8601. Default: what the service says. */
   backup: string | undefined;
 }
 
-/** How a rollout ends; a pipeline branches on it. */
+/** Exit codes of a rollout; a pipeline branches on it. */
 export const EXIT = {
   /** Deployed, or there was nothing to do. */
   done: 0,

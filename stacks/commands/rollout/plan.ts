@@ -9,7 +9,7 @@ import type { RolloutOptions } from "./options.ts";
 
 const WIDTH = 24;
 const CLEAR_LINE = "\r\u001B[2K";
-/** How the engine marks colors in a message. */
+/** Marks of colors in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
 const WORKER = "cloudflare:index/worker:Worker";
@@ -22,7 +22,7 @@ export interface UpdatePlan {
   migrations: string[];
   /** Mandatory policies that are broken, with their texts. */
   broken: string[];
-  /** What waits for somebody's word. */
+  /** Changes that wait for somebody's word. */
   gates: string[];
   /** The steps in one line. */
   summary: string;

@@ -3,7 +3,7 @@ import type { PlannedStep } from "../deployed/stack.ts";
 
 type Facts = Record<string, unknown>;
 
-/** What each step says of itself. */
+/** Words of each step. */
 const TEXTS: Readonly<Record<Entry["step"], (facts: Facts) => string>> = {
   begun: ({ stack }) => `began with the stack ${String(stack)}`,
   planned: ({ summary }) => String(summary),

@@ -13,7 +13,7 @@ export interface UpdateRun {
   options: RolloutOptions;
   plan: UpdatePlan;
   before: Before;
-  /** What to go back to. */
+  /** Version to go back to. */
   former: Former | undefined;
   record: RolloutRecord;
   output: CommandOutput;

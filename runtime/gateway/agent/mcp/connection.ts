@@ -6,7 +6,7 @@ import { StdioTransport } from "./stdio.ts";
 const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
-/** What providers take as a tool's name at most. */
+/** Longest tool's name that providers take. */
 const LONGEST_NAME = 64;
 
 /** A server that is there. */

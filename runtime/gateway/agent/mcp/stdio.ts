@@ -3,7 +3,7 @@ import type { MCPTransport, JSONRPCMessage } from "@ai-sdk/mcp";
 
 const LONGEST_LINE = 10_000_000;
 const END_MS = 2_000;
-/** What the program wrote before its end may still be on its way for this long. */
+/** Time for which the program's last output may still be on its way. */
 const LAST_WORDS_MS = 300;
 
 /** A program that speaks over its standard streams, and all of the environment that it gets. */

@@ -185,7 +185,7 @@ function decode(bytes: Buffer, type: string): string {
 }
 
 /**
- * Whether an address is one of the open internet. Everything that is not plain unicast is refused:
+ * Tells whether an address is one of the open internet. Everything that is not plain unicast is refused:
  * loopback, private and unique-local, link-local (and with it the clouds' metadata), carrier-grade
  * NAT, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, compatible, 6to4, NAT64,
  * Teredo).

@@ -37,9 +37,9 @@ export class DiscordError extends Error {
 /** Connection settings of Discord. */
 export interface DiscordApiOptions {
   botToken: string;
-  /** Where the bot token is taken. */
+  /** Place where the bot token is taken. */
   apiUrl: string;
-  /** Where an interaction's token is taken. */
+  /** Place where an interaction's token is taken. */
   interactionsUrl: string;
   /** Milliseconds since the epoch. */
   clock(): number;

@@ -31,7 +31,7 @@ const CHAT_REFUSES: Record<number, string> = {
 /** Unknown message, another author's, and one that is too old to be edited so often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
-/** Where Discord keeps attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
+/** Place where Discord keeps attachments: https://docs.discord.com/developers/reference#signed-attachment-cdn-urls */
 const FILE_HOSTS = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /** Dependencies of the Discord channel. */

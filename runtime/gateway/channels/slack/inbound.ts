@@ -39,7 +39,7 @@ const bodySchema = z.object({
     blocks: z.optional(z.unknown()),
     ts: z.optional(z.string()),
     thread_ts: z.optional(z.string()),
-    /** Who wrote the message that the thread hangs on. */
+    /** Author of the message that the thread hangs on. */
     parent_user_id: z.optional(z.string()),
     files: z.optional(z.array(fileSchema)),
   }),
@@ -48,7 +48,7 @@ type Body = z.infer<typeof bodySchema>;
 
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
 const MESSAGE_SUBTYPES = new Set([undefined, "file_share", "thread_broadcast"]);
-/** Where several people read along: public and private channels, and group messages. */
+/** Place where several people read along: public and private channels, and group messages. */
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
 /**

@@ -31,7 +31,7 @@ const message = z.object({
   message_thread_id: z.optional(z.number()),
   is_topic_message: z.optional(z.boolean()),
   from: z.optional(user),
-  /** Who is shown as the sender, where that is a chat: an anonymous admin or a channel. */
+  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
   sender_chat: z.optional(z.object({ id: z.number(), title: z.optional(z.string()) })),
   chat: z.object({ id: z.number(), type: z.string() }),
   reply_to_message: z.optional(

@@ -1,6 +1,6 @@
 import { fences, headingOf } from "../markdown.ts";
 
-/** What Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
+/** Escapes what Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
 function escape(text: string): string {
   return text
     .replaceAll("&", "&amp;")
