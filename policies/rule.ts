@@ -9,7 +9,7 @@ import { type Resource, seenResource, seenStack, type StackResource } from "./se
 import type { Fields } from "./seen/values.ts";
 
 /** Subject of a rule. */
-export type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "state" | "supply";
+type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "state" | "supply";
 
 /** Members of every rule. */
 interface RuleText {

@@ -13,7 +13,7 @@ import { kept } from "./kept.ts";
 const HASH_LENGTH = 16;
 
 /** One file of the Worker, as the API takes it. */
-export interface WorkerModule {
+interface WorkerModule {
   name: string;
   path: string;
   contentType: string;

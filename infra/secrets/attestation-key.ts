@@ -1,6 +1,18 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { dynamic } from "@pulumi/pulumi";
 import { attest } from "../../runtime/contract/attestation.ts";
-import { attestationKeyProvider } from "./attestation-key-provider.ts";
+
+/** The dynamic provider of `AttestationKey`: the key is made once and kept, as a secret, in the stack's state. */
+const attestationKeyProvider: dynamic.ResourceProvider<object, { key: string }> = {
+  async diff() {
+    return { changes: false };
+  },
+
+  async create() {
+    const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
+    return { id: "attestation-key", outs: { key } };
+  },
+};
 
 /** The key under which a deployment attests which secrets it runs with. Nobody chooses it, and it stays the same. */
 export class AttestationKey extends pulumi.dynamic.Resource {
@@ -26,7 +38,7 @@ export class AttestationKey extends pulumi.dynamic.Resource {
 }
 
 /** The environment that a stack deploys, its secrets apart. */
-export interface AttestedEnvironment {
+interface AttestedEnvironment {
   variables: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
 }

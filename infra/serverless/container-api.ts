@@ -1,5 +1,5 @@
 import type Cloudflare from "cloudflare";
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 
 // Serialised with the provider that uses it: texts and numbers alone.
 const { fix: FAILED_FIX } = ERRORS.rollout_failed;
@@ -195,4 +195,37 @@ function failureText({ status, health }: Rollout, { image, instanceType }: Rollo
   const events = (health?.errors ?? []).map(({ event }) => `${event.name}: ${event.message}`);
   const why = events.length === 0 ? "" : ` Cloudflare says: ${events.join("; ")}.`;
   return `The rollout of ${image} on ${instanceType} was ${status} (rollout_failed).${why} ${FAILED_FIX}`;
+}
+
+/** A container application whose Durable Object namespace is gone: nothing starts its containers any more. */
+export interface Orphan {
+  id: string;
+  name: string;
+  /** The namespace that is gone. */
+  namespaceId: string;
+}
+
+/** The account's orphans, whatever stack has left them. */
+export async function findOrphans(client: Cloudflare, accountId: string): Promise<Orphan[]> {
+  const inAccount = { account_id: accountId };
+  const tied: Orphan[] = [];
+  // The applications first: a namespace comes before its application, so one that is made meanwhile is no orphan.
+  for await (const { id, name, durable_objects: owner } of client.containers.applications.list(inAccount)) {
+    if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });
+  }
+  const living = new Set<string | undefined>();
+  for await (const { id } of client.durableObjects.namespaces.list(inAccount)) living.add(id);
+  return tied.filter(({ namespaceId }) => !living.has(namespaceId));
+}
+
+/**
+ * Deletes one of the account's orphans, and waits until it is gone.
+ *
+ * @throws StewardError `application_in_use` where the id is none of an orphan.
+ */
+export async function removeOrphan(client: Cloudflare, accountId: string, id: string): Promise<Orphan> {
+  const orphan = (await findOrphans(client, accountId)).find((one) => one.id === id);
+  if (orphan === undefined) throw new StewardError("application_in_use");
+  await deleteApplication(client, accountId, id);
+  return orphan;
 }

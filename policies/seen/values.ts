@@ -1,5 +1,5 @@
 /** Stands for a value that only the update will know. */
-export const UNKNOWN = Symbol("known after the update");
+const UNKNOWN = Symbol("known after the update");
 
 /** Named values. */
 export type Fields = Readonly<Record<string, unknown>>;

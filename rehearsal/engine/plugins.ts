@@ -7,7 +7,7 @@ import { older } from "./go.ts";
 
 /** The providers that the stacks use. */
 export const PROVIDERS = ["cloudflare", "command", "docker"] as const;
-export type ProviderName = (typeof PROVIDERS)[number];
+type ProviderName = (typeof PROVIDERS)[number];
 
 /** The executables of the official provider plugins that are installed, by provider. */
 export type InstalledPlugins = Partial<Record<ProviderName, string>>;

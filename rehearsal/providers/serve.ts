@@ -16,7 +16,7 @@ export interface CheckFailure {
 }
 
 /** What a change of inputs means. Empty lists: nothing to do. */
-export interface Difference {
+interface Difference {
   changed: string[];
   replaces: string[];
 }

@@ -4,7 +4,7 @@ import { createRegistry, type DiscordRegistry } from "./discord-registry.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
 /** A message that is out. */
-export interface DiscordMessage {
+interface DiscordMessage {
   id: string;
   /** The channel, or the interaction's token that it went out by. */
   place: string;
@@ -17,7 +17,7 @@ export interface DiscordMessage {
 }
 
 /** One request that came in. */
-export interface DiscordCall {
+interface DiscordCall {
   method: string;
   path: string;
   body: Record<string, unknown>;
@@ -26,7 +26,7 @@ export interface DiscordCall {
 }
 
 /** An answer that a test sets. */
-export interface DiscordFault {
+interface DiscordFault {
   status: number;
   body?: object;
   headers?: Record<string, string>;

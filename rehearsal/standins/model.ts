@@ -27,7 +27,7 @@ export interface ModelOptions extends ListenOptions {
 }
 
 /** What the stand-in answers to a text: the reply names its author, so nobody takes it for a model's. */
-export function standInReply(text: string): string {
+function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, 200)}”`;
 }
 

@@ -5,7 +5,7 @@ import { Waiting } from "./waiting.ts";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
 /** A request as Slack would send it. */
-export interface SignedEvent {
+interface SignedEvent {
   body: string;
   headers: Record<string, string>;
 }

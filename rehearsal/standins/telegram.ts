@@ -13,7 +13,7 @@ const USERNAME = "steward_rehearsal_bot";
 /** People and places of the stand-in. */
 export const PERSON = { id: 123456789, is_bot: false, first_name: "Ada", username: "ada" };
 export const PRIVATE = { id: PERSON.id, type: "private", first_name: "Ada", username: "ada" };
-export const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
+const GROUP = { id: -1001234567890, type: "supergroup", title: "Rehearsal" };
 
 /** A call of the bot. */
 interface TelegramCall {

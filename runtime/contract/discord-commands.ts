@@ -11,7 +11,7 @@ const CONTEXTS = [0, 1];
 const LONGEST_TEXT = 6_000;
 
 /** One option of a command. */
-export interface DiscordCommandOption {
+interface DiscordCommandOption {
   type: typeof STRING | typeof ATTACHMENT;
   name: string;
   description: string;

@@ -27,7 +27,7 @@ const FORMS = [
 ] as const;
 
 /** The forms as people read them. */
-export const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with --json.`;
+const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with --json.`;
 
 /** Outcome of an allowed line: a file of the data directory to read, or arguments of the command line. */
 export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[]; changes: boolean };

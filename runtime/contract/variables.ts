@@ -44,7 +44,7 @@ export type VariableName = keyof typeof VARIABLES;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
-export const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
+const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Names that processes and platforms read themselves; whoever sets one of these changes more than a config. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|STATE|VERSION)$/;

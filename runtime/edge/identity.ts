@@ -23,7 +23,7 @@ export type Identify = (request: Request, client: string) => Promise<IdentityDec
  * The identity gateway's origin. A bare host name means https; a full origin is taken for loopback
  * hosts only, where the rehearsal's gateway lives.
  */
-export function teamOrigin(teamDomain: string): string | undefined {
+function teamOrigin(teamDomain: string): string | undefined {
   if (LOOPBACK.test(teamDomain)) return teamDomain;
   return HOST_NAME.test(teamDomain) ? `https://${teamDomain.toLowerCase()}` : undefined;
 }

@@ -12,7 +12,7 @@ export interface Listening {
 }
 
 /** Time limits of a request: its headers, all of it, and how often that is looked at. */
-export interface Patience {
+interface Patience {
   headersMs: number;
   requestMs: number;
   lookMs: number;

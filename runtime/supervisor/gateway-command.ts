@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { BUNDLE_FILE, FROM_SOURCE } from "../contract/names.ts";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
-import { programFile, programsFolder } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
 import { goesFirst } from "./memory.ts";
+
+const FILE = fileURLToPath(import.meta.url);
 
 /**
  * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use. V8 from
@@ -69,4 +71,19 @@ export function runningBundle(): string {
   } catch {
     return FROM_SOURCE;
   }
+}
+
+/**
+ * The folder that holds the programs, each below its own name: `runtime` in source, `/app` in the image. Looked for
+ * upwards, since a bundler puts this file wherever it is needed.
+ */
+function programsFolder(): string {
+  let folder = dirname(FILE);
+  while (!existsSync(join(folder, "gateway"))) folder = dirname(folder);
+  return folder;
+}
+
+/** A program's file, such as `gateway/main`, which has the same extension as this one. */
+function programFile(name: string): string {
+  return join(programsFolder(), `${name}${extname(FILE)}`);
 }

@@ -3,8 +3,7 @@
  * by id. See `npm run orphans -- --help`.
  */
 import { Argument } from "commander";
-import { connect } from "../../infra/serverless/container-api.ts";
-import { findOrphans, removeOrphan, type Orphan } from "../../infra/serverless/orphans.ts";
+import { connect, findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { serverlessSettings } from "./deployed/config.ts";
 import { openDeployed } from "./deployed/stack.ts";

@@ -104,7 +104,7 @@ export function sample(
 }
 
 /** The Worker's bindings; the audience is one that the update will bring. */
-export function bindings(): Record<string, unknown>[] {
+function bindings(): Record<string, unknown>[] {
   return [
     {
       name: "EDGE_ACCESS_AUD",

@@ -13,7 +13,7 @@ import type { Backups, Clock, Ledger, PortRequest, SandboxPort } from "../../run
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
-export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
+const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const TELEGRAM_SECRET = "telegram-webhook-secret-0123";
 /** The token of the gateway that runs. */
 export const BROKER_TOKEN = "broker-token-0123456789";

@@ -16,10 +16,10 @@ import type { TestStack } from "./stack.ts";
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
 /** What stands in the way of `/readyz`, by the version of the Worker that answers; `undefined` lets it pass. */
-export type Spoil = (version: string) => Promise<Response | undefined>;
+type Spoil = (version: string) => Promise<Response | undefined>;
 
 /** A line of a rollout's record. */
-export interface RecordEntry {
+interface RecordEntry {
   time: string;
   step: string;
   [fact: string]: unknown;

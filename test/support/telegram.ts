@@ -9,7 +9,7 @@ import { freePort } from "./ports.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 export const TELEGRAM_TOKEN = "1234567890:AAabcdefghijklmnopqrstuvwxyz0123456";
-export const BOT_ID = 1234567890;
+const BOT_ID = 1234567890;
 const MODEL_KEY = "sk-ant-test-0123456789abcdef";
 
 /** The stand-in for Telegram, ended with the test. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isProperties, isSecret, makeSecret, reveal, type Properties, type Value } from "../values.ts";
 
 /** camelCase to the API's snake_case, at every depth. */
-export function toWire(value: Value): Value {
+function toWire(value: Value): Value {
   return rename(value, (key) => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 

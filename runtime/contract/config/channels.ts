@@ -56,7 +56,7 @@ const OPEN_RULE = {
 };
 
 /** `channels.telegram`. Without `webhookUrl` a host polls. */
-export const telegram = z
+const telegram = z
   .strictObject({
     ...access,
     groupPolicy: described(
@@ -89,7 +89,7 @@ export const telegram = z
   );
 
 /** `channels.slack`, over the Events API. */
-export const slack = z
+const slack = z
   .strictObject({
     ...access,
     botToken: secret,
@@ -103,7 +103,7 @@ export const slack = z
   .check(z.refine(openNamesEveryone, OPEN_RULE));
 
 /** `channels.discord`, over interactions. */
-export const discord = z
+const discord = z
   .strictObject({
     ...access,
     groupPolicy: described(

@@ -36,7 +36,7 @@ function dropped(at: string, key: string, use: string): DeprecatedKey {
 const EVENTS_API = "remove it: Slack is served by its Events API at /slack/events";
 
 /** Every deprecated key that is known by name. Others are told as unknown. */
-export const DEPRECATED: readonly DeprecatedKey[] = [
+const DEPRECATED: readonly DeprecatedKey[] = [
   {
     at: "channels.telegram",
     key: "dm",

@@ -1,15 +1,33 @@
 import type { Handler } from "hono";
-import { StewardError, type Reason } from "../../contract/errors.ts";
+import * as z from "zod/mini";
+import { type Platform, platformSchema } from "../../contract/delivery.ts";
+import { type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import { readFields } from "../form.ts";
-import { configFreshPage, configReviewPage, nothingToMendPage } from "./config-review.ts";
-import type { Sandbox } from "../ports.ts";
+import { lastGood } from "../backups.ts";
+import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
+import { htmlPage } from "../pages/admin-frame.ts";
+import type { Backups, Sandbox } from "../ports.ts";
 import { type ConfigPages, EXPECTED } from "./config-edit.ts";
 import { beginAfresh, readConfigText, replaceConfigText } from "./config-file.ts";
+import { configFreshPage, configReviewPage, nothingToMendPage } from "./config-review.ts";
 import { flashQuery } from "./flash.ts";
-import { htmlPage } from "../pages/admin-frame.ts";
+
+/** Place where each platform's section lists its groups. */
+const GROUP_KEYS: Readonly<Record<Platform, string>> = {
+  slack: "channels",
+  telegram: "groups",
+  discord: "guilds",
+};
+const groupQuery = () =>
+  z.strictObject({
+    platform: platformSchema,
+    group: z.string().check(z.regex(/^-?\w{1,128}$/, "must be a group's id")),
+  });
+
+/** An archive is unpacked for it. */
+const LAST_GOOD_LIMIT_MS = 30_000;
 
 const LIMIT_MS = 10_000;
 const ABOUT_MENDING =
@@ -70,7 +88,7 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
 }
 
 /** A config's text as a repair writes it, so that only what means something is told as a change. */
-export function laidOut(text: string): string {
+function laidOut(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
   } catch {
@@ -79,6 +97,97 @@ export function laidOut(text: string): string {
 }
 
 /** Back to the config's page with what kept a repair from being shown. */
-export function backWith(problem: Reason | undefined): string {
+function backWith(problem: Reason | undefined): string {
   return `${ROUTES.configPage.path}${flashQuery("fresh", problem?.code ?? "gateway_unavailable")}`;
+}
+
+/** Dependencies of this repair. */
+interface LastGoodOptions {
+  sandbox: Sandbox;
+  backups: Backups;
+  signsOut: boolean;
+}
+
+/** `GET /_admin/config/last-good`: the newest backup's config that was valid, on the way that every change takes. */
+export function goBackToLastGood(options: LastGoodOptions): Handler<AccessVariables> {
+  return async function handleLastGood(context) {
+    const visitor = { identity: context.get("identity"), signsOut: options.signsOut };
+    const { value, problem } = await attempt(LAST_GOOD_LIMIT_MS, readLastGood(options));
+    if (value === undefined) return context.redirect(backWith(problem), 303);
+    const { id, createdAt, before, edited, problems } = value;
+    if (edited.text === before) {
+      return htmlPage(context, nothingToMendPage(visitor, `The file is that of the backup ${id} already.`));
+    }
+    const about = `The config of the backup ${id}, made ${createdAt}. Nothing else of it is restored.`;
+    const comparable = edited.text === laidOut(edited.text) ? laidOut(before) : before;
+    const shown = { title: "Go back to the last good config", about, before: comparable, edited, problems };
+    return htmlPage(context, configReviewPage({ visitor, ...shown }));
+  };
+}
+
+/** The file, the one of the last good backup, and what would then still be wrong. */
+async function readLastGood({ sandbox, backups }: LastGoodOptions) {
+  if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
+  const { id, createdAt } = lastGood(await backups.list());
+  const [file, good] = await Promise.all([readConfigText(sandbox, "file"), backups.configOf(id)]);
+  if (file.sha256 !== good.sha256) throw new StewardError("config_changed");
+  const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
+  if (edited.text === before) return { id, createdAt, before, edited, problems: [] };
+  const { problems } = await replaceConfigText(sandbox, edited, false);
+  return { id, createdAt, before, edited, problems };
+}
+
+/**
+ * `GET /_admin/config/allow-group?platform=&group=`: the config with one more group in it, on the way that every
+ * change takes; the ledger links here from a message that was ignored because its group is not listed.
+ */
+export function allowGroup({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+  return async function handleAllowGroup(context) {
+    const { platform, group } = readQuery(context, groupQuery());
+    const visitor = { identity: context.get("identity"), signsOut };
+    const { value, problem } = await attempt(LIMIT_MS, readWithGroup(sandbox, platform, group));
+    if (value === undefined) return context.redirect(backWith(problem), 303);
+    const { before, edited, problems } = value;
+    if (edited.text === before) {
+      return htmlPage(context, nothingToMendPage(visitor, `The group ${group} is in the file already.`));
+    }
+    const about = `Messages that address the bot in the group ${group} are answered from then on. Then deliver the ignored message again from the ledger.`;
+    const shown = { title: "Answer in a group", about, before, edited, problems };
+    return htmlPage(context, configReviewPage({ visitor, ...shown }));
+  };
+}
+
+/** The file, and the same with the group added. */
+async function readWithGroup(sandbox: Sandbox, platform: Platform, group: string) {
+  const file = await readConfigText(sandbox, "file");
+  const before = laidOut(file.text ?? "{}");
+  const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
+  if (edited.text === before) return { before, edited, problems: [] };
+  const { problems } = await replaceConfigText(sandbox, edited, false);
+  return { before, edited, problems };
+}
+
+/** @throws StewardError `config_invalid` for a file that is not JSON of the right form, which is to be mended first. */
+function withGroup(text: string, platform: Platform, group: string): string {
+  const config = record(parsed(text) ?? null);
+  const channels = record(config["channels"]);
+  const section = record(channels[platform]);
+  const key = GROUP_KEYS[platform];
+  const groups = record(section[key]);
+  if (Object.hasOwn(groups, group)) return text;
+  const added = { ...section, [key]: { ...groups, [group]: {} } };
+  return laidOut(JSON.stringify({ ...config, channels: { ...channels, [platform]: added } }));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function record(value: unknown = {}): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new StewardError("config_invalid", "The config file is not valid. Repair it first.");
 }

@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = 10;
 const STATE_FOR_FLOODS_MS = 5_000;
 
 /** Outcome of a platform's request once it is known to be genuine. */
-export type WebhookRequest =
+type WebhookRequest =
   /** An event, which is on disk before it is answered. */
   | { kind: "event"; delivery: Delivery }
   /** Answered at once; nothing is stored and nothing woken (a challenge, a ping, a kind that has no id). */

@@ -5,7 +5,7 @@ import type { Sandbox } from "../ports.ts";
 import type { AttemptResult } from "./dispatcher.ts";
 
 /** Reads `Retry-After` as seconds or as a date (RFC 9110, section 10.2.3). Milliseconds. */
-export function retryAfterMs(header: string | null, now: number): number | undefined {
+function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null || header === "") return undefined;
   const seconds = Number(header);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);

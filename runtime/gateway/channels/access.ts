@@ -4,7 +4,7 @@ import type { PairingStore } from "../pairing/store.ts";
 import type { AccessDecision } from "./channel.ts";
 
 /** Decision about a group's message: it is answered, kept as context of a later answer, or left. */
-export interface GroupDecision {
+interface GroupDecision {
   becomes: "message" | "context" | "ignored";
   reason: string;
   /** The group that would have to be listed for the message to be answered. */

@@ -57,10 +57,7 @@ export interface ReceiveOptions {
 }
 
 /** Reason in the status meanwhile. */
-export const RESTORING = reason(
-  "gateway_not_ready",
-  "Its state is being restored; it starts when that is done.",
-);
+const RESTORING = reason("gateway_not_ready", "Its state is being restored; it starts when that is done.");
 
 /**
  * Makes and restores generations beside a gateway that runs. One thing at a time, over all processes: what

@@ -5,7 +5,7 @@ import { StewardError } from "../../contract/errors.ts";
 import { ABSENT } from "./bucket.ts";
 
 /** The cached config file as it lies in the bucket. */
-export interface CachedConfig {
+interface CachedConfig {
   text: string;
   etag: string;
   /** Of the text. */

@@ -35,7 +35,7 @@ export interface StackBackups {
 }
 
 /** See {@link GenerationManifest}: what is needed of it here. */
-export type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
+type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
  * Returns the backups of a deployed stack; `undefined` if the state has no address or no key to sign with. Each method

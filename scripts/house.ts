@@ -1,0 +1,86 @@
+/**
+ * Tells which of the rules of this code a change breaks, as a part of `npm run check`.
+ *
+ * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
+ * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for by themselves
+ *   are left out, and those below, each with its reason.
+ */
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+
+const FOLDERS = ["runtime", "infra", "stacks", "policies"];
+const FEWEST_LINES = 60;
+const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
+/** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
+const BY_THEMSELVES =
+  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
+const REASONS: Readonly<Record<string, string>> = {
+  "infra/secrets/config-check.ts": "a component",
+  "infra/serverless/container-application.ts": "a component",
+  "infra/serverless/cost-estimate.ts": "a component",
+  "infra/serverless/state-bucket.ts": "a component",
+  "runtime/gateway/channels/slack/client.ts": "loaded on first use",
+  "runtime/gateway/schedules/wanted.ts": "its importer is long",
+  "runtime/gateway/webchat/ws.ts": "loaded on first use",
+  "runtime/host/alerts.ts": "its importer is a process's entry",
+  "runtime/host/proxy.ts": "its importer is a process's entry",
+  "runtime/host/sandbox.ts": "its importer is a process's entry",
+  "runtime/supervisor/config-file.ts": "its importer is long",
+  "runtime/worker/durable-sql.ts": "its importer is long",
+  "policies/rules.ts": "the list of the rules",
+  "stacks/program.ts": "loaded on first use",
+};
+
+const problems: string[] = [];
+const importers = new Map<string, Set<string>>();
+const lengths = new Map<string, number>();
+for (const file of FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`))) {
+  const text = readFileSync(file, "utf8");
+  lengths.set(file, text.split("\n").length);
+  look(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+}
+for (const [file, length] of lengths) {
+  const [only, ...others] = importers.get(file) ?? [];
+  const isSmall = length < FEWEST_LINES && only !== undefined && others.length === 0;
+  const isAllowed = BY_THEMSELVES.test(file) || file in REASONS || file.endsWith(".d.ts");
+  if (isSmall && !isAllowed)
+    problems.push(`${file}: ${length} lines, and ${only} alone imports it: move it in`);
+  if (!isSmall && file in REASONS) problems.push(`${file}: needs no reason in scripts/house.ts any more`);
+}
+for (const file of Object.keys(REASONS)) {
+  if (!lengths.has(file)) problems.push(`${file}: is gone, and still has a reason in scripts/house.ts`);
+}
+for (const problem of problems.sort()) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
+
+/** Notes a file's imports, and its doc comments that begin with a question. */
+function look(source: ts.SourceFile): void {
+  const { fileName, text } = source;
+  const comments = new Set<number>();
+  const visit = (node: ts.Node): void => {
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) {
+      if (comments.has(pos) || !QUESTION.test(text.slice(pos, end))) continue;
+      comments.add(pos);
+      const line = source.getLineAndCharacterOfPosition(pos).line + 1;
+      problems.push(
+        `${fileName}:${line}: the doc comment begins with a question word: begin with a verb or a noun`,
+      );
+    }
+    const specifier = specifierOf(node);
+    if (specifier?.startsWith(".")) {
+      const target = path.normalize(path.join(path.dirname(fileName), specifier));
+      importers.set(target, (importers.get(target) ?? new Set()).add(fileName));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+function specifierOf(node: ts.Node): string | undefined {
+  let literal: ts.Node | undefined;
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) literal = node.moduleSpecifier;
+  else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    [literal] = node.arguments;
+  return literal !== undefined && ts.isStringLiteralLike(literal) ? literal.text : undefined;
+}
