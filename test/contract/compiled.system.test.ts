@@ -36,7 +36,7 @@ test("a service that the image's warm-up has compiled compiles nothing, up to it
   const program = (name: string): string => join(container.dir, "host", name);
   await run(process.execPath, [...MODEST_V8, program("warm.js")], { env });
 
-  const service = spawn(process.execPath, [...MODEST_V8, program("host.js")], {
+  const service = spawn(process.execPath, [...MODEST_V8, program("main.js")], {
     env: { ...env, NODE_DEBUG_NATIVE: "COMPILE_CACHE" },
   });
   onTestFinished(() => void service.kill("SIGKILL"));
