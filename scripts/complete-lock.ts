@@ -6,13 +6,17 @@
  * ("Missing: … from lock file"). An entry with the version that the parent names and its platform
  * mends that, and the other platforms still get their binaries.
  *
- * Run it after any change of dependencies: `npm run lock`. With `--check` it only tells whether
- * something is missing.
+ * Run it after any change of dependencies: `npm run lock`. It also asks the registry for the integrity of entries that
+ * have none, and tells how many it does not know. With `--check` it only tells whether an entry is missing.
  */
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 
 interface LockEntry {
   version?: string;
+  integrity?: string;
+  link?: boolean;
   optional?: boolean;
   os?: string[];
   cpu?: string[];
@@ -73,11 +77,37 @@ for (const entry of Object.values(lock.packages)) {
   }
 }
 
-if (added.length > 0 && process.argv.includes("--check")) {
-  process.stderr.write(`package-lock.json lacks ${added.join(", ")}.\nFix: npm run lock\n`);
-  process.exitCode = 1;
-} else if (added.length > 0) {
+if (process.argv.includes("--check")) {
+  if (added.length > 0) {
+    process.stderr.write(`package-lock.json lacks ${added.join(", ")}.\nFix: npm run lock\n`);
+    process.exitCode = 1;
+  }
+} else {
+  const unverified = Object.entries(lock.packages).filter(
+    ([key, { integrity, link }]) => key !== "" && integrity === undefined && link !== true,
+  );
+  let unknown = 0;
+  for (const [key, entry] of unverified) {
+    const integrity = await integrityOf(`${key.replace(/^.*node_modules\//, "")}@${entry.version}`);
+    if (integrity === undefined) unknown += 1;
+    else entry.integrity = integrity;
+  }
   const sorted = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
   await writeFile(LOCK, `${JSON.stringify({ ...lock, packages: sorted }, undefined, 2)}\n`);
   process.stdout.write(`package-lock.json: ${added.length} platform packages added\n`);
+  if (unknown > 0) {
+    process.stdout.write(
+      `${unknown} have no integrity, since this registry does not serve them: run it where the registry does.\n`,
+    );
+  }
+}
+
+/** Asks the registry what a package's archive has to hash to, `undefined` if it does not serve the package. */
+async function integrityOf(name: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)("npm", ["view", name, "dist.integrity"]);
+    return /^sha512-\S+$/m.exec(stdout)?.[0];
+  } catch {
+    return undefined;
+  }
 }

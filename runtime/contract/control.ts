@@ -133,10 +133,20 @@ export interface SandboxStatus {
   coldStarts?: ColdStart[];
   /** Share of the day for which the container is awake; only where it sleeps, on the serverless stack. */
   duty?: Duty;
+  /** Since the edge's start; on the serverless stack since that of the Durable Object. */
+  broker?: BrokerCounts;
   /** The version that runs in the container. */
   version?: string;
   /** The hash of the bundle that runs in the container, or `source`. */
   bundle?: string;
+}
+
+/** Requests of the gateway to its services, as the broker has dealt with them. */
+export interface BrokerCounts {
+  /** The service answered, whatever it said. */
+  answered: number;
+  failed: number;
+  refused: number;
 }
 
 /** One process of the container. */

@@ -1,3 +1,5 @@
+import type { BrokerCounts } from "../contract/control.ts";
+import type { ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
 import { createRedactor } from "../contract/redact.ts";
 import {
@@ -55,26 +57,37 @@ interface Asked {
   headers(key: string): Record<string, string>;
 }
 
+/** Broker that runs. */
+export interface Broker {
+  /** Answers a request of the gateway. */
+  handle(request: Request): Promise<Response>;
+  /** Grows with each request. */
+  readonly counts: BrokerCounts;
+}
+
 /**
- * Sends the gateway's requests on to the services that the deployment has keys for, with the key in place of the pass
- * that the gateway has. Requests that the gateway does not make are refused, and so are addresses other than the
- * service's. An answer streams through; a refusal is read first, since services quote keys in them.
+ * Makes a broker. It sends the gateway's requests on to the services that the deployment has keys for, with the key in
+ * place of the pass that the gateway has. Requests that the gateway does not make are refused, and so are addresses
+ * other than the service's. An answer streams through; a refusal is read first, since services quote keys in them.
  */
-export function createBroker(options: BrokerOptions): (request: Request) => Promise<Response> {
+export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
   const redact = createRedactor(environment);
-  return async (request) => {
+  const counts: BrokerCounts = { answered: 0, failed: 0, refused: 0 };
+  const refuse = (code: ErrorCode): Response => {
+    counts.refused += 1;
+    return problemResponse(problem(code));
+  };
+  const handle = async (request: Request): Promise<Response> => {
     const asked = readAsked(request, environment);
-    if (asked === undefined || !sameToken(asked.pass, token())) {
-      return problemResponse(problem("broker_refused"));
-    }
+    if (asked === undefined || !sameToken(asked.pass, token())) return refuse("broker_refused");
     const { service } = asked;
     const key = environment[SERVICES[service].key] ?? "";
     const proxy = request.headers.get(PROXY_HEADER);
     const send = proxy === null ? options.fetch : options.fetchThrough?.(proxy);
-    if (send === undefined) return problemResponse(problem("broker_no_proxy"));
+    if (send === undefined) return refuse("broker_no_proxy");
     const body = await readBytes(request, LONGEST_REQUEST_BYTES);
-    if (body === undefined) return problemResponse(problem("body_too_large"));
+    if (body === undefined) return refuse("body_too_large");
     let answer: Response;
     try {
       answer = await send(asked.url(key), {
@@ -86,9 +99,11 @@ export function createBroker(options: BrokerOptions): (request: Request) => Prom
         ...(request.method !== "GET" && { body }),
       });
     } catch (error) {
+      counts.failed += 1;
       log.warn("a service did not answer", { service, error: redact(String(error)) });
       return problemResponse(problem("broker_no_answer", `${service} did not answer.`));
     }
+    counts.answered += 1;
     const headers = new Headers(answer.headers);
     for (const name of CONNECTION_HEADERS) headers.delete(name);
     const { status } = answer;
@@ -96,6 +111,7 @@ export function createBroker(options: BrokerOptions): (request: Request) => Prom
     const refusal = await readBytes(answer, LONGEST_REFUSAL_BYTES);
     return new Response(redact(new TextDecoder().decode(refusal)), { status, headers });
   };
+  return { handle, counts };
 }
 
 /** Reads which service is asked for what, `undefined` for what the gateway does not ask. */

@@ -28,7 +28,7 @@ export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
-  sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs">;
+  sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs" | "broker">;
   /** Told by the gateway itself; only while it is ready. */
   gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage"> & {
     channels: { platform: string; state: string }[];
@@ -38,7 +38,7 @@ interface Metrics {
 
 /** Reads all figures. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
 async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
-  const [counts, { state, since, restarts, coldStartMs }, details] = await Promise.all([
+  const [counts, { state, since, restarts, coldStartMs, broker }, details] = await Promise.all([
     ledger.counts(),
     sandbox.status(),
     gatewayDetails(sandbox),
@@ -46,7 +46,13 @@ async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
   return {
     version: VERSION,
     ledger: counts,
-    sandbox: { state, since, restarts, ...(coldStartMs !== undefined && { coldStartMs }) },
+    sandbox: {
+      state,
+      since,
+      restarts,
+      ...(coldStartMs !== undefined && { coldStartMs }),
+      ...(broker && { broker }),
+    },
     ...(details && { gateway: gatewayMetrics(details) }),
   };
 }
@@ -82,7 +88,7 @@ function exposition(metrics: Metrics): string {
 }
 
 function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
-  const { state, restarts, coldStartMs } = sandbox;
+  const { state, restarts, coldStartMs, broker } = sandbox;
   return [
     gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
     gauge(
@@ -98,6 +104,11 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
     counter("gateway_restarts_total", "Restarts after a crash since the container's start.", [
       [{}, restarts],
     ]),
+    counter(
+      "broker_requests_total",
+      "Requests of the gateway to its services, by how the broker dealt with them.",
+      Object.entries(broker ?? {}).map(([outcome, count]) => [{ outcome }, count]),
+    ),
     gauge(
       "cold_start_seconds",
       "From the container's last start to the gateway's first answer.",

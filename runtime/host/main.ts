@@ -103,7 +103,14 @@ try {
     stopGraceMs: GATEWAY_STOP_MS,
     bootMs: performance.now(),
   });
-  const sandbox = supervisedSandbox(supervisor, controlToken, log);
+  const broker = createBroker({
+    environment: process.env,
+    token: () => brokerToken,
+    fetch,
+    fetchThrough,
+    log,
+  });
+  const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
   const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
   const { configPath } = settings;
   const telegram = new TelegramIntake({
@@ -132,13 +139,7 @@ try {
     ledger,
     sandbox,
     backups,
-    broker: createBroker({
-      environment: process.env,
-      token: () => brokerToken,
-      fetch,
-      fetchThrough,
-      log,
-    }),
+    broker: (request) => broker.handle(request),
     ...access,
     clock: Date.now,
     log,

@@ -1,4 +1,5 @@
 import type { Log } from "../contract/log.ts";
+import type { Broker } from "../edge/broker.ts";
 import type { PortRequest, Sandbox } from "../edge/ports.ts";
 import { createControl } from "../supervisor/control.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
@@ -6,8 +7,16 @@ import type { Supervisor } from "../supervisor/supervisor.ts";
 /** A gateway that hangs must not hold up who only looks. */
 const PEEK_MS = 2_000;
 
+/** Dependencies of the sandbox. */
+interface SandboxOptions {
+  supervisor: Supervisor;
+  broker: Pick<Broker, "counts">;
+  controlToken: string;
+  log: Log;
+}
+
 /** The supervisor of this process as the edge's sandbox. It never sleeps, so there is nothing to wake. */
-export function supervisedSandbox(supervisor: Supervisor, controlToken: string, log: Log): Sandbox {
+export function supervisedSandbox({ supervisor, broker, controlToken, log }: SandboxOptions): Sandbox {
   const control = createControl(supervisor, controlToken, log);
   const authorization = `Bearer ${controlToken}`;
   const init = ({ method, body }: PortRequest): RequestInit => ({
@@ -25,7 +34,7 @@ export function supervisedSandbox(supervisor: Supervisor, controlToken: string, 
     return new Response(content, { status, headers: { "content-length": String(size) } });
   };
   return {
-    status: async () => supervisor.status(),
+    status: async () => ({ ...supervisor.status(), broker: { ...broker.counts } }),
     wake: async (by) => {
       if (by === "operator") supervisor.needed();
       return true;

@@ -8,7 +8,7 @@ import { gatewayEnvironment, type Environment } from "../contract/environment.ts
 import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
-import { createBroker } from "../edge/broker.ts";
+import { createBroker, type Broker } from "../edge/broker.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { AttemptResult } from "../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
@@ -64,7 +64,7 @@ export class Sandbox
   readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
   readonly #deliveries: Deliveries;
-  readonly #broker: (request: Request) => Promise<Response>;
+  readonly #broker: Broker;
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
   readonly #alarm: Alarm;
@@ -194,7 +194,7 @@ export class Sandbox
     }
     // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
     this.#schedule();
-    return { ...status, duty: this.#duty.duty };
+    return { ...status, duty: this.#duty.duty, broker: { ...this.#broker.counts } };
   }
 
   /** See {@link SandboxPorts}. */
@@ -237,7 +237,7 @@ export class Sandbox
    * a visitor, and the page asks again.
    */
   async fetch(request: Request): Promise<Response> {
-    if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return this.#broker(request);
+    if (new URL(request.url).pathname.startsWith(`${BROKER_PATH}/`)) return this.#broker.handle(request);
     const { state, reason } = await this.status();
     if (state === "ready") return this.#chat.open(request.headers);
     const seconds = (await this.wake("visitor")) ? ASK_AGAIN_SECONDS : REFUSED_WAKE_SECONDS;

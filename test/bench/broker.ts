@@ -23,7 +23,7 @@ export async function benchBroker({ surroundings, runs }: RunOptions): Promise<F
     fetch,
     log: createLog({ name: "bench", level: "error", redact: (text) => text, write: () => {} }),
   });
-  const server = await listen({ fetch: broker, hostname: "127.0.0.1", port: 0 });
+  const server = await listen({ fetch: (request) => broker.handle(request), hostname: "127.0.0.1", port: 0 });
   const direct = {
     address: environment["ANTHROPIC_BASE_URL"] ?? "",
     key: environment["ANTHROPIC_API_KEY"] ?? "",

@@ -204,17 +204,18 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
     return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
   };
+  const broker = createBroker({
+    environment: fixture.environment ?? {},
+    token: () => BROKER_TOKEN,
+    fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
+    ...(fixture.proxied && { fetchThrough: fixture.proxied }),
+    log: { debug: log, info: log, warn: log, error: log },
+  });
   const app = createEdge({
     bundle: EDGE_BUNDLE,
     attestation: attestationOf(fixture.environment ?? {}),
     stackKey: orUndefined(fixture.stackKey, STACK_KEY),
-    broker: createBroker({
-      environment: fixture.environment ?? {},
-      token: () => BROKER_TOKEN,
-      fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
-      ...(fixture.proxied && { fetchThrough: fixture.proxied }),
-      log: { debug: log, info: log, warn: log, error: log },
-    }),
+    broker: (request) => broker.handle(request),
     settings: {
       publicWebhooks,
       configRecovery: "manual",
@@ -269,5 +270,5 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     clock,
     log: { debug: log, info: log, warn: log, error: log },
   });
-  return { app, admitted, wakes, requests, logged, statusCalls: () => statusCalls };
+  return { app, admitted, wakes, requests, logged, statusCalls: () => statusCalls, brokered: broker.counts };
 }

@@ -228,6 +228,20 @@ describe("what a service answers", () => {
   });
 });
 
+it("is counted by how it was dealt with", async () => {
+  let isUp = true;
+  const { ask, brokered: counts } = brokered(() => {
+    if (isUp) return Response.json({ ok: true });
+    throw new Error("down");
+  });
+  await ask("GET", "/openai/models", BEARER);
+  await ask("GET", "/openai/models", BEARER);
+  await ask("GET", "/openai/files", BEARER);
+  isUp = false;
+  await ask("GET", "/openai/models", BEARER);
+  expect(counts).toEqual({ answered: 2, failed: 1, refused: 1 });
+});
+
 describe("a proxy that the config names", () => {
   const asked = (proxied?: BrokerOptions["fetchThrough"]) =>
     edgeFixture({ environment: KEYS, clock: () => NOW, ...(proxied && { proxied }) }).app.request(

@@ -9,7 +9,11 @@ const operator = signedIn();
 
 async function read(path: string, options: Fixture = {}) {
   const { jwk, headers } = await operator;
-  const edge = edgeFixture({ jwk, status: { restarts: 2, coldStartMs: 1_234 }, ...options });
+  const edge = edgeFixture({
+    jwk,
+    status: { restarts: 2, coldStartMs: 1_234, broker: { answered: 7, failed: 1, refused: 2 } },
+    ...options,
+  });
   return { ...edge, response: await edge.app.request(path, { headers }) };
 }
 
@@ -52,6 +56,9 @@ describe("GET /metrics", () => {
       'steward_sandbox_state{state="ready"}': 1,
       'steward_sandbox_state{state="crash-looping"}': 0,
       steward_gateway_restarts_total: 2,
+      'steward_broker_requests_total{outcome="answered"}': 7,
+      'steward_broker_requests_total{outcome="failed"}': 1,
+      'steward_broker_requests_total{outcome="refused"}': 2,
       steward_cold_start_seconds: 1.234,
       steward_answers_total: 1,
       steward_answers_active: 0,
@@ -91,7 +98,13 @@ describe("GET /_admin/api/metrics", () => {
     expect(await response.json()).toEqual({
       version: VERSION,
       ledger: { waiting: 1, delivering: 2, answered: 3, ignored: 0, failed: 4 },
-      sandbox: { state: "ready", since: new Date(NOW).toISOString(), restarts: 2, coldStartMs: 1_234 },
+      sandbox: {
+        state: "ready",
+        since: new Date(NOW).toISOString(),
+        restarts: 2,
+        coldStartMs: 1_234,
+        broker: { answered: 7, failed: 1, refused: 2 },
+      },
       gateway: {
         counts: { conversations: 1, messages: 2, answered: 1, active: 0 },
         schedules: { count: 1, nextAt: "2026-11-22T08:00:00.000Z", missed: 0 },

@@ -161,7 +161,7 @@ test("with a broker, it is the broker that goes through the proxy, with the toke
         fetch: () => Promise.reject(new Error("not through the proxy")),
         fetchThrough,
         log: { debug: none, info: none, warn: none, error: none },
-      })(asked),
+      }).handle(asked),
     hostname: "127.0.0.1",
     port: 0,
   });
