@@ -5,8 +5,8 @@ import type {
   Severity,
   StackValidationPolicy,
 } from "@pulumi/policy";
-import { type Resource, seenResource, seenStack, type StackResource } from "./seen/resource.ts";
-import type { Fields } from "./seen/values.ts";
+import { type Resource, seenResource, seenStack, type StackResource } from "./reading/resource.ts";
+import type { Fields } from "./reading/values.ts";
 
 /** Subject of a rule. */
 type Topic = "access" | "host" | "migrations" | "production" | "secrets" | "state" | "supply";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, fileBackend, type Engine } from "./engine/index.ts";
-import { mark } from "./leftovers.ts";
+import { mark } from "./stray-processes.ts";
 import { program } from "../stacks/program.ts";
 
 const PACKAGES = fileURLToPath(new URL("../node_modules", import.meta.url));

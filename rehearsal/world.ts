@@ -9,7 +9,7 @@ import { startCloud, type Cloud } from "./cloud.ts";
 import { LIMITS } from "./cloudflare/index.ts";
 import { ensureEngine, type Engine } from "./engine/index.ts";
 import { refuseForeignHostStack } from "./host-guard.ts";
-import { endLeftovers } from "./leftovers.ts";
+import { endStrayProcesses } from "./stray-processes.ts";
 import type { RehearsalOptions } from "./options.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
 import { bridgeAddress, chooseSandbox, formerSandbox } from "./sandbox.ts";
@@ -102,7 +102,7 @@ async function onGround<Result>(
 ): Promise<Result> {
   const dir = path.resolve(options.dir, target);
   // An engine that outlived a killed rehearsal still writes to the stack's state.
-  endLeftovers(dir);
+  endStrayProcesses(dir);
   const settings = await readSettings(dir);
   const engine = await ensureEngine({ docker: target === "host", log });
   const ends: Ground["ends"] = [];

@@ -2,6 +2,7 @@
  * Tells which of the rules of this code a change breaks, as a part of `npm run check`.
  *
  * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
+ * - No file, folder or class has a name that says nothing by itself.
  * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for by themselves
  *   are left out, and those below, each with its reason.
  */
@@ -12,6 +13,9 @@ import ts from "typescript";
 const FOLDERS = ["runtime", "infra", "stacks", "policies"];
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
+const VAGUE = new Set(
+  "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
+);
 /** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
 const BY_THEMSELVES =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
@@ -21,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "infra/serverless/cost-estimate.ts": "a component",
   "infra/serverless/state-bucket.ts": "a component",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
-  "runtime/gateway/schedules/wanted.ts": "its importer is long",
+  "runtime/gateway/schedules/config-schedules.ts": "its importer is long",
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/alerts.ts": "its importer is a process's entry",
   "runtime/host/proxy.ts": "its importer is a process's entry",
@@ -38,6 +42,10 @@ const lengths = new Map<string, number>();
 for (const file of FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`))) {
   const text = readFileSync(file, "utf8");
   lengths.set(file, text.split("\n").length);
+  for (const name of file.split("/").map((part) => part.replace(/\.ts$/, ""))) {
+    if (VAGUE.has(name))
+      problems.push(`${file}: "${name}" says nothing by itself: use the name that the field uses`);
+  }
   look(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
 }
 for (const [file, length] of lengths) {
@@ -66,6 +74,9 @@ function look(source: ts.SourceFile): void {
       problems.push(
         `${fileName}:${line}: the doc comment begins with a question word: begin with a verb or a noun`,
       );
+    }
+    if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
+      problems.push(`${fileName}: the class ${node.name?.text} has a name that says nothing by itself`);
     }
     const specifier = specifierOf(node);
     if (specifier?.startsWith(".")) {

@@ -8,7 +8,7 @@ import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/confi
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
 import { exclusively, publish } from "../shell/cache.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, ROOT, writeContext } from "./programs.ts";
-import { kept } from "./kept.ts";
+import { kept } from "./build-cache.ts";
 
 const HASH_LENGTH = 16;
 

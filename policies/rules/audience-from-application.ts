@@ -1,8 +1,8 @@
 import { stackRule, type Violation } from "../rule.ts";
-import { seenApplications } from "../seen/access.ts";
-import { ofType, type StackResource, TYPES } from "../seen/resource.ts";
-import { text } from "../seen/values.ts";
-import { valuesOf } from "../seen/variables.ts";
+import { seenApplications } from "../reading/access.ts";
+import { ofType, type StackResource, TYPES } from "../reading/resource.ts";
+import { text } from "../reading/values.ts";
+import { valuesOf } from "../reading/variables.ts";
 
 /**
  * The audience that the Worker checks tokens for comes from the Access application of the stack.

@@ -1,6 +1,6 @@
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../seen/resource.ts";
-import { fields, list } from "../seen/values.ts";
+import { ofType, TYPES } from "../reading/resource.ts";
+import { fields, list } from "../reading/values.ts";
 
 /**
  * The bucket has a lifecycle: what an upload left unfinished does not stay for ever.

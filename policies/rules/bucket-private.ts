@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
+import { TYPES } from "../reading/resource.ts";
 
 /**
  * The bucket has no address of its own.

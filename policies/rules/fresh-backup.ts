@@ -1,7 +1,7 @@
 import { stackRule } from "../rule.ts";
-import { type StackResource, TYPES } from "../seen/resource.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { list } from "../seen/values.ts";
+import { type StackResource, TYPES } from "../reading/resource.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { list } from "../reading/values.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];

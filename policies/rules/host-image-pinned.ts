@@ -1,7 +1,7 @@
 import { AGENT } from "../../runtime/contract/names.ts";
 import { stackRule, type Violation } from "../rule.ts";
-import { hasDigest, ofType, type StackResource, TYPES } from "../seen/resource.ts";
-import { text } from "../seen/values.ts";
+import { hasDigest, ofType, type StackResource, TYPES } from "../reading/resource.ts";
+import { text } from "../reading/values.ts";
 
 /**
  * The host runs an image that is named by its content: by id or digest, or by this project's hash.

@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
+import { TYPES } from "../reading/resource.ts";
 
 /**
  * The container has limits on its memory and processors, and no swap without one.

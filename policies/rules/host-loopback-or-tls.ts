@@ -1,7 +1,7 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { fields, list, text } from "../seen/values.ts";
-import { handedVariables } from "../seen/variables.ts";
+import { TYPES } from "../reading/resource.ts";
+import { fields, list, text } from "../reading/values.ts";
+import { handedVariables } from "../reading/variables.ts";
 
 /**
  * If ADMIN_TOKEN signs in, the port is on a loopback address, or something in front of it ends TLS.

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { fields, list, text } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { fields, list, text } from "../reading/values.ts";
 
 const SOCKET = /(^|\/)(docker|containerd|podman)[\w.-]*\.sock$/;
 /** The folders in which an engine's socket lies. */

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { fields, list } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { fields, list } from "../reading/values.ts";
 
 /**
  * The container is not privileged, and is given no capability.

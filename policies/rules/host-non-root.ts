@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { text } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { text } from "../reading/values.ts";
 
 /**
  * The container's user is named, and not root.

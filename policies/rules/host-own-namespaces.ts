@@ -1,5 +1,5 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
+import { TYPES } from "../reading/resource.ts";
 
 const MODES = ["networkMode", "pidMode", "ipcMode", "usernsMode"] as const;
 

@@ -1,7 +1,7 @@
 import { resourceRule } from "../rule.ts";
-import { hasDigest, TYPES } from "../seen/resource.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { text } from "../seen/values.ts";
+import { hasDigest, TYPES } from "../reading/resource.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { text } from "../reading/values.ts";
 
 /**
  * Production's container application runs an image by its digest.

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { list } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { list } from "../reading/values.ts";
 
 const KNOWN: readonly string[] = Object.values(TYPES);
 /** Components of the project, its own dynamic resources, and the providers of all of these. */

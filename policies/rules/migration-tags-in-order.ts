@@ -1,5 +1,5 @@
 import { stackRule } from "../rule.ts";
-import { seenMigrations } from "../seen/migrations.ts";
+import { seenMigrations } from "../reading/migrations.ts";
 
 /**
  * Migration tags are v1, v2 and so on, each building on the one before.

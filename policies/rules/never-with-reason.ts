@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { HANDING, handedVariables } from "../seen/variables.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { HANDING, handedVariables } from "../reading/variables.ts";
 
 /**
  * Production's container sleeps, unless a reason is written down why it never does.

@@ -1,6 +1,6 @@
 import { ERRORS } from "../../runtime/contract/errors.ts";
 import { resourceRule } from "../rule.ts";
-import { HANDING, handedVariables } from "../seen/variables.ts";
+import { HANDING, handedVariables } from "../reading/variables.ts";
 
 const VARIABLE = "TELEGRAM_DM_POLICY";
 

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { fields, list, type Fields } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { fields, list, type Fields } from "../reading/values.ts";
 
 /**
  * No policy allows everyone: who may sign in is named.

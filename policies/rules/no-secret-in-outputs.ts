@@ -1,8 +1,8 @@
 import { createRedactor } from "../../runtime/contract/redact.ts";
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../seen/resource.ts";
-import { texts } from "../seen/values.ts";
-import { handedVariables, isSecretName } from "../seen/variables.ts";
+import { ofType, TYPES } from "../reading/resource.ts";
+import { texts } from "../reading/values.ts";
+import { handedVariables, isSecretName } from "../reading/variables.ts";
 
 /**
  * No output of the stack holds what was handed to the runtime as a secret, or what looks like a secret.

@@ -1,7 +1,7 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { stackRule } from "../rule.ts";
-import { ownHosts, seenApplications, takesIn } from "../seen/access.ts";
-import { valuesOf } from "../seen/variables.ts";
+import { ownHosts, seenApplications, takesIn } from "../reading/access.ts";
+import { valuesOf } from "../reading/variables.ts";
 
 const PRIVATE = [
   ...new Set(Object.values(ROUTES).flatMap(({ access, path }) => (access === "identity" ? [path] : []))),

@@ -1,7 +1,7 @@
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { stackRule, type Violation } from "../rule.ts";
-import { seenApplications } from "../seen/access.ts";
-import { valuesOf } from "../seen/variables.ts";
+import { seenApplications } from "../reading/access.ts";
+import { valuesOf } from "../reading/variables.ts";
 
 const WEBHOOKS: readonly string[] = Object.values(ROUTES).flatMap(({ access, path }) =>
   access === "webhook" ? [path] : [],

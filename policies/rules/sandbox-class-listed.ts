@@ -1,6 +1,6 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { stackRule } from "../rule.ts";
-import { seenMigrations } from "../seen/migrations.ts";
+import { seenMigrations } from "../reading/migrations.ts";
 
 /**
  * A migration creates the class that owns the container.

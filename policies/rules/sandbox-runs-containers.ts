@@ -1,7 +1,7 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { fields, list } from "../seen/values.ts";
+import { TYPES } from "../reading/resource.ts";
+import { fields, list } from "../reading/values.ts";
 
 /**
  * A version that creates or binds the class says that it runs containers.

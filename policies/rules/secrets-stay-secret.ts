@@ -1,7 +1,7 @@
 import { createRedactor } from "../../runtime/contract/redact.ts";
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../seen/resource.ts";
-import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../seen/variables.ts";
+import { TYPES } from "../reading/resource.ts";
+import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../reading/variables.ts";
 
 const redact = createRedactor({});
 

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { inProduction, PRODUCTION_SCHEMA } from "../seen/production.ts";
-import { TYPES } from "../seen/resource.ts";
+import { inProduction, PRODUCTION_SCHEMA } from "../reading/production.ts";
+import { TYPES } from "../reading/resource.ts";
 
 /**
  * Production's state cannot be deleted by an update or a destroy.

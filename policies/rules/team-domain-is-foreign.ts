@@ -1,8 +1,8 @@
 import { stackRule } from "../rule.ts";
-import { ofType, TYPES } from "../seen/resource.ts";
-import { ownHosts } from "../seen/access.ts";
-import { text } from "../seen/values.ts";
-import { valuesOf } from "../seen/variables.ts";
+import { ofType, TYPES } from "../reading/resource.ts";
+import { ownHosts } from "../reading/access.ts";
+import { text } from "../reading/values.ts";
+import { valuesOf } from "../reading/variables.ts";
 
 /**
  * The team domain is the identity gateway's, not the Worker's.

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { removeContainers } from "./runner/docker.ts";
-import { endLeftovers, mark } from "../leftovers.ts";
+import { endStrayProcesses, mark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
@@ -54,7 +54,7 @@ class MiniflareRunner implements WorkerRunner {
     return this.#inTurn(async () => {
       const before = this.#deployed;
       if (before === NOTHING) {
-        endLeftovers(this.#storage);
+        endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
       // Asked to stop while all is as it was; Miniflare would end them by force.

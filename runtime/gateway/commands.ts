@@ -5,7 +5,7 @@ import { VERSION } from "../contract/names.ts";
 import { roleOf } from "./agent/rights.ts";
 import type { Sender } from "./channels/channel.ts";
 import { DAY_MS, dayOf, type UsageStore } from "./models/usage.ts";
-import type { Parts } from "./parts.ts";
+import type { Components } from "./components.ts";
 import type { Sessions } from "./sessions/store.ts";
 
 const WEEK_DAYS = 7;
@@ -26,7 +26,7 @@ const FORM = /^\/([a-z]+)(?:@[\w-]+)?(?:\s+([\s\S]*))?$/i;
 
 /** Dependencies of commands. */
 interface CommandsOptions {
-  parts(): { config: Parts["config"]; channels: Pick<Parts["channels"], "health"> };
+  parts(): { config: Components["config"]; channels: Pick<Components["channels"], "health"> };
   sessions: Pick<Sessions, "reset" | "modelOf" | "setModel" | "size">;
   usage: Pick<UsageStore, "recent">;
   /** Milliseconds since the epoch. */

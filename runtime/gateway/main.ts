@@ -1,7 +1,7 @@
 import { createRedactor } from "../contract/redact.ts";
 import { ownEnvironment } from "../process/environment.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
-import { saveMemory } from "../process/modest.ts";
+import { saveMemory } from "../process/memory.ts";
 import { startGateway } from "./start.ts";
 
 // Everything below the data directory is this user's alone, the database's files included.

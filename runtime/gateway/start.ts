@@ -16,8 +16,8 @@ import { ModelProbe } from "./models/probe.ts";
 import type { ModelTimeout } from "./models/patience.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
-import { createParts, type Parts } from "./parts.ts";
-import { createSay } from "./schedules/say.ts";
+import { createComponents, type Components } from "./components.ts";
+import { createAnnounce } from "./schedules/announce.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { Retention } from "./sessions/retention.ts";
 import { gatewayStatus, usageReport } from "./status.ts";
@@ -96,8 +96,8 @@ export async function startGateway({
     log,
     ...(modelTimeout && { modelTimeout }),
   };
-  let current = createParts(config, shared);
-  const parts = (): Parts => current;
+  let current = createComponents(config, shared);
+  const parts = (): Components => current;
 
   // 6. What brings messages in and replies out.
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
@@ -108,7 +108,7 @@ export async function startGateway({
   const replies = new Replies({ records, clock, log });
   const schedules = new Schedules({
     store: stores.schedules,
-    say: createSay({ parts, records, replies, inTurn, clock }),
+    say: createAnnounce({ parts, records, replies, inTurn, clock }),
     clock,
     setTimer,
     log,
@@ -131,7 +131,7 @@ export async function startGateway({
     onConfig: (changed) => {
       known.add(changed.secrets);
       const former = current;
-      current = createParts(changed.config, shared);
+      current = createComponents(changed.config, shared);
       log.setLevel(settings.logLevel ?? changed.config.logging.level);
       void former.close();
       void current.channels.probe();

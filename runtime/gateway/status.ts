@@ -5,7 +5,7 @@ import { type ModelPrice, publishedPrice } from "../contract/prices.ts";
 import type { ConfigReload } from "./config.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
 import { DAY_MS, dayOf } from "./models/usage.ts";
-import type { Parts } from "./parts.ts";
+import type { Components } from "./components.ts";
 import type { Schedules } from "./schedules/schedules.ts";
 import type { Retention } from "./sessions/retention.ts";
 import type { Stores } from "./stores.ts";
@@ -18,7 +18,7 @@ const USAGE_DAYS = 7;
 interface StatusSources {
   /** ISO 8601: when the gateway became ready. */
   since: string;
-  parts(): Parts;
+  parts(): Components;
   stores: Stores;
   deliveries: Deliveries;
   schedules: Schedules;

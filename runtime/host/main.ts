@@ -19,7 +19,7 @@ import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { readProcessSettings, type ProcessSettings } from "../process/settings.ts";
-import { saveMemory } from "../process/modest.ts";
+import { saveMemory } from "../process/memory.ts";
 import { begin } from "../supervisor/backups/begin.ts";
 import { cliCommand, gatewayCommand, runningBundle } from "../supervisor/gateway-command.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";

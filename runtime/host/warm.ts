@@ -7,7 +7,7 @@ import { flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { saveMemory } from "../process/modest.ts";
+import { saveMemory } from "../process/memory.ts";
 import { readProcessSettings } from "../process/settings.ts";
 
 const APP = join(import.meta.dirname, "..");

@@ -11,7 +11,7 @@ const FILE = fileURLToPath(import.meta.url);
 /**
  * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use. V8 from
  * the start: a small nursery, which is no flag that its compiled code depends on (the others come later:
- * process/modest.ts). With all of them a thousand messages leave the service at seven tenths of what it weighs
+ * process/memory.ts). With all of them a thousand messages leave the service at seven tenths of what it weighs
  * otherwise, at the same speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
  */
 export const MODEST_V8 = ["--max-semi-space-size=2"] as const;

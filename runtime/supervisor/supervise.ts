@@ -2,7 +2,7 @@ import { createLog } from "../contract/log.ts";
 import { createRedactor } from "../contract/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
-import { saveMemory } from "../process/modest.ts";
+import { saveMemory } from "../process/memory.ts";
 import { onStopRequest } from "../process/stop.ts";
 import { begin } from "./backups/begin.ts";
 import type { Child } from "./child.ts";

@@ -5,7 +5,7 @@ import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest, SandboxPort } from "../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
-import { ContainerReport, fingerprintOf, Fresh } from "./container-report.ts";
+import { ContainerReport, fingerprintOf, RecentAnswer } from "./container-report.ts";
 import type { DutyCycle } from "./duty-cycle.ts";
 import { pause } from "./alarm.ts";
 
@@ -49,7 +49,7 @@ export class ContainerLife {
   readonly #options: ContainerLifeOptions;
   readonly #ports: ContainerPorts;
   readonly #report: ContainerReport;
-  readonly #status: Fresh<SandboxStatus>;
+  readonly #status: RecentAnswer<SandboxStatus>;
   readonly #adopted: Promise<void>;
   #fingerprint = "";
   /** The supervisor of the run under way has answered. */
@@ -66,7 +66,7 @@ export class ContainerLife {
     this.#options = options;
     this.#ports = new ContainerPorts(options);
     this.#report = new ContainerReport(options);
-    this.#status = new Fresh({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock: options.clock });
+    this.#status = new RecentAnswer({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock: options.clock });
     // An object that is made for the first time has been stopped since now.
     if (options.notes.read("stoppedAt") === undefined)
       options.notes.write("stoppedAt", String(options.clock()));

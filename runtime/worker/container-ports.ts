@@ -2,7 +2,7 @@ import type { Container, Response as PlatformResponse } from "@cloudflare/worker
 import { CONTROL_ROUTES, type SandboxStatus } from "../contract/control.ts";
 import { PORTS } from "../contract/names.ts";
 import type { PortRequest, SandboxPort } from "../edge/ports.ts";
-import type { Notes } from "./notes.ts";
+import type { ContainerMemory } from "./container-memory.ts";
 
 const STATUS_TIMEOUT_MS = 2_000;
 const UPGRADE_TIMEOUT_MS = 10_000;
@@ -11,7 +11,7 @@ const UPGRADE_TIMEOUT_MS = 10_000;
 export interface ContainerPortsOptions {
   /** Read at each use: the platform hands the object out anew. */
   container(): Container;
-  notes: Notes;
+  notes: ContainerMemory;
 }
 
 /** The container's two servers, asked with the control token of its start. */

@@ -2,11 +2,11 @@ import type { SandboxStatus } from "../contract/control.ts";
 import { reason } from "../contract/errors.ts";
 import type { Clock } from "../edge/ports.ts";
 import type { Restorer } from "./backups/restorer.ts";
-import type { Notes } from "./notes.ts";
+import type { ContainerMemory } from "./container-memory.ts";
 
 /** Dependencies of {@link ContainerReport}. */
 interface ContainerReportOptions {
-  notes: Notes;
+  notes: ContainerMemory;
   restorer: Pick<Restorer, "reason">;
 }
 
@@ -52,7 +52,7 @@ export class ContainerReport {
   }
 }
 
-/** Dependencies of {@link Fresh}. */
+/** Dependencies of {@link RecentAnswer}. */
 interface FreshOptions<T> {
   ask(): Promise<T>;
   /** Time that an answer counts, in milliseconds. */
@@ -61,7 +61,7 @@ interface FreshOptions<T> {
 }
 
 /** An answer that counts for a while. */
-export class Fresh<T> {
+export class RecentAnswer<T> {
   readonly #options: FreshOptions<T>;
   #known: { answer: T; at: number } | undefined;
   #asked: Promise<T> | undefined;

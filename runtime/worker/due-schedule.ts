@@ -1,6 +1,6 @@
 import { GATEWAY_ROUTES, type GatewayStatus } from "../contract/control.ts";
 import type { Clock, PortRequest } from "../edge/ports.ts";
-import type { Notes } from "./notes.ts";
+import type { ContainerMemory } from "./container-memory.ts";
 
 const NOTE = "scheduleAt";
 /** A start takes about this long where none was measured. */
@@ -12,7 +12,7 @@ const LONGEST_RUN_MS = 3_600_000;
 
 /** Dependencies of {@link DueSchedule}. */
 export interface DueScheduleOptions {
-  notes: Notes;
+  notes: ContainerMemory;
   /** Asks the gateway where it is ready. */
   peek(request: PortRequest): Promise<Response | undefined>;
   clock: Clock;

@@ -10,7 +10,7 @@ import {
 } from "../contract/duty.ts";
 import type { Log } from "../contract/log.ts";
 import type { Clock } from "../edge/ports.ts";
-import type { Notes } from "./notes.ts";
+import type { ContainerMemory } from "./container-memory.ts";
 
 const NOTE = "duty";
 /** Longest age of the bucket's record of a container that stays awake. */
@@ -19,7 +19,7 @@ const PUBLISH_MS = 3_600_000;
 /** Dependencies of {@link DutyCycle}. */
 export interface DutyCycleOptions {
   bucket: R2Bucket;
-  notes: Notes;
+  notes: ContainerMemory;
   /** `Infinity` for `never`. */
   sleepAfterMs: number;
   /** Keeps the object until the record is in the bucket. */

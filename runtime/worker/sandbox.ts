@@ -36,7 +36,7 @@ import { Deliveries } from "./deliveries.ts";
 import { DueSchedule } from "./due-schedule.ts";
 import { DutyCycle } from "./duty-cycle.ts";
 import { durableSql } from "./durable-sql.ts";
-import { LastUse, Notes } from "./notes.ts";
+import { LastUse, ContainerMemory } from "./container-memory.ts";
 import { type ChatDoor, consoleLog, emailOf, readWorker, type WorkerEnvironment } from "./environment.ts";
 
 const READY_TIMEOUT_MS = 120_000;
@@ -58,7 +58,7 @@ export class Sandbox
 {
   readonly #clock = Date.now;
   readonly #log: Log;
-  readonly #notes: Notes;
+  readonly #notes: ContainerMemory;
   readonly #store: LedgerStore;
   readonly #backups: SandboxBackups;
   readonly #duty: DutyCycle;
@@ -80,7 +80,7 @@ export class Sandbox
     const { variables, settings } = readWorker(env);
     this.#log = consoleLog(variables);
     this.#sleepAfterMs = settings.sleepAfterMs;
-    this.#notes = new Notes(sql);
+    this.#notes = new ContainerMemory(sql);
     this.#lastUse = new LastUse(this.#notes, this.#clock);
     this.#store = new LedgerStore(sql);
     const inside = { container: () => this.#container(), notes: this.#notes };

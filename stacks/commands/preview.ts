@@ -9,7 +9,7 @@ import { causeOf } from "../../infra/shell/failure.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
-import { lookBefore } from "./rollout/look.ts";
+import { lookBefore } from "./rollout/inspect.ts";
 import { EXIT } from "./rollout/options.ts";
 import { planUpdate, type UpdatePlan } from "./rollout/plan.ts";
 

@@ -14,8 +14,8 @@ import { causeOf } from "../../infra/shell/failure.ts";
 import { backUp, planUpdate } from "./rollout/plan.ts";
 import { EXIT, readOptions, SCRIPT, type RolloutOptions } from "./rollout/options.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
-import type { Former } from "./rollout/before.ts";
-import { lookBefore } from "./rollout/look.ts";
+import type { Former } from "./rollout/baseline.ts";
+import { lookBefore } from "./rollout/inspect.ts";
 import { update } from "./rollout/update.ts";
 
 /** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */

@@ -1,6 +1,6 @@
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
 import type { Rule } from "../../policies/rule.ts";
-import { TYPES } from "../../policies/seen/resource.ts";
+import { TYPES } from "../../policies/reading/resource.ts";
 
 /** A resource of a stack that every rule passes. */
 export interface Sample {

@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Refusals of access. */
 export const ACCESS_ERRORS = {
@@ -62,4 +62,4 @@ export const ACCESS_ERRORS = {
     cause: "The request carries no valid gateway token, or the config sets none.",
     fix: "Set gateway.token in the config, and send it as Authorization: Bearer.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Failures of chat platforms. */
 export const CHANNELS_ERRORS = {
@@ -75,4 +75,4 @@ export const CHANNELS_ERRORS = {
     cause: "The signing secret of this channel is not set.",
     fix: "Set the channel's signing secret and deploy again.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Failures of a deployment: its stack, its environment, its image, its port. */
 export const DEPLOYMENT_ERRORS = {
@@ -232,4 +232,4 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The stack's configuration has unknown, missing or wrong keys.",
     fix: "Correct each key named below with `pulumi config set`.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

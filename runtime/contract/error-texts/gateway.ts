@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** The gateway's process, and commands inside the container. */
 export const GATEWAY_ERRORS = {
@@ -68,4 +68,4 @@ export const GATEWAY_ERRORS = {
     cause: "An error that was not foreseen.",
     fix: "Read the log for the request's id.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

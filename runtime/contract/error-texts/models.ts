@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Failures of model providers. */
 export const MODELS_ERRORS = {
@@ -50,4 +50,4 @@ export const MODELS_ERRORS = {
     cause: "The model provider refused the request or cut its answer short.",
     fix: "Read the gateway's log for the provider's own message.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

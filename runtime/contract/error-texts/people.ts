@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Senders, devices and the web chat. */
 export const PEOPLE_ERRORS = {
@@ -74,4 +74,4 @@ export const PEOPLE_ERRORS = {
     cause: "The page sent something that is not a message of the web chat's form.",
     fix: "Load the page again.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

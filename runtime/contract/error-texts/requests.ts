@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Failures of a request or a command line. */
 export const REQUESTS_ERRORS = {
@@ -111,4 +111,4 @@ export const REQUESTS_ERRORS = {
     cause: "All headers together are larger than 16 KiB.",
     fix: "Send fewer or shorter headers; clear the site's cookies where a browser says so.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

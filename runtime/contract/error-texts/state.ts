@@ -1,4 +1,4 @@
-import type { ErrorEntry } from "./entry.ts";
+import type { ErrorText } from "./error-text.ts";
 
 /** Failures of what lies in the data directory and the bucket: config, stores, backups, schedules. */
 export const STATE_ERRORS = {
@@ -117,4 +117,4 @@ export const STATE_ERRORS = {
       "The bucket or the container failed while the state was put back; the gateway does not start without it.",
     fix: "Wait, it is tried again by itself; if it stays, read the detail, or restore an older backup.",
   },
-} as const satisfies Record<string, ErrorEntry>;
+} as const satisfies Record<string, ErrorText>;

@@ -5,7 +5,7 @@ import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } f
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { textWith } from "./attachments.ts";
 import { Conversations } from "./conversations.ts";
@@ -15,7 +15,7 @@ import { type Asked, dismiss, Replies } from "./replies.ts";
 /** Dependencies of taking up events. */
 export interface EventsOptions {
   /** Asked for each event and each run, which then stays with what it got. */
-  parts(): Pick<Parts, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
+  parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;

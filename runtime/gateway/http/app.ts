@@ -11,7 +11,7 @@ import { bearerToken, sameToken } from "../../contract/token.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
@@ -20,7 +20,7 @@ const LONGEST_BODY = 2 * 1024 * 1024;
 
 /** Dependencies of the gateway's HTTP side. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
-  parts(): Parts;
+  parts(): Components;
   /** Undefined: every route that needs it refuses everyone. */
   controlToken: string | undefined;
   deliveries: Deliveries;

@@ -8,7 +8,7 @@ import { conversationOf } from "../channels/channel.ts";
 import type { InTurn } from "../deliveries/conversations.ts";
 import type { Replies } from "../deliveries/replies.ts";
 import { RefusedError } from "../failure.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 import { requireGatewayToken, type GatewayTokenOptions } from "./gateway-token.ts";
 
 const LONGEST_BODY = 256 * 1024;
@@ -31,7 +31,7 @@ interface HookAnswer {
 
 /** Dependencies of the hooks. */
 export interface HooksOptions extends GatewayTokenOptions {
-  parts(): Pick<Parts, "config" | "channels" | "agent">;
+  parts(): Pick<Components, "config" | "channels" | "agent">;
   replies: Pick<Replies, "say">;
   inTurn: InTurn;
   /** Ends all answers. */

@@ -2,7 +2,7 @@ import type { Environment } from "../../contract/environment.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Redactor } from "../../contract/redact.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 import { addressOf, type ModelAddress, NO_KEY } from "./create.ts";
 import { isRecord, errorKinds, providerFailure } from "./provider-errors.ts";
 import type { ModelRelay } from "./relay.ts";
@@ -13,7 +13,7 @@ const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Dependencies of the probe. */
 export interface ProbeOptions {
-  parts(): Pick<Parts, "config" | "models">;
+  parts(): Pick<Components, "config" | "models">;
   environment: Environment;
   redact: Redactor;
   fetch: typeof fetch;

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { RetryableError } from "../failure.ts";
 import { ModelRefusal, ModelTrouble, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
-import { concernsModel, LONGEST_WAIT_MS, Standing } from "./standing.ts";
+import { concernsModel, LONGEST_WAIT_MS, ModelState } from "./model-state.ts";
 import type { UsageStore } from "./usage.ts";
 
 const ATTEMPTS = 3;
@@ -34,7 +34,7 @@ export interface RelayOptions {
 }
 
 interface Entry extends RelayedModel {
-  standing: Standing;
+  standing: ModelState;
 }
 
 /** Failures of the models that were asked in vain. */
@@ -51,7 +51,7 @@ export class ModelRelay implements Model {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#entries = options.models.map((one) => ({ ...one, standing: new Standing() }));
+    this.#entries = options.models.map((one) => ({ ...one, standing: new ModelState() }));
   }
 
   /** The model that is asked first. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../contract/log.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingStores } from "./store.ts";
 import type { WaitingSender, WaitingSenders } from "./desk.ts";
@@ -16,7 +16,7 @@ const APPROVED_TEXT =
 
 /** Dependencies of the notices. */
 export interface ApprovalNoticesOptions {
-  parts(): Pick<Parts, "channels">;
+  parts(): Pick<Components, "channels">;
   stores: PairingStores;
   waiting: WaitingSenders;
   /** Milliseconds since the epoch. */

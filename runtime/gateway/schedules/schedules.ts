@@ -6,10 +6,10 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import { isStoreError } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
-import type { Say, SayRequest } from "./say.ts";
+import type { Announce, AnnounceRequest } from "./announce.ts";
 import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule } from "./store.ts";
 import { dueAfter, overdue } from "./times.ts";
-import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, wantedSchedules } from "./wanted.ts";
+import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./config-schedules.ts";
 
 /** A time in the config that passed no longer ago than this is run for: a deployment takes a while. */
 const JUST_NOW_MS = 10 * 60_000;
@@ -33,7 +33,7 @@ const GIVE_UP_MS = 3_600_000;
 /** Dependencies of schedules. */
 interface SchedulesOptions {
   store: ScheduleStore;
-  say: Say;
+  say: Announce;
   /** Milliseconds since the epoch. */
   clock(): number;
   /** Calls `work` once after `ms`; gives what prevents it. */
@@ -215,7 +215,7 @@ export class Schedules {
 }
 
 /** Returns what a run says: the same at every attempt, so that a later one finds what the one before left. */
-function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): SayRequest {
+function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): AnnounceRequest {
   const { to, text, prompt } = spec;
   const { platform, chat, thread } = to;
   const note =
@@ -263,7 +263,7 @@ interface SyncOptions {
  * keeps its times, so that a restart neither moves nor repeats it.
  */
 async function syncSchedules({ store, config, now, log }: SyncOptions): Promise<void> {
-  const wanted = wantedSchedules(config);
+  const wanted = configSchedules(config);
   const stored = store.list().filter(({ source }) => source === "config");
   for (const { id } of stored) if (!wanted.has(id)) store.remove(id);
   for (const [id, spec] of wanted) {

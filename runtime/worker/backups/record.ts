@@ -6,7 +6,7 @@ import {
 } from "../../contract/backup.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { RecoveredConfig } from "../../edge/ports.ts";
-import type { Notes } from "../notes.ts";
+import type { ContainerMemory } from "../container-memory.ts";
 import type { Seen } from "./cached.ts";
 
 const NOTE = "backups";
@@ -35,11 +35,11 @@ const NOTHING: Facts = { restored: false, epoch: 0, sequence: 0, seen: {} };
 
 /** The Durable Object's own note about the copies. Written by this class only. */
 export class BackupRecord {
-  readonly #notes: Notes;
+  readonly #notes: ContainerMemory;
   /** As written: it is asked for with every event. */
   #facts: Facts | undefined;
 
-  constructor(notes: Notes) {
+  constructor(notes: ContainerMemory) {
     this.#notes = notes;
   }
 

@@ -7,7 +7,7 @@ import { lastGood } from "../../edge/backups.ts";
 import type { Backups, BackupsStatus, Clock } from "../../edge/ports.ts";
 import { AskAgain } from "../alarm.ts";
 import type { ContainerPorts } from "../container-ports.ts";
-import type { Notes } from "../notes.ts";
+import type { ContainerMemory } from "../container-memory.ts";
 import { GenerationBucket } from "./bucket.ts";
 import { CachedObjects } from "./cached.ts";
 import { BackupControl } from "./control.ts";
@@ -26,7 +26,7 @@ const LAST_COPIES = 3;
 export interface SandboxBackupsOptions {
   bucket: R2Bucket;
   ports: ContainerPorts;
-  notes: Notes;
+  notes: ContainerMemory;
   /** Tells whether the platform runs the container. */
   running(): boolean;
   /** Starts the container where it is stopped, and waits until it has its data. */

@@ -4,7 +4,7 @@ import { causeOf } from "../../../infra/shell/failure.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { type DeployedStack, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
-import type { Before } from "./before.ts";
+import type { Baseline } from "./baseline.ts";
 import type { RolloutOptions } from "./options.ts";
 
 const WIDTH = 24;
@@ -35,7 +35,7 @@ export interface UpdatePlan {
  */
 export async function planUpdate(
   stack: DeployedStack,
-  before: Before,
+  before: Baseline,
   options: Pick<RolloutOptions, "config" | "accept" | "backup" | "canary">,
   output: CommandOutput,
 ): Promise<UpdatePlan> {
@@ -117,7 +117,7 @@ interface BackupOutcome {
 }
 
 /** Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects. */
-export async function backUp({ backups, former }: Before, without: boolean): Promise<BackupOutcome> {
+export async function backUp({ backups, former }: Baseline, without: boolean): Promise<BackupOutcome> {
   if (without) return { skipped: "nobody wanted one" };
   if (backups === undefined) return { skipped: "nothing runs yet, or the update makes one by itself" };
   if (former?.answered === undefined) return { skipped: "what runs does not answer" };
@@ -131,7 +131,7 @@ export async function backUp({ backups, former }: Before, without: boolean): Pro
 }
 
 /** Returns when the newest backup was made, as ISO 8601, where the service says. */
-async function newestBackup({ backups, former }: Before): Promise<string | undefined> {
+async function newestBackup({ backups, former }: Baseline): Promise<string | undefined> {
   if (former?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;

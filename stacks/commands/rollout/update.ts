@@ -2,7 +2,7 @@ import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
 import { deployedBuild } from "../promotion/promotion.ts";
-import type { Before, Former } from "./before.ts";
+import type { Baseline, Former } from "./baseline.ts";
 import { takeShares } from "./canary.ts";
 import { EXIT, type RolloutOptions } from "./options.ts";
 import { showProgress, type UpdatePlan } from "./plan.ts";
@@ -12,7 +12,7 @@ import type { RolloutRecord } from "./record.ts";
 export interface UpdateRun {
   options: RolloutOptions;
   plan: UpdatePlan;
-  before: Before;
+  before: Baseline;
   /** Version to go back to. */
   former: Former | undefined;
   record: RolloutRecord;

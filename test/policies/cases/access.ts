@@ -1,5 +1,5 @@
 import { sample } from "../resources.ts";
-import { TYPES } from "../../../policies/seen/resource.ts";
+import { TYPES } from "../../../policies/reading/resource.ts";
 import { adding, all, bound, named, props, without, type Case } from "./case.ts";
 
 const HOST = "steward.example.workers.dev";

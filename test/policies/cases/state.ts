@@ -1,4 +1,4 @@
-import { TYPES } from "../../../policies/seen/resource.ts";
+import { TYPES } from "../../../policies/reading/resource.ts";
 import { sample } from "../resources.ts";
 import { adding, bound, named, props, without, type Case } from "./case.ts";
 

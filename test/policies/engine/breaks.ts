@@ -1,5 +1,5 @@
 import type { Inputs } from "@pulumi/pulumi";
-import { TYPES } from "../../../policies/seen/resource.ts";
+import { TYPES } from "../../../policies/reading/resource.ts";
 import { createSurplus, type Breaks } from "./program.ts";
 
 /** A stack that is broken in several ways, and what the rules say of it. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
-import type { Said } from "../../../runtime/gateway/schedules/say.ts";
+import type { Said } from "../../../runtime/gateway/schedules/announce.ts";
 import { HOUR, minute, MINUTE, ScheduleStage, START, to } from "../support/schedules.ts";
 
 let stage: ScheduleStage;

@@ -6,7 +6,7 @@ import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
 import { splitText } from "../split.ts";
-import { Standing } from "../standing.ts";
+import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
 import { readDiscordInteraction } from "./inbound.ts";
 import { DiscordSender } from "./outbound.ts";
@@ -49,7 +49,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const call = createDiscordApi({ botToken, apiUrl, interactionsUrl, clock });
   const sender = new DiscordSender({ call, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
-  const standing = new Standing({
+  const standing = new OutgoingHealth({
     platform: "discord",
     read: (error) => (error instanceof DiscordError ? readDiscordError(error) : error),
     log,

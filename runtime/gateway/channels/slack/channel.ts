@@ -7,7 +7,7 @@ import type { Attachment, Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
 import { splitText } from "../split.ts";
-import { Standing } from "../standing.ts";
+import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 import { createSlackSender } from "./outbound.ts";
@@ -32,7 +32,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const load = slackFiles({ botToken, apiUrl, environment, maxBytes: mediaMaxBytes });
   const streams = config.streamMode === "edit";
-  const standing = new Standing({ platform: "slack", log });
+  const standing = new OutgoingHealth({ platform: "slack", log });
 
   return {
     platform: "slack",

@@ -10,7 +10,7 @@ import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
-import { Standing } from "../standing.ts";
+import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import { TelegramSender } from "./outbound.ts";
@@ -33,7 +33,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   const sender = new TelegramSender(api);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const bot: BotIdentity = { id: api.botId, username: undefined };
-  const standing = new Standing({
+  const standing = new OutgoingHealth({
     platform: "telegram",
     read: (error) => (error instanceof TelegramError ? readTelegramError(error) : error),
     log,

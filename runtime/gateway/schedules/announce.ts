@@ -4,10 +4,10 @@ import type { InTurn } from "../deliveries/conversations.ts";
 import type { DeliveryRecords } from "../deliveries/records.ts";
 import type { Replies } from "../deliveries/replies.ts";
 import { RetryableError } from "../failure.ts";
-import type { Parts } from "../parts.ts";
+import type { Components } from "../components.ts";
 
 /** Something that is said in a chat without being asked there. Exactly one of `text` and `prompt`. */
-export interface SayRequest {
+export interface AnnounceRequest {
   /** Like a delivery's: what was said under it is not said again. */
   id: string;
   platform: Platform;
@@ -29,12 +29,12 @@ export type Said = "said" | "nothing to say";
  *
  * @throws RetryableError where another attempt, under the same id, may help.
  */
-export type Say = (request: SayRequest, signal: AbortSignal) => Promise<Said>;
+export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
-/** Dependencies of {@link createSay}. */
-export interface SayOptions {
+/** Dependencies of {@link createAnnounce}. */
+export interface AnnounceOptions {
   /** Asked at the start of each, which then stays with what it got. */
-  parts(): Pick<Parts, "channels" | "agent">;
+  parts(): Pick<Components, "channels" | "agent">;
   records: DeliveryRecords;
   replies: Pick<Replies, "say">;
   inTurn: InTurn;
@@ -43,8 +43,8 @@ export interface SayOptions {
 }
 
 /** Says things through the channels and the agent, message by message as a reply is sent. */
-export function createSay({ parts, records, replies, inTurn, clock }: SayOptions): Say {
-  const text = async ({ id, platform, target, name, text, prompt }: SayRequest, signal: AbortSignal) => {
+export function createAnnounce({ parts, records, replies, inTurn, clock }: AnnounceOptions): Announce {
+  const text = async ({ id, platform, target, name, text, prompt }: AnnounceRequest, signal: AbortSignal) => {
     if (text !== undefined) return text;
     const answer = await parts().agent.answer(
       {

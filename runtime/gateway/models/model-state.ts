@@ -25,7 +25,7 @@ export function concernsModel({ code }: ModelRefusal): boolean {
 export type Availability = "open" | "resting" | "closed";
 
 /** State of one model. Times are in milliseconds since the epoch. */
-export class Standing {
+export class ModelState {
   #answers = false;
   #failure: Reason | undefined;
   #until = 0;

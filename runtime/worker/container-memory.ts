@@ -13,7 +13,7 @@ const VISITOR_WAKES_PER_HOUR = 3;
 const times = z.array(z.number());
 
 /** The few facts about the container that must outlive the Durable Object's memory. */
-export class Notes {
+export class ContainerMemory {
   readonly #sql: Sql;
 
   constructor(sql: Sql) {
@@ -89,12 +89,12 @@ export class Notes {
  * anew would begin the wait for the sleep once more.
  */
 export class LastUse {
-  readonly #notes: Notes;
+  readonly #notes: ContainerMemory;
   readonly #clock: Clock;
   #at: number;
   #noted: number;
 
-  constructor(notes: Notes, clock: Clock) {
+  constructor(notes: ContainerMemory, clock: Clock) {
     this.#notes = notes;
     this.#clock = clock;
     // A clock that was set back must not keep the container awake until it has caught up.

@@ -10,7 +10,7 @@ export const HEARTBEAT_OK = "HEARTBEAT_OK";
 const HEARTBEAT_PROMPT = `If something needs attention, say it; else answer exactly ${HEARTBEAT_OK}`;
 
 /** The schedules of a config by their id, those that are switched off included. */
-export function wantedSchedules({
+export function configSchedules({
   schedules,
   agent: { heartbeat },
 }: Pick<Config, "schedules" | "agent">): Map<string, Schedule> {

@@ -10,7 +10,7 @@ export interface Former {
 }
 
 /** A stack before an update, and the way back to it. */
-export interface Before {
+export interface Baseline {
   /** Tags that the update applies to a Worker that is there. */
   migrations: string[];
   /** Absent where nothing runs yet, and on a host, whose update keeps and puts back the former container by itself. */

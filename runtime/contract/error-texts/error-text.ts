@@ -1,5 +1,5 @@
 /** Facts of an error before it happens. `cause` and `fix` are shown to people. */
-export interface ErrorEntry {
+export interface ErrorText {
   /** HTTP status where the edge answers with it. */
   status: number;
   title: string;

@@ -13,7 +13,7 @@ export function mark(dir: string): Record<string, string> {
  * its plugins, workerd, which would hold its databases, and containers that are processes. They are known by their mark
  * and by an owner that is no more. Where there is no /proc nothing is found.
  */
-export function endLeftovers(dir: string): void {
+export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
     const owner = ownerOf(pid, dir);
     return owner !== undefined && !isAlive(owner);

@@ -5,7 +5,7 @@ import path from "node:path";
 import * as z from "zod";
 
 /** A build whose result is kept, and what it is made of. */
-export interface KeptBuild<Result> {
+export interface CachedBuild<Result> {
   /** Place where the result is kept. */
   file: string;
   /** Content from the code that this process has loaded, which may be older than the sources. */
@@ -28,7 +28,7 @@ const entrySchema = z.strictObject({ made: z.string(), read: z.array(z.string())
  * nothing: to read the files takes a twentieth of what bundling them does. What is kept and makes no sense does not
  * count.
  */
-export async function kept<Result>(options: KeptBuild<Result>): Promise<Result> {
+export async function kept<Result>(options: CachedBuild<Result>): Promise<Result> {
   const { file, root, build } = options;
   const made = hashOfSources(options);
   const former = await formerResult(options, made);
@@ -44,7 +44,7 @@ export async function kept<Result>(options: KeptBuild<Result>): Promise<Result> 
 }
 
 async function formerResult<Result>(
-  { file, root, result }: KeptBuild<Result>,
+  { file, root, result }: CachedBuild<Result>,
   made: string,
 ): Promise<Result | undefined> {
   const text = await readFile(file, "utf8").catch(() => "");
@@ -61,7 +61,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function hashOfSources<Result>({ texts, root, sources }: KeptBuild<Result>): string {
+function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): string {
   return hashOf(
     root,
     sources.flatMap((name) => filesOf(root, name)),

@@ -20,7 +20,7 @@ import type { Stores } from "./stores.ts";
  * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
  * taken over by making the parts anew; what is under way ends with the old ones.
  */
-export interface Parts {
+export interface Components {
   config: Config;
   channels: Channels;
   models: ModelRelay;
@@ -30,7 +30,7 @@ export interface Parts {
 }
 
 /** Dependencies of the parts, and what outlives them. */
-export interface PartsOptions {
+export interface ComponentsOptions {
   environment: Environment;
   /** The data directory. */
   home: string;
@@ -44,7 +44,7 @@ export interface PartsOptions {
 }
 
 /** Makes the parts of a config. No request goes out. */
-export function createParts(config: Config, options: PartsOptions): Parts {
+export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
   const telegramIntake = intakeReader(stores.database);

@@ -8,7 +8,7 @@ import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { stackBackups } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
 import { type DeployedStack, findResource, readState, targetOf } from "../deployed/stack.ts";
-import type { Before } from "./before.ts";
+import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
 const BACK_MS = 60_000;
@@ -24,13 +24,13 @@ const PLAN = "MigrationPlan::migrations";
  * @param byShares whether a new version is to take over share by share.
  * @throws StewardError `stack_not_serverless` where it cannot.
  */
-export async function lookBefore(stack: DeployedStack, byShares: boolean): Promise<Before> {
+export async function lookBefore(stack: DeployedStack, byShares: boolean): Promise<Baseline> {
   const target = await targetOf(stack);
   if (target === "host" && byShares) throw new StewardError("stack_not_serverless");
   return target === "host" ? hostBefore(stack) : serverlessBefore(stack);
 }
 
-async function hostBefore({ state }: DeployedStack): Promise<Before> {
+async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
   const url = (await state()).output("url");
   const answered = await answerOf(url);
   return {
@@ -48,7 +48,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Before> {
 }
 
 /** A serverless stack before an update. */
-async function serverlessBefore(deployed: DeployedStack): Promise<Before> {
+async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();

@@ -5,7 +5,7 @@ import type { Log } from "../../contract/log.ts";
 import { RefusedError } from "../failure.ts";
 
 /** Dependencies of a channel's standing. */
-export interface StandingOptions {
+export interface OutgoingHealthOptions {
   platform: Platform;
   /** Returns what an error of the platform means. Default: it is one of ours already. */
   read?(error: unknown): unknown;
@@ -13,13 +13,13 @@ export interface StandingOptions {
 }
 
 /** Standing of a platform towards what goes out: the last failure, until something is taken again. */
-export class Standing {
-  readonly #options: StandingOptions;
+export class OutgoingHealth {
+  readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
   /** The failure is one that a probe has found, and a later probe may find to be over. */
   #probed = false;
 
-  constructor(options: StandingOptions) {
+  constructor(options: OutgoingHealthOptions) {
     this.#options = options;
   }
 
