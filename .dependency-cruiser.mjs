@@ -1,26 +1,41 @@
 /** The import table of the project: for each folder, what its files may import beside themselves. */
 const TABLE = [
   { from: "runtime/contract", may: [], packages: ["zod"], node: false },
-  { from: "runtime/edge", may: ["runtime/contract"], packages: ["diff", "hono", "jose", "zod"], node: false },
+  {
+    from: "runtime/edge",
+    may: ["runtime/contract", "runtime/shared"],
+    packages: ["diff", "hono", "jose", "zod"],
+    node: false,
+  },
   // Small Node helpers that the container's processes share.
-  { from: "runtime/process", may: ["runtime/contract"], packages: "any", node: true },
-  { from: "runtime/gateway", may: ["runtime/process", "runtime/contract"], packages: "any", node: true },
-  { from: "runtime/supervisor", may: ["runtime/process", "runtime/contract"], packages: "any", node: true },
+  { from: "runtime/process", may: ["runtime/contract", "runtime/shared"], packages: "any", node: true },
+  {
+    from: "runtime/gateway",
+    may: ["runtime/process", "runtime/contract", "runtime/shared"],
+    packages: "any",
+    node: true,
+  },
+  {
+    from: "runtime/supervisor",
+    may: ["runtime/process", "runtime/contract", "runtime/shared"],
+    packages: "any",
+    node: true,
+  },
   {
     from: "runtime/worker",
-    may: ["runtime/edge", "runtime/contract"],
+    may: ["runtime/edge", "runtime/contract", "runtime/shared"],
     packages: ["zod", "@cloudflare/workers-types"],
     node: false,
   },
   {
     from: "runtime/host",
-    may: ["runtime/edge", "runtime/supervisor", "runtime/process", "runtime/contract"],
+    may: ["runtime/edge", "runtime/supervisor", "runtime/process", "runtime/contract", "runtime/shared"],
     packages: "any",
     node: true,
   },
   {
     from: "infra",
-    may: ["runtime/contract"],
+    may: ["runtime/contract", "runtime/shared"],
     packages: ["@pulumi/\\w+", "cloudflare", "commander", "esbuild", "tar-stream", "zod"],
     // The pinned Node's version is part of an image's name.
     files: ["package.json"],
@@ -28,7 +43,7 @@ const TABLE = [
   },
   {
     from: "stacks",
-    may: ["infra", "runtime/contract"],
+    may: ["infra", "runtime/contract", "runtime/shared"],
     packages: "any",
     // Makes the policy pack, which the engine loads: no rule is imported.
     files: ["policies/build.ts"],
@@ -42,7 +57,7 @@ const TABLE = [
   },
   {
     from: "policies",
-    may: ["runtime/contract"],
+    may: ["runtime/contract", "runtime/shared"],
     packages: ["@pulumi/\\w+", "esbuild"],
     node: true,
   },

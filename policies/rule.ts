@@ -23,12 +23,15 @@ interface RuleText {
   configSchema?: PolicyConfigSchema;
 }
 
+/** A resource of one of these types: its type tells which properties it has. */
+type OneOf<Type extends string> = { [One in Type]: Resource<One> }[Type];
+
 /** A rule about one resource. */
-export interface ResourceRule extends RuleText {
+export interface ResourceRule<Type extends string> extends RuleText {
   /** The types that it looks at. Default: all. */
-  types?: readonly string[];
+  types?: readonly Type[];
   /** Everything that is wrong with the resource, each with its fix. */
-  check(resource: Resource, config: Fields): string[];
+  check(resource: OneOf<Type>, config: Fields): string[];
 }
 
 /** Violation of a rule by a stack, and the resource it is about. */
@@ -46,12 +49,17 @@ export interface StackRule extends RuleText {
 export type Rule = ResourceValidationPolicy | StackValidationPolicy;
 
 /** Makes a rule about one resource. */
-export function resourceRule({ types, check, ...rest }: ResourceRule): ResourceValidationPolicy {
+export function resourceRule<Type extends string = string>({
+  types,
+  check,
+  ...rest
+}: ResourceRule<Type>): ResourceValidationPolicy {
   return {
     ...texts(rest),
     validateResource: (args, reportViolation) => {
-      if (types !== undefined && !types.includes(args.type)) return;
-      for (const message of check(seenResource(args), args.getConfig())) reportViolation(message);
+      if (types !== undefined && !types.some((type) => type === args.type)) return;
+      const resource = seenResource(args) as OneOf<Type>;
+      for (const message of check(resource, args.getConfig())) reportViolation(message);
     },
   };
 }

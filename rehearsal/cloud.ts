@@ -41,7 +41,7 @@ export async function startCloud({
 }: CloudOptions): Promise<Cloud> {
   const { ports, accountId, apiToken } = settings;
   const ends: (() => Promise<void>)[] = [];
-  // The latest first: whoever uses another ends before it.
+  // The latest first: users end before what they use.
   const close = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end();
   };

@@ -28,7 +28,7 @@ const DEBIAN_RECIPE = createHash("sha256")
   .digest("hex")
   .slice(0, 16);
 
-/** How often a running assembly says that it goes on. */
+/** Interval at which a running assembly reports progress. */
 const PROGRESS_MS = 5_000;
 
 function archivePath(cache: string, arch: string): string {

@@ -12,7 +12,7 @@ export async function refuseForeignHostStack(): Promise<void> {
   if (names.length === 0) return;
   throw new Error(
     `Docker has ${names.join(" and ")} already, which this rehearsal did not make. ` +
-      `Fix: rehearse on another engine, or, if nobody needs them, docker rm -f ${container}; docker volume rm ${volume}`,
+      `Fix: rehearse on another engine or, if unused, docker rm -f ${container}; docker volume rm ${volume}`,
   );
 }
 

@@ -20,6 +20,8 @@ export interface RehearsalOptions {
   /** Remove everything that rehearsals left. */
   destroy: boolean;
   sandbox: SandboxChoice;
+  /** Lists every resource type and the limits of the emulation. */
+  verbose: boolean;
   /** Where state and the emulated account are kept. */
   dir: string;
 }
@@ -36,13 +38,14 @@ export function readOptions(argv: readonly string[]): RehearsalOptions {
     .addArgument(new Argument("[target]", "what to deploy (default: serverless)").choices(TARGETS))
     .option("--once", "send one message through, print the reply, and end", false)
     .option("--json", "print one JSON object as the last line", false)
-    .option("--destroy", "destroy the stack and remove everything that was kept", false)
+    .option("--destroy", "destroy the stack and remove all its files", false)
     .addOption(
       new Option("--sandbox <kind>", "how the serverless stack's container runs")
         .choices(["auto", "docker", "process"])
         .default("auto"),
     )
-    .option("--dir <path>", "where state and the emulated account are kept", ".steward")
+    .option("--verbose", "also list resource types and what the emulation does not model", false)
+    .option("--dir <path>", "folder for state and the emulated account", ".steward")
     .parse(argv, { from: "user" });
   const [target] = command.processedArgs as [Target | undefined];
   const options = command.opts<Omit<RehearsalOptions, "target">>();

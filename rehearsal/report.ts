@@ -4,14 +4,14 @@ import type { Exchange } from "./message.ts";
 import { STACK } from "./stack.ts";
 import type { World } from "./world.ts";
 
-/** What was deployed, for people. */
-export function deploymentReport(world: World, deployment: Deployment): string {
+/** Returns a summary of the deployment for people; `verbose` lists every resource type. */
+export function deploymentReport(world: World, deployment: Deployment, verbose: boolean): string {
   const { engine, sandbox } = world;
   const changes = Object.entries(deployment.changes).map(([kind, count]) => `${count} ${kind}`);
   return [
     "",
     `${deploymentTimes(deployment)}: ${changes.join(", ")}`,
-    ...Object.entries(deployment.resources).map(([type, count]) => `  ${count} × ${type}`),
+    ...(verbose ? Object.entries(deployment.resources).map(([type, count]) => `  ${count} × ${type}`) : []),
     `Engine:     Pulumi ${engine.version} (${engine.source}), ${providersOf(world)}`,
     `Container:  ${sandbox}`,
     "",
@@ -23,30 +23,44 @@ function deploymentTimes({ previewMs, upMs }: Deployment): string {
   return `Deployed in ${upMs} ms after a preview of ${previewMs} ms`;
 }
 
-/**
- * Where to look and how to stop, for people.
- *
- * @param environment the file with which `pulumi` is typed by hand
- */
+/** Options of {@link addresses}. */
+interface AddressesOptions {
+  target: Target;
+  /** File with which `pulumi` is typed by hand. */
+  environment: string;
+  /** Also lists what the emulation does not model. */
+  verbose: boolean;
+}
+
+/** Returns addresses, what to try, and how to stop, for people. */
 export function addresses(
   world: World,
   deployment: Deployment,
-  { target, environment }: { target: Target; environment: string },
+  { target, environment, verbose }: AddressesOptions,
 ): string {
   const { slack, telegram, discord, model } = world.platforms;
   const emulated = world.limits.length > 0;
   return [
-    ...(emulated
+    ...(emulated && verbose
       ? ["The cloud is an emulation. It does not model:", ...world.limits.map((line) => `  - ${line}`), ""]
       : []),
     `Service:    ${deployment.url}/   (the ${target} stack)`,
     `Admin:      ${deployment.url}/_admin/   ${signInHint(world)}`,
-    `Slack:      ${slack.url}/   (a stand-in: write to the bot there)`,
-    `Telegram:   ${telegram.url}/   (a stand-in: write to the bot there)`,
-    `Discord:    ${discord.url}/   (a stand-in)`,
-    `Model:      ${model === undefined ? "the real one, with ANTHROPIC_API_KEY" : `${model.url}/   (a stand-in)`}`,
-    `By hand:    in another terminal, \`. ${sourced(environment)}\`, then \`pulumi preview -s ${STACK}\` and the like`,
+    `Slack:      ${slack.url}/   (a stand-in)`,
+    `Telegram:   ${telegram.url}/   (a stand-in)`,
+    ...(verbose
+      ? [
+          `Discord:    ${discord.url}/   (a stand-in)`,
+          `Model:      ${model === undefined ? "the real one, with ANTHROPIC_API_KEY" : `${model.url}/   (a stand-in)`}`,
+        ]
+      : []),
     "",
+    "Try this:",
+    "  1. Open Slack's address, write to the bot, and watch the reply grow.",
+    "  2. Open Admin: the message is under Events, the container's start on the overview.",
+    `  3. In another terminal: \`. ${sourced(environment)}\`, then \`pulumi preview -s ${STACK}\`.`,
+    "",
+    ...(emulated && !verbose ? ["The cloud is an emulation; --verbose lists what it does not model."] : []),
     "Ctrl-C ends the rehearsal and keeps its state; `npm start -- --destroy` removes it.",
     "",
   ].join("\n");
@@ -56,7 +70,7 @@ export function addresses(
 export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Exchange): string {
   return [
     `Sent:       ${text}`,
-    `Answered:   ${status}${status === 503 ? " (the container was asleep; the event is kept)" : ""}`,
+    `Answered:   ${status}${status === 503 ? " (the container was asleep; the event is queued)" : ""}`,
     `Reply:      ${reply}`,
     `Times:      reply after ${replyMs} ms, the container's cold start ${coldStartMs} ms`,
     "",

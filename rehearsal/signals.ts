@@ -1,8 +1,8 @@
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Somebody's wish that this process ends: a signal, or output that nobody reads any more. From its making
- * on nobody else listens to these signals: a library that ends the process at once would leave behind what
+ * A wish that this process ends: a signal, or output that is no longer read. From its creation
+ * on nothing else listens to these signals: a library that ends the process at once would leave behind what
  * the rehearsal has started.
  */
 export class Interruption {
@@ -46,7 +46,7 @@ export class Interruption {
   }
 }
 
-/** An engine that is told to stop finishes the resource under way. */
+/** An engine that is asked to stop finishes the resource in progress. */
 const GRACE_MS = 30_000;
 
 function pause(ms: number): Promise<void> {

@@ -85,10 +85,10 @@ async function deployAndServe(
   const environment = await writeEnvironment(options.dir, world, say);
   const deployment = await interruption.abortable((signal) => deploy(world.stack, signal, say));
   world.platforms.slack.connect(`${deployment.url}/slack/events`);
-  say(`${deploymentReport(world, deployment)}\n`);
+  say(`${deploymentReport(world, deployment, options.verbose)}\n`);
   if (!options.once) {
     report(reportOf(world, deployment, undefined));
-    say(`${addresses(world, deployment, { target, environment })}\n`);
+    say(`${addresses(world, deployment, { target, environment, verbose: options.verbose })}\n`);
     await interruption.requested;
     return;
   }

@@ -43,7 +43,7 @@ interface Ground {
   settings: RehearsalSettings;
   engine: Engine;
   log: (line: string) => void;
-  /** Ends what was started, the latest first: whoever uses another ends before it. */
+  /** Ends what was started, the latest first: users end before what they use. */
   ends: (() => Promise<void>)[];
 }
 

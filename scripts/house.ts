@@ -2,8 +2,9 @@
  * Tells which of the rules of this code a change breaks, as a part of `npm run check`.
  *
  * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
- * - No file, folder or class has a name that says nothing by itself.
- * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for by themselves
+ * - No comment uses this project's former dialect.
+ * - No file, folder or class has a vague name, and no two classes have one name.
+ * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for on their own
  *   are left out, and those below, each with its reason.
  */
 import { globSync, readFileSync } from "node:fs";
@@ -13,17 +14,21 @@ import ts from "typescript";
 const FOLDERS = ["runtime", "infra", "stacks", "policies"];
 const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
+const DIALECT =
+  /\b(?:anew|by itself|by themselves|of one's own|goes on|takes? part|as far as|wherefore|whoever|nobody knows)\b/;
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
 /** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
-const BY_THEMSELVES =
+const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
   "infra/secrets/config-check.ts": "a component",
   "infra/serverless/container-application.ts": "a component",
   "infra/serverless/cost-estimate.ts": "a component",
   "infra/serverless/state-bucket.ts": "a component",
+  "runtime/edge/changes.ts": "a route",
+  "runtime/edge/pages/problem.ts": "a page",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
   "runtime/gateway/schedules/config-schedules.ts": "its importer is long",
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
@@ -39,19 +44,19 @@ const REASONS: Readonly<Record<string, string>> = {
 const problems: string[] = [];
 const importers = new Map<string, Set<string>>();
 const lengths = new Map<string, number>();
+const classes = new Map<string, string>();
 for (const file of FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`))) {
   const text = readFileSync(file, "utf8");
   lengths.set(file, text.split("\n").length);
   for (const name of file.split("/").map((part) => part.replace(/\.ts$/, ""))) {
-    if (VAGUE.has(name))
-      problems.push(`${file}: "${name}" says nothing by itself: use the name that the field uses`);
+    if (VAGUE.has(name)) problems.push(`${file}: "${name}" is vague: use the name that the field uses`);
   }
   look(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
 }
 for (const [file, length] of lengths) {
   const [only, ...others] = importers.get(file) ?? [];
   const isSmall = length < FEWEST_LINES && only !== undefined && others.length === 0;
-  const isAllowed = BY_THEMSELVES.test(file) || file in REASONS || file.endsWith(".d.ts");
+  const isAllowed = ON_THEIR_OWN.test(file) || file in REASONS || file.endsWith(".d.ts");
   if (isSmall && !isAllowed)
     problems.push(`${file}: ${length} lines, and ${only} alone imports it: move it in`);
   if (!isSmall && file in REASONS) problems.push(`${file}: needs no reason in scripts/house.ts any more`);
@@ -68,15 +73,26 @@ function look(source: ts.SourceFile): void {
   const comments = new Set<number>();
   const visit = (node: ts.Node): void => {
     for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) {
-      if (comments.has(pos) || !QUESTION.test(text.slice(pos, end))) continue;
+      if (comments.has(pos)) continue;
       comments.add(pos);
+      const comment = text.slice(pos, end);
       const line = source.getLineAndCharacterOfPosition(pos).line + 1;
+      const word = fileName.startsWith("scripts/") ? undefined : DIALECT.exec(comment)?.[0];
+      if (word !== undefined)
+        problems.push(`${fileName}:${line}: "${word}" is dialect: write it in plain English`);
+      if (!QUESTION.test(comment)) continue;
       problems.push(
         `${fileName}:${line}: the doc comment begins with a question word: begin with a verb or a noun`,
       );
     }
     if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
-      problems.push(`${fileName}: the class ${node.name?.text} has a name that says nothing by itself`);
+      problems.push(`${fileName}: the class ${node.name?.text} has a vague name`);
+    }
+    const className = ts.isClassDeclaration(node) ? node.name?.text : undefined;
+    if (className !== undefined) {
+      const other = classes.get(className);
+      if (other !== undefined) problems.push(`${fileName}: ${other} has a class ${className} too`);
+      classes.set(className, fileName);
     }
     const specifier = specifierOf(node);
     if (specifier?.startsWith(".")) {

@@ -36,7 +36,9 @@ export function variablesProblem(
   return {
     code: "config_variables_missing",
     detail: [
-      ...(told === "" ? [] : [`The config that runs names what this deployment does not set: ${told}.`]),
+      ...(told === ""
+        ? []
+        : [`The running config refers to variables that this deployment does not set: ${told}.`]),
       ...misplaced,
       "(config_variables_missing)",
     ].join(" "),
@@ -80,7 +82,7 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
   return problem === undefined ? "" : `${problem.detail}\n  fix: ${problem.fix}`;
 }
 
-/** The gateway's variables as far as a program knows them: a secret's value is not its to see. */
+/** The names of the gateway's variables that a program knows; secret values stay hidden from it. */
 function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });

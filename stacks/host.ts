@@ -50,7 +50,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
     "readiness",
     {
       url: `http://${addressOnHost(config)}:${config.hostPort}`,
-      // An image of one's own is its own affair.
+      // A custom image is not checked.
       bundle: config.image === undefined ? bundle.container.hash : undefined,
       attestation: attestation.expected(config.runtime),
       channels: offeredChannels(config.runtime.secrets),

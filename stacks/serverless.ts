@@ -132,7 +132,7 @@ function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
   return checkPermissions({ permissions, accountId, ...cloudflareAccess(stackSource()), warn });
 }
 
-/** A rehearsal's containers run from this machine's engine, and an image of one's own lies somewhere already. */
+/** A rehearsal's containers run from this machine's engine, and a custom image is in a registry already. */
 function pushImage(
   { accountId, instanceType, image, registry, origin, api }: ServerlessConfig,
   { container: { hash } }: Bundle,
@@ -166,7 +166,7 @@ function register(config: ServerlessConfig, url: string, readiness: Readiness): 
   if (config.publicWebhooks) {
     return new Registrations("channels", { url, slack, telegram, discord }, { dependsOn: readiness });
   }
-  void pulumi.log.warn("The chat platforms are told nothing: steward:publicWebhooks is false.");
+  void pulumi.log.warn("steward:publicWebhooks is false, so nothing is registered with the chat platforms.");
   return undefined;
 }
 

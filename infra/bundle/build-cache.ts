@@ -1,3 +1,4 @@
+import { parseJson } from "../../runtime/shared/json.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -35,7 +36,7 @@ export async function kept<Result>(options: CachedBuild<Result>): Promise<Result
   if (former !== undefined) return former;
 
   const { result, read } = await build();
-  // Of what changed meanwhile, nobody knows whether it is in the result.
+  // It is unknown whether the result contains what changed meanwhile.
   if (hashOfSources(options) === made) {
     const files = [...new Set(read)].sort();
     await writeWhole(file, JSON.stringify({ made, read: files, used: hashOf(root, files), result }));
@@ -48,17 +49,9 @@ async function formerResult<Result>(
   made: string,
 ): Promise<Result | undefined> {
   const text = await readFile(file, "utf8").catch(() => "");
-  const entry = entrySchema.extend({ result }).safeParse(parsed(text));
+  const entry = entrySchema.extend({ result }).safeParse(parseJson(text));
   if (!entry.success || entry.data.made !== made) return undefined;
   return hashOf(root, entry.data.read) === entry.data.used ? entry.data.result : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function hashOfSources<Result>({ texts, root, sources }: CachedBuild<Result>): string {

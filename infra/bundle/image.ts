@@ -11,7 +11,7 @@ export const APP_DOCKERFILE = join(import.meta.dirname, "Dockerfile");
 /** https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 const BASE_LABEL = "org.opencontainers.image.base.name";
 
-export interface AppImageOptions {
+interface AppImageOptions {
   /** A folder that `writeContext` has written. */
   contextDir: string;
   /** Name and tag of the image. The tag has to follow from the bundle's content and the base image. */
@@ -24,7 +24,7 @@ export interface AppImageOptions {
  * Builds the application image, unless the Docker engine has one of that name on the same base.
  * @throws BuildFailure `docker_unavailable`, `docker_failed`
  */
-export async function buildAppImage(options: AppImageOptions): Promise<{ image: string; id: string }> {
+async function buildAppImage(options: AppImageOptions): Promise<{ image: string; id: string }> {
   const { tag: image, baseImage, log } = options;
   const [present, standsOn] = await Promise.all([imageId(image), imageLabel(image, BASE_LABEL)]);
   if (present !== undefined && standsOn === baseImage) return { image, id: present };
@@ -38,10 +38,10 @@ export async function buildAppImage(options: AppImageOptions): Promise<{ image: 
  * Makes the application image of a bundle with its base, unless the Docker engine has it. Returns its name and tag; the
  * tag follows from the bundle and the image's recipe.
  *
- * @throws BuildFailure of `ensureBaseImage` and `buildAppImage`
+ * @throws BuildFailure of `ensureBaseImage`; `docker_unavailable`, `docker_failed`
  */
 export async function stewardImage(
-  { container }: Bundle,
+  { container }: { container: Pick<Bundle["container"], "context" | "hash"> },
   log: (line: string) => void,
 ): Promise<{ image: string }> {
   const { image: baseImage } = await ensureBaseImage({ log });

@@ -10,11 +10,11 @@ import { telegramWebhookProvider } from "./telegram-webhook-provider.ts";
 export interface RegistrationsArgs {
   /** The service's public address, without a slash at the end. */
   url: string;
-  /** Default: none, Telegram is told nothing. */
+  /** Default: none; nothing is registered with Telegram. */
   telegram?: Omit<TelegramWebhookArgs, "url"> | undefined;
-  /** Default: none, Slack is told nothing: its manifest is pasted by hand. */
+  /** Default: none; the operator pastes Slack's manifest by hand. */
   slack?: Omit<SlackAppArgs, "manifest"> | undefined;
-  /** Default: none, Discord is told nothing. */
+  /** Default: none; nothing is registered with Discord. */
   discord?: Omit<DiscordEndpointArgs, "url"> | undefined;
 }
 
@@ -41,7 +41,7 @@ export class Registrations extends pulumi.ComponentResource {
   }
 }
 
-/** One thing that a platform was told, for people. */
+/** One registration with a platform, for people. */
 interface Registration {
   what: string;
   resource: pulumi.CustomResource;

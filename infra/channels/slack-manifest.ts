@@ -15,7 +15,7 @@ export function slackManifest(url: string): string {
   return JSON.stringify({
     display_information: { name: AGENT },
     features: {
-      // Without the tab nobody can write to the bot directly.
+      // Without the tab no one can write to the bot directly.
       app_home: { messages_tab_enabled: true, messages_tab_read_only_enabled: false },
       bot_user: { display_name: AGENT, always_online: true },
     },

@@ -7,9 +7,21 @@ export interface ComposeArgs {
   /** Store of the data: a volume, or a directory of the host. */
   data: { volumeName: string } | { directory: string };
   variables: Readonly<Record<string, string>>;
-  /** Names of the variables whose values nobody may read. */
+  /** Names of the secret variables. */
   secrets: readonly string[];
 }
+
+/** Variables that a stack may leave out and an operator may fill in later, with what they are for. */
+const OPTIONAL: readonly (readonly [about: string, names: readonly string[]])[] = [
+  ["Admin pages: a token of at least 16 characters. Without it they stay closed.", ["ADMIN_TOKEN"]],
+  ["Telegram: the token from @BotFather.", ["TELEGRAM_BOT_TOKEN"]],
+  ["Slack: both, from the app's pages.", ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]],
+  [
+    "Discord: all three, from the developer portal.",
+    ["DISCORD_BOT_TOKEN", "DISCORD_APPLICATION_ID", "DISCORD_PUBLIC_KEY"],
+  ],
+  ["A second model provider that speaks OpenAI's chat completions.", ["OPENAI_API_KEY"]],
+];
 
 /**
  * The container as a service of Docker Compose (https://docs.docker.com/reference/compose-file/services/). A secret
@@ -28,6 +40,11 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
         environment: {
           ...literal(variables),
           ...Object.fromEntries(secrets.map((name) => [name, `\${${name}:?}`])),
+          ...Object.fromEntries(
+            OPTIONAL.flatMap(([, names]) => names)
+              .filter((name) => !secrets.includes(name) && !Object.hasOwn(variables, name))
+              .map((name) => [name, `\${${name}:-}`]),
+          ),
         },
         ports: [`${bracketed(port.address)}:${port.external}:${port.internal}`],
         volumes: [`${source}:${shape.dataDirectory}`],
@@ -55,9 +72,18 @@ export function composeFile({ shape, image, data, variables, secrets }: ComposeA
   };
 }
 
-/** The names that the file refers to, to be filled in: it holds no value. */
-export function composeEnvironment(secrets: readonly string[]): string {
-  return secrets.map((name) => `${name}=\n`).join("");
+/** The variables that the file refers to, to be filled in: those of the stack, and what may be added, as comments. */
+export function composeEnvironment({
+  secrets,
+  variables,
+}: Pick<ComposeArgs, "secrets" | "variables">): string {
+  const isOpen = (name: string): boolean => !secrets.includes(name) && !Object.hasOwn(variables, name);
+  const optional = OPTIONAL.map(([about, names]) => {
+    const lines = names.filter(isOpen).map((name) => `# ${name}=\n`);
+    return lines.length === 0 ? "" : `\n# ${about}\n${lines.join("")}`;
+  });
+  const required = secrets.map((name) => `${name}=\n`).join("");
+  return `# Copy to .env, fill it in, and keep it readable by you alone: chmod 600 .env\n\n# Required\n${required}${optional.join("")}`;
 }
 
 /** A dollar sign begins a reference in Compose. */

@@ -14,7 +14,7 @@ export interface ContainerArgs {
   data: { volumeName: pulumi.Input<string> } | { directory: string };
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Variables that nobody may read; the values have to be Pulumi secrets. */
+  /** Secret variables; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /** The engine's address. Default: the docker command's own. */
   dockerHost?: string | undefined;

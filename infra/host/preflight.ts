@@ -52,7 +52,7 @@ async function findProblems(plan: HostPlan): Promise<Reason[]> {
 function formatted(problems: readonly Reason[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ code, detail, fix }) => [`  ${code}: ${detail}`, `    fix: ${fix}`]);
-  return [`The host cannot take this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
+  return [`The host is not ready for this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
 }
 
 /** The config that runs would not start under what is about to be deployed. */

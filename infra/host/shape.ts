@@ -15,7 +15,7 @@ interface ShapeArgs {
   logs: { maxMiB: number; files: number };
 }
 
-/** Shape of the container, whoever makes it: the stack, or Docker Compose. */
+/** Shape of the container, created by the stack or by Docker Compose. */
 export interface Shape {
   name: string;
   user: string;
@@ -34,11 +34,11 @@ export interface Shape {
   stopSeconds: number;
 }
 
-/** Asks for the gateway: the edge alone answers nobody. */
+/** Asks the gateway: the edge alone answers no message. */
 const PROBE = `fetch("http://127.0.0.1:${PORTS.edge}${ROUTES.ready.path}").then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
 
 /**
- * The container writes to its data and to /tmp alone, gains no privileges, and comes up again by itself
+ * The container writes only to its data and to /tmp, gains no privileges, and restarts automatically
  * unless someone stopped it.
  */
 export function shapeOf({ containerName, port, memoryMiB, cpus, maxProcesses, logs }: ShapeArgs): Shape {

@@ -15,7 +15,7 @@ export interface Check {
 /** It answers, and will not come to answer otherwise: there is nothing to wait for. */
 export class GivenUp extends Error {}
 
-/** Something to be told that fails no update. Final: asking again would not change it. */
+/** A finding that fails no update. Final: asking again would not change it. */
 export class Remark extends Error {
   readonly final: boolean;
 
@@ -100,7 +100,7 @@ function gatewayReady(key: string): Check {
   };
 }
 
-/** Returns the reason as the stack may read it, with details that nobody else gets; empty if there is none. */
+/** Returns the reason with the details that only the stack gets; empty if there is none. */
 async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
   const response = await askChannels(fetch, url, key);
   if (!response.ok) return "";
@@ -148,7 +148,7 @@ function unsigned(path: string): Check {
   };
 }
 
-/** A webhook that is not public refuses whoever comes without an identity. */
+/** A webhook that is not public refuses requests without an identity. */
 function webhookClosed(path: string): Check {
   return {
     name: `POST ${path} without an identity`,
@@ -190,7 +190,7 @@ function channelWorks(platform: string, key: string): Check {
       const answer = channelsAnswer.parse(await response.json());
       const { state, reason, channels } = answer;
       if (channels === undefined) {
-        // Waking it would fill the bucket of a stack that nobody has used. Its tokens were tried before the update.
+        // Waking it would fill the bucket of an unused stack. Its tokens were checked before the update.
         if (state === "stopped") throw new Remark("not asked: the container is asleep", { final: true });
         throw new Remark(`not known: the gateway is ${state}${because(answer)}`, {
           final: reason !== undefined,
@@ -208,7 +208,7 @@ function channelWorks(platform: string, key: string): Check {
   };
 }
 
-/** Whoever is to be told of an outage can be reached. */
+/** The destinations of alerts accept a message. */
 function alertsArrive(key: string): Check {
   let refused: string | undefined;
   return {
@@ -253,7 +253,7 @@ async function codeOf(response: Response): Promise<unknown> {
   return code;
 }
 
-/** Members of an answer's JSON, as far as it has them. */
+/** The named members of an answer's JSON that exist. */
 async function membersOf(response: Response, names: readonly string[]): Promise<unknown[]> {
   const body: unknown = await response.json().catch(() => undefined);
   const members = new Map(typeof body === "object" && body !== null ? Object.entries(body) : []);

@@ -1,8 +1,8 @@
-import { createRedactor } from "../../runtime/contract/redact.ts";
+import { createRedactor } from "../../runtime/shared/redact.ts";
 import { run } from "../shell/process.ts";
 
 const LAST_LINES = 15;
-/** So often may its process end before nobody waits for it any more. */
+/** Number of times the process may end before the probe gives up. */
 const MOST_RESTARTS = 3;
 
 interface Inspected {
@@ -53,9 +53,7 @@ async function lastExitCode({ Id, Created, State }: Inspected): Promise<string> 
 function stateText(name: string, { State, RestartCount }: Inspected, exitCode: string): string {
   const { Status, OOMKilled, Error } = State;
   const ended = exitCode === "" ? "" : `last exit code ${exitCode}, `;
-  const memory = OOMKilled
-    ? ", and the kernel killed in it for too little memory (raise steward:memoryMiB)"
-    : "";
+  const memory = OOMKilled ? ", and ran out of memory (OOM-killed; raise steward:memoryMiB)" : "";
   const error = Error === "" ? "" : `: ${Error}`;
   return `The container ${name} is ${Status} (${ended}${RestartCount} restarts${memory})${error}.`;
 }

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { type Route, type RouteAccess, ROUTES } from "../../runtime/contract/routes.ts";
 import * as cloudflare from "./cloudflare.ts";
 
 /** Arguments of {@link AccessGate}. */
@@ -14,9 +15,10 @@ export interface AccessGateArgs {
   publicWebhooks: boolean;
 }
 
-const PRIVATE_PATHS = ["/_admin*", "/debug*", "/metrics"];
+/** Paths that need an identity: a folder as a whole, such as `/_admin*`, a single route as it is. */
+const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
 /** Paths that platforms and probes call: each webhook checks its platform's own signature. */
-const PUBLIC_PATHS = ["/slack/events", "/telegram-webhook", "/discord/interactions", "/healthz"];
+const PUBLIC_PATHS = [...pathsWith("webhook"), ROUTES.live.path];
 
 /**
  * The identity gateway before the admin and debug paths, and the exception for the public ones.
@@ -82,4 +84,15 @@ function applicationArgs(
     destinations: paths.map((path) => ({ type: "public", uri: `${host}${path}` })),
     policies: [{ id: policy.id, precedence: 1 }],
   };
+}
+
+function pathsWith(wanted: RouteAccess): string[] {
+  return Object.values<Route>(ROUTES).flatMap(({ access, path }) => (access === wanted ? [path] : []));
+}
+
+function foldersOf(paths: readonly string[]): string[] {
+  const folders = new Set(paths.map((path) => `/${path.split("/")[1]}`));
+  return [...folders].map((folder) =>
+    paths.every((path) => path === folder || !path.startsWith(folder)) ? folder : `${folder}*`,
+  );
 }

@@ -148,7 +148,7 @@ async function rollOut(
     if (line !== told) process.stdout.write(`${line}\n`);
     told = line;
     if (Date.now() > end) {
-      process.stdout.write("The rollout goes on at Cloudflare.\n");
+      process.stdout.write("The rollout continues at Cloudflare.\n");
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));

@@ -20,7 +20,7 @@ export interface EstimateInputs extends CostInputs {
 export const costEstimateProvider: dynamic.ResourceProvider<EstimateInputs, EstimateInputs> = {
   /**
    * Reckons what is deployed with the same use, so that the difference is what the update changes. A use that has
-   * moved a little is told and not kept: an update without changes stays one.
+   * moved a little is shown but not stored: an update without changes stays one.
    */
   async check(olds, news) {
     const { duty, line: _, ...settings } = news;

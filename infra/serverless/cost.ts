@@ -58,7 +58,7 @@ export interface MeasuredDuty extends Duty {
   sleepAfterMs: number | null;
 }
 
-/** Assumed use where nobody says more: so many conversations a day, each so long. */
+/** Assumed use unless configured: so many conversations a day, each so long. */
 const USE = { conversations: 8, hoursEach: 5 / 60 };
 /** The part of its CPU that the gateway uses while it runs: it waits for the model most of the time. */
 const CPU_SHARE = 0.05;
@@ -71,7 +71,7 @@ const NOTICED = 0.1;
  * Hours a day that the container runs: a conversation, then the while until it sleeps. What was measured with
  * another while is reckoned over, as if every run ended that much later or sooner.
  */
-export function awakeHoursOf(inputs: CostInputs): number {
+function awakeHoursOf(inputs: CostInputs): number {
   const sleepHours = (parseDuration(inputs.sleepAfter) ?? 0) / HOUR_MS;
   const measured = usableMeasure(inputs);
   if (measured?.sleepAfterMs === null) return measured.awakeHours;

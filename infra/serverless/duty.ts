@@ -1,3 +1,4 @@
+import { parseJson } from "../../runtime/shared/json.ts";
 import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
 import { readInAccount, type AccountAccess } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
@@ -33,7 +34,7 @@ export async function readDuty({ bucketName, now, ...access }: DutyPlace): Promi
 }
 
 function measuredIn(text: string, now: number): DutyReading {
-  const read = dutyRecord.safeParse(parsed(text));
+  const read = dutyRecord.safeParse(parseJson(text));
   if (!read.success) return { unmeasured: `${DUTY_KEY} in the bucket is none that this version reads` };
   const { sleepAfterMs } = read.data;
   const { measuredHours, awakeHours, startsADay } = dutyOf(read.data, now);
@@ -49,14 +50,6 @@ function measuredIn(text: string, now: number): DutyReading {
       sleepAfterMs,
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function twoDecimals(value: number): number {

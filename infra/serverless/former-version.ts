@@ -10,7 +10,7 @@ export interface Deployed {
   applicationName: string;
 }
 
-/** Live version, as far as it takes to put it back. Plain data. */
+/** Facts needed to put the live version back. Plain data. */
 export interface FormerVersion {
   /** Id of the newest deployment. */
   deployment: string;

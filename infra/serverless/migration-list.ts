@@ -111,9 +111,9 @@ export function plannedChanges(deployed: PlannedMigrations, planned: PlannedMigr
   if (deployed.workerName === planned.workerName) return tags;
   return [
     ...tags,
-    `Worker ${deployed.workerName} → ${planned.workerName}: created anew with its classes and its container, and deleted under the old name`,
+    `Worker ${deployed.workerName} → ${planned.workerName}: created with its classes and container, and deleted under the old name`,
     "Moves along: the bucket with the container's backups, which the new container begins with",
-    "Left behind: what the old Worker's Durable Object keeps (the ledger: what is accepted and not yet answered, and the history), and what the container has changed since its last backup",
+    "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ];
 }
 

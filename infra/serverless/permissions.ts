@@ -37,7 +37,7 @@ interface Refusal {
 
 /**
  * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
- * edit too: that is told by the update. Where Cloudflare is out of order nothing is refused here.
+ * edit too: the update reports that. If Cloudflare is out of order nothing is refused here.
  *
  * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`
  */

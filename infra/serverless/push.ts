@@ -7,7 +7,7 @@ import { pushImage } from "./push-image.ts";
 
 /**
  * Builds this checkout's image and pushes it for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE
- * holds it. The last line of its output is the image's name by digest; the steps are told on standard error.
+ * holds it. The last line of its output is the image's name by digest; progress goes to standard error.
  */
 const {
   PUSH_ACCOUNT = "",

@@ -18,7 +18,7 @@ interface WorkerArgs {
   migrations: readonly Migration[];
   /** Variables that anyone may read. */
   variables: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Variables that nobody may read; the values have to be Pulumi secrets. */
+  /** Secret variables; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /** The one way of the Worker's e-mails. Default: it sends none. */
   email?: { from: string; to: string } | undefined;

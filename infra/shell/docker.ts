@@ -25,7 +25,7 @@ export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Pro
 }
 
 /**
- * The Docker engine of this machine, for whoever can't do without.
+ * The Docker engine of this machine, for callers that cannot do without it.
  * @throws BuildFailure `docker_unavailable`
  */
 export async function requireDocker(

@@ -1,9 +1,9 @@
 import { ofType, type StackResource, TYPES } from "./resource.ts";
-import { fields, list, text } from "./values.ts";
+import { type Declared, fields, is, list, text } from "./values.ts";
 
 /** An Access application with what it stands before. */
 export interface Application {
-  resource: StackResource;
+  resource: StackResource<typeof TYPES.accessApplication>;
   /** True if a policy of it lets everyone pass without an identity. */
   bypassed: boolean;
   destinations: readonly Destination[];
@@ -20,15 +20,13 @@ export function seenApplications(resources: readonly StackResource[]): Applicati
   return ofType(resources, TYPES.accessApplication).map((resource) => ({
     resource,
     bypassed: isBypassed(resource),
-    destinations: list(resource.props["destinations"]).flatMap(destination),
+    destinations: list(resource.props.destinations).flatMap(destination),
   }));
 }
 
-/** The host names that the stack gives its Worker, as far as a preview shows them. */
+/** The host names that the stack gives its Worker, if a preview shows them. */
 export function ownHosts(resources: readonly StackResource[]): string[] {
-  const domains = ofType(resources, TYPES.workersDomain).flatMap(
-    ({ props }) => text(props["hostname"]) ?? [],
-  );
+  const domains = ofType(resources, TYPES.workersDomain).flatMap(({ props }) => text(props.hostname) ?? []);
   const gated = seenApplications(resources).flatMap(({ destinations }) =>
     destinations.map(({ host }) => host),
   );
@@ -42,14 +40,14 @@ export function takesIn({ path }: Destination, asked: string): boolean {
 }
 
 /** An application names its policies by ids, which a first preview does not know: what they come from tells. */
-function isBypassed({ props, sources }: StackResource): boolean {
+function isBypassed({ props, sources }: StackResource<typeof TYPES.accessApplication>): boolean {
   const named = ofType(sources["policies"] ?? [], TYPES.accessPolicy).map((policy) => policy.props);
-  const inline = list(props["policies"]).map(fields);
-  return [...named, ...inline].some(({ decision }) => decision === "bypass");
+  const inline = list(props.policies).map((policy) => fields(policy));
+  return [...named, ...inline].some(({ decision }) => is(decision, "bypass"));
 }
 
-function destination(value: unknown): Destination[] {
-  const uri = text(fields(value)["uri"]);
+function destination(value: Declared<{ uri?: string }>): Destination[] {
+  const uri = text(fields(value).uri);
   if (uri === undefined) return [];
   const [host = "", ...rest] = uri.replace(/^https?:\/\//, "").split("/");
   return [{ host, path: `/${rest.join("/")}` }];

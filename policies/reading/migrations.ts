@@ -3,7 +3,7 @@ import { fields, list, text } from "./values.ts";
 
 /** A version of the Worker that carries a migration. */
 export interface SeenMigration {
-  version: StackResource;
+  version: StackResource<typeof TYPES.workerVersion>;
   tag: string;
   /** The tag that has to be applied before; `undefined` for the first one. */
   after: string | undefined;
@@ -13,7 +13,7 @@ export interface SeenMigration {
 /** The stack's migrations in the order of their tags' numbers. */
 export function seenMigrations(resources: readonly StackResource[]): SeenMigration[] {
   const found = ofType(resources, TYPES.workerVersion).flatMap((version): SeenMigration[] => {
-    const { newTag, oldTag, newSqliteClasses } = fields(version.props["migrations"]);
+    const { newTag, oldTag, newSqliteClasses } = fields(version.props.migrations);
     const tag = text(newTag);
     return tag === undefined
       ? []

@@ -1,5 +1,8 @@
+import type * as cloudflare from "@pulumi/cloudflare";
+import type * as docker from "@pulumi/docker";
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
-import { copy, fields, type Fields } from "./values.ts";
+import type { OutputInstance } from "@pulumi/pulumi";
+import { copy, type DeclaredFields, fields, type Fields } from "./values.ts";
 
 /** The types that the rules look at, as the engine names them. */
 export const TYPES = {
@@ -21,16 +24,42 @@ export const TYPES = {
   command: "command:local:Command",
 } as const;
 
+/** Class of the SDK that declares a type's properties. */
+interface Classes {
+  [TYPES.worker]: cloudflare.Worker;
+  [TYPES.workerVersion]: cloudflare.WorkerVersion;
+  [TYPES.workersDeployment]: cloudflare.WorkersDeployment;
+  [TYPES.workersDomain]: cloudflare.WorkersCustomDomain;
+  [TYPES.accessApplication]: cloudflare.ZeroTrustAccessApplication;
+  [TYPES.accessPolicy]: cloudflare.ZeroTrustAccessPolicy;
+  [TYPES.bucket]: cloudflare.R2Bucket;
+  [TYPES.bucketDomain]: cloudflare.R2CustomDomain;
+  [TYPES.bucketManagedDomain]: cloudflare.R2ManagedDomain;
+  [TYPES.bucketLifecycle]: cloudflare.R2BucketLifecycle;
+  [TYPES.container]: docker.Container;
+  [TYPES.image]: docker.RemoteImage;
+  [TYPES.volume]: docker.Volume;
+}
+
+type Unwrapped<Class> = {
+  [Key in keyof Class]: Class[Key] extends OutputInstance<infer Value> ? Value : never;
+};
+
+/** Properties of a type of the engine. A type without a class has no declared ones. */
+export type Props<Type extends string> = Type extends keyof Classes
+  ? DeclaredFields<Unwrapped<Classes[Type]>>
+  : Fields;
+
 /** A resource as the rules see it: its inputs in a rule about one, its outputs in a rule about the stack. */
-export interface Resource {
-  type: string;
+export interface Resource<Type extends string = string> {
+  type: Type;
   urn: string;
-  props: Fields;
+  props: Props<Type>;
   opts: Pick<ResourceValidationArgs["opts"], "additionalSecretOutputs" | "protect">;
 }
 
 /** A resource of a whole stack. */
-export interface StackResource extends Resource {
+export interface StackResource<Type extends string = string> extends Resource<Type> {
   /** The types of the resources that a property's value comes from. */
   sources: Readonly<Record<string, readonly StackResource[]>>;
 }
@@ -55,9 +84,17 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
   return resources.map(see);
 }
 
-/** The resources of one type. */
-export function ofType<Seen extends Resource>(resources: readonly Seen[], type: string): Seen[] {
-  return resources.filter((resource) => resource.type === type);
+/** Tells whether a resource is of a type, and so which properties it has. */
+export function isA<Type extends string>(resource: Resource, type: Type): resource is Resource<Type> {
+  return resource.type === type;
+}
+
+/** The resources of one type, with its declared properties. */
+export function ofType<Type extends string>(
+  resources: readonly StackResource[],
+  type: Type,
+): StackResource<Type>[] {
+  return resources.filter((resource): resource is StackResource<Type> => resource.type === type);
 }
 
 /** Tells whether an image's name says its content. */

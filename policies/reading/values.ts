@@ -1,8 +1,19 @@
 /** Stands for a value that only the update will know. */
 const UNKNOWN = Symbol("known after the update");
 
-/** Named values. */
+/** Named values of no declared shape. */
 export type Fields = Readonly<Record<string, unknown>>;
+
+/** A value declared as a `T`. What a preview holds may be another, or not be known: a reader below looks. */
+export interface Declared<T> {
+  /** Never there: it carries the type. */
+  readonly [SHAPE]?: T;
+}
+
+declare const SHAPE: unique symbol;
+
+/** Fields under their declared names, so that one that the SDK renames fails the build. */
+export type DeclaredFields<T> = { readonly [Key in keyof T]?: Declared<NonNullable<T[Key]>> };
 
 /**
  * A copy in which {@link UNKNOWN} stands for what a preview does not know. Reading such a value from what
@@ -25,11 +36,15 @@ function read(from: object, key: string | number): unknown {
 }
 
 /** An object's fields; of anything else none. */
+export function fields<T extends object>(value: Declared<T> | undefined): DeclaredFields<T>;
+export function fields(value: unknown): Fields;
 export function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
 /** A list's items; of anything else none. */
+export function list<T>(value: Declared<readonly T[]> | undefined): Declared<T>[];
+export function list(value: unknown): unknown[];
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -37,6 +52,11 @@ export function list(value: unknown): unknown[] {
 /** The text, `undefined` where the value is none or not known. */
 export function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+/** Tells whether a value is this one. */
+export function is<T>(value: Declared<T> | undefined, expected: T): boolean {
+  return (value as unknown) === expected;
 }
 
 /** All texts in a value, however deep. */

@@ -1,14 +1,14 @@
 import { VARIABLES, type VariableName } from "../../runtime/contract/environment.ts";
-import { namesSecret } from "../../runtime/contract/redact.ts";
-import { type Resource, TYPES } from "./resource.ts";
-import { fields, list, text } from "./values.ts";
+import { namesSecret } from "../../runtime/shared/redact.ts";
+import { isA, type Resource, TYPES } from "./resource.ts";
+import { type Declared, fields, is, list, text } from "./values.ts";
 
 /** A variable that a resource hands to the runtime. */
 export interface HandedVariable {
   name: string;
   /** `undefined` where the preview does not know it. */
   value: string | undefined;
-  /** True if nobody can read it: not in the cloud's own pages, and not in the stack's state. */
+  /** True if it is unreadable: in the cloud's own pages, and in the stack's state. */
   hidden: boolean;
 }
 
@@ -16,11 +16,11 @@ export interface HandedVariable {
 export const HANDING = [TYPES.workerVersion, TYPES.container] as const;
 
 /** The variables that one of the {@link HANDING} types hands over. */
-export function handedVariables({ type, props, opts }: Resource): HandedVariable[] {
-  if (type === TYPES.workerVersion) return list(props["bindings"]).flatMap(binding);
-  if (type !== TYPES.container) return [];
-  const hidden = opts.additionalSecretOutputs.includes("envs");
-  return list(props["envs"]).flatMap((entry) => environmentEntry(entry, hidden));
+export function handedVariables(resource: Resource): HandedVariable[] {
+  if (isA(resource, TYPES.workerVersion)) return list(resource.props.bindings).flatMap(binding);
+  if (!isA(resource, TYPES.container)) return [];
+  const hidden = resource.opts.additionalSecretOutputs.includes("envs");
+  return list(resource.props.envs).flatMap((entry) => environmentEntry(entry, hidden));
 }
 
 /** The values of a variable in all resources; `undefined` for one that the preview does not know. */
@@ -35,11 +35,11 @@ export function isSecretName(name: string): boolean {
   return Object.hasOwn(VARIABLES, name) ? VARIABLES[name as VariableName].secret : namesSecret(name);
 }
 
-function binding(value: unknown): HandedVariable[] {
+function binding(value: Declared<{ name: string; type: string; text?: string }>): HandedVariable[] {
   const { name, type, text: content } = fields(value);
-  if (typeof name !== "string" || (type !== "plain_text" && type !== "secret_text")) return [];
+  if (typeof name !== "string" || (!is(type, "plain_text") && !is(type, "secret_text"))) return [];
   // Absent is empty, unknown is not.
-  return [{ name, value: content === undefined ? "" : text(content), hidden: type === "secret_text" }];
+  return [{ name, value: content === undefined ? "" : text(content), hidden: is(type, "secret_text") }];
 }
 
 function environmentEntry(entry: unknown, hidden: boolean): HandedVariable[] {

@@ -7,7 +7,7 @@ import { valuesOf } from "../reading/variables.ts";
 /**
  * The audience that the Worker checks tokens for comes from the Access application of the stack.
  *
- * Severity: critical. With another audience nobody gets in, or whom another application lets in.
+ * Severity: critical. With another audience no one gets in, or people whom another application lets in.
  * Fix: bind the application's `aud`, never a text.
  */
 export const audienceFromApplication = stackRule({
@@ -31,7 +31,7 @@ function problem(version: StackResource, resources: readonly StackResource[]): V
   }
   // Only the applications that ask for an identity give one to check.
   const applications = seenApplications(resources).filter(({ bypassed }) => !bypassed);
-  const known = applications.map(({ resource }) => text(resource.props["aud"]));
+  const known = applications.map(({ resource }) => text(resource.props.aud));
   const from = (sources["bindings"] ?? []).map((source) => source.urn);
   const derived = applications.some(({ resource }) => from.includes(resource.urn));
   const right = audiences.every((value) => (value === undefined ? derived : known.includes(value)));

@@ -22,7 +22,7 @@ export const hostImagePinned = stackRule({
   },
 });
 
-function imageProblem({ urn, props }: StackResource): Violation[] {
+function imageProblem({ urn, props }: StackResource<typeof TYPES.image>): Violation[] {
   const { name, build } = props;
   const image = text(name);
   if (build !== undefined || image === undefined || isPinned(image)) return [];
@@ -30,8 +30,8 @@ function imageProblem({ urn, props }: StackResource): Violation[] {
   return [{ urn, message }];
 }
 
-function containerProblem({ urn, props, sources }: StackResource): Violation[] {
-  const image = text(props["image"]);
+function containerProblem({ urn, props, sources }: StackResource<typeof TYPES.container>): Violation[] {
+  const image = text(props.image);
   const fromImage = ofType(sources["image"] ?? [], TYPES.image).length > 0;
   if (fromImage || (image !== undefined && isPinned(image))) return [];
   const message = `The container runs ${image ?? "an image"} by a tag. Give it the imageId of the stack's RemoteImage.`;

@@ -1,5 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
+import { is } from "../reading/values.ts";
 
 /**
  * The container has limits on its memory and processors, and no swap without one.
@@ -15,11 +16,11 @@ export const hostLimits = resourceRule({
   types: [TYPES.container],
   check({ props: { memory, memorySwap, cpus } }) {
     return [
-      ...(memory === undefined || memory === 0
+      ...(memory === undefined || is(memory, 0)
         ? ["The container's memory has no limit. Set memory: steward:memoryMiB."]
         : []),
-      ...(memorySwap === undefined || memorySwap === -1
-        ? ["The container's swap has no limit of its own. Set memorySwap to the memory's limit."]
+      ...(memorySwap === undefined || is(memorySwap, -1)
+        ? ["The container's swap is not limited. Set memorySwap to the memory limit."]
         : []),
       ...(cpus === undefined
         ? ["The container may use every processor of the host. Set cpus: steward:cpus."]

@@ -21,7 +21,7 @@ export const hostLoopbackOrTls = resourceRule({
   check(resource, { tls }) {
     const admin = handedVariables(resource).some(({ name, value }) => name === "ADMIN_TOKEN" && value !== "");
     if (!admin || (typeof tls === "string" && tls.trim() !== "")) return [];
-    return list(resource.props["ports"]).flatMap((port) => {
+    return list(resource.props.ports).flatMap((port) => {
       const { external, ip } = fields(port);
       const address = text(ip) ?? "0.0.0.0";
       if (isLoopback(address)) return [];

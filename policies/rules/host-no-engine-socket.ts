@@ -20,8 +20,8 @@ export const hostNoEngineSocket = resourceRule({
   types: [TYPES.container],
   check({ props }) {
     const sources = [
-      ...list(props["volumes"]).map((volume) => text(fields(volume)["hostPath"])),
-      ...list(props["mounts"]).map((mount) => text(fields(mount)["source"])),
+      ...list(props.volumes).map((volume) => text(fields(volume).hostPath)),
+      ...list(props.mounts).map((mount) => text(fields(mount).source)),
     ];
     return sources.flatMap((source) => {
       const path = source?.replace(/(?<=.)\/+$/, "");

@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { fields, list } from "../reading/values.ts";
+import { fields, is, list } from "../reading/values.ts";
 
 /**
  * The container is not privileged, and is given no capability.
@@ -15,9 +15,9 @@ export const hostNoPrivileges = resourceRule({
   topics: ["host"],
   types: [TYPES.container],
   check({ props }) {
-    const added = list(fields(props["capabilities"])["adds"]).map(String);
+    const added = list(fields(props.capabilities).adds).map(String);
     return [
-      ...(props["privileged"] === true ? ["The container is privileged. Remove privileged."] : []),
+      ...(is(props.privileged, true) ? ["The container is privileged. Remove privileged."] : []),
       ...(added.length > 0 ? [`The container is given ${added.join(", ")}. Remove capabilities.adds.`] : []),
     ];
   },

@@ -15,7 +15,7 @@ export const hostNonRoot = resourceRule({
   topics: ["host"],
   types: [TYPES.container],
   check({ props }) {
-    const user = text(props["user"]) ?? "";
+    const user = text(props.user) ?? "";
     if (!/^(root|0*)(:.*)?$/.test(user)) return [];
     return [
       user === ""

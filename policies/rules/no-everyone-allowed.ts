@@ -1,6 +1,6 @@
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../reading/resource.ts";
-import { fields, list, type Fields } from "../reading/values.ts";
+import { type Props, type Resource, TYPES } from "../reading/resource.ts";
+import { fields, is, list } from "../reading/values.ts";
 
 /**
  * No policy allows everyone: who may sign in is named.
@@ -14,15 +14,25 @@ export const noEveryoneAllowed = resourceRule({
   severity: "critical",
   topics: ["access"],
   types: [TYPES.accessPolicy, TYPES.accessApplication],
-  check({ type, props }) {
-    const policies = type === TYPES.accessPolicy ? [props] : list(props["policies"]).map(fields);
-    return policies.filter(allowsEveryone).map(({ name }) => {
-      const which = typeof name === "string" ? `The policy "${name}"` : "A policy";
-      return `${which} allows everyone. Include the operators' e-mail addresses instead: steward:operators.`;
-    });
+  check(resource) {
+    return policiesOf(resource)
+      .filter(allowsEveryone)
+      .map(({ name }) => {
+        const which = typeof name === "string" ? `The policy "${name}"` : "A policy";
+        return `${which} allows everyone. Include the operators' e-mail addresses instead: steward:operators.`;
+      });
   },
 });
 
-function allowsEveryone({ decision, includes }: Fields): boolean {
-  return decision === "allow" && list(includes).some((rule) => Object.hasOwn(fields(rule), "everyone"));
+type Policy = Pick<Props<typeof TYPES.accessPolicy>, "name" | "decision" | "includes">;
+
+function policiesOf(
+  resource: Resource<typeof TYPES.accessPolicy> | Resource<typeof TYPES.accessApplication>,
+): Policy[] {
+  if (resource.type === TYPES.accessPolicy) return [resource.props];
+  return list(resource.props.policies).map((policy) => fields(policy));
+}
+
+function allowsEveryone({ decision, includes }: Policy): boolean {
+  return is(decision, "allow") && list(includes).some((rule) => fields(rule).everyone !== undefined);
 }

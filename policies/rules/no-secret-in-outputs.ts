@@ -1,4 +1,4 @@
-import { createRedactor } from "../../runtime/contract/redact.ts";
+import { createRedactor } from "../../runtime/shared/redact.ts";
 import { stackRule } from "../rule.ts";
 import { ofType, TYPES } from "../reading/resource.ts";
 import { texts } from "../reading/values.ts";

@@ -1,7 +1,7 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
-import { fields, list } from "../reading/values.ts";
+import { fields, is, list } from "../reading/values.ts";
 
 /**
  * A version that creates or binds the class says that it runs containers.
@@ -16,11 +16,11 @@ export const sandboxRunsContainers = resourceRule({
   topics: ["migrations"],
   types: [TYPES.workerVersion],
   check({ props }) {
-    const created = list(fields(props["migrations"])["newSqliteClasses"]).includes(SANDBOX_CLASS);
-    const named = (entries: unknown) =>
-      list(entries).some((entry) => fields(entry)["className"] === SANDBOX_CLASS);
-    const used = created || named(props["bindings"]);
-    if (!used || named(props["containers"])) return [];
+    const created = list(fields(props.migrations).newSqliteClasses).some((name) => is(name, SANDBOX_CLASS));
+    const used =
+      created || list(props.bindings).some((binding) => is(fields(binding).className, SANDBOX_CLASS));
+    const runs = list(props.containers).some((container) => is(fields(container).className, SANDBOX_CLASS));
+    if (!used || runs) return [];
     return [
       `The class ${SANDBOX_CLASS} is not container-enabled. Add {className: "${SANDBOX_CLASS}"} to the version's containers.`,
     ];

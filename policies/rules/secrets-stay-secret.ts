@@ -1,4 +1,4 @@
-import { createRedactor } from "../../runtime/contract/redact.ts";
+import { createRedactor } from "../../runtime/shared/redact.ts";
 import { resourceRule } from "../rule.ts";
 import { TYPES } from "../reading/resource.ts";
 import { HANDING, handedVariables, isSecretName, type HandedVariable } from "../reading/variables.ts";

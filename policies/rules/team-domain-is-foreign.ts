@@ -17,7 +17,7 @@ export const teamDomainIsForeign = stackRule({
   topics: ["access"],
   check(resources) {
     const hosts = ownHosts(resources);
-    const workers = ofType(resources, TYPES.worker).flatMap(({ props }) => text(props["name"]) ?? []);
+    const workers = ofType(resources, TYPES.worker).flatMap(({ props }) => text(props.name) ?? []);
     const own = (domain: string) =>
       hosts.includes(domain) ||
       workers.some((name) => domain.startsWith(`${name}.`) && domain.endsWith(".workers.dev"));

@@ -21,6 +21,8 @@ import { messagePage, nothingDeployedPage, signedOutPage } from "./pages.ts";
 import { servedWorker } from "./served-worker.ts";
 
 const COOKIE = "CF_Authorization";
+/** Attempts to reach a version; a deployment may remove the chosen one first. */
+const ATTEMPTS = 5;
 const OVERRIDES = "cloudflare-workers-version-overrides";
 
 export interface FrontOptions {
@@ -55,7 +57,7 @@ function serverOf(front: EdgeFront): Server {
   const server = createServer((request, response) => {
     front.serve(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendPage(response, 500, messagePage("Error", error instanceof Error ? error.message : "unknown"));
+      else sendPage(response, 502, messagePage("Error", error instanceof Error ? error.message : "unknown"));
     });
   });
   return server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -78,12 +80,11 @@ class EdgeFront {
     if (url.pathname === "/cdn-cgi/access/logout") return signOut(response);
     const route = await this.#route(request, url);
     if (route === undefined) return sendPage(response, 404, nothingDeployedPage());
-    const { admitted, target } = route;
-    if (admitted.kind !== "pass") {
-      response.writeHead(admitted.status, admitted.headers).end();
+    if (route.kind !== "pass") {
+      response.writeHead(route.status, route.headers).end();
       return;
     }
-    forward(request, response, target, (error) => {
+    forward(request, response, route.target, (error) => {
       sendPage(response, 502, messagePage("Error", `The Worker cannot be reached: ${error.message}`));
     });
   }
@@ -91,7 +92,7 @@ class EdgeFront {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = urlOf(request);
     const route = url && (await this.#route(request, url));
-    if (route?.admitted.kind === "pass") forwardUpgrade(request, socket, head, route.target);
+    if (route?.kind === "pass") forwardUpgrade(request, socket, head, route.target);
     else socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   }
 
@@ -115,22 +116,28 @@ class EdgeFront {
   async #route(
     request: IncomingMessage,
     url: URL,
-  ): Promise<{ admitted: Admitted; target: ForwardTarget } | undefined> {
+    attempts = ATTEMPTS,
+  ): Promise<Exclude<Admitted, { kind: "pass" }> | { kind: "pass"; target: ForwardTarget } | undefined> {
     const { account, runner, access } = this.#options;
     const { host = "", [OVERRIDES]: overrides } = request.headers;
     const addressed = { host, overrides: String(overrides ?? "") };
     const served = servedWorker(account.state, addressed, Math.random());
-    const address = served && (await runner.address(served.script));
-    if (served === undefined || address === undefined) return undefined;
+    if (served === undefined) return undefined;
     const admitted = await admitRequest(account.state, access, {
       hostname: served.hostname,
       path: url.pathname,
       search: url.search,
       headers: request.headers,
     });
-    const identity = admitted.kind === "pass" ? admitted.headers : {};
-    const headers = { ...clientHeaders(request), ...identity };
-    return { admitted, target: { port: Number(address.port), path: request.url ?? "/", headers } };
+    if (admitted.kind !== "pass") return admitted;
+    const to = await runner.connect(served.script);
+    if (to === undefined) {
+      // A deployment took this version away meanwhile: choose among those that serve now.
+      await account.settled();
+      return attempts > 1 ? this.#route(request, url, attempts - 1) : undefined;
+    }
+    const headers = { ...clientHeaders(request), ...admitted.headers };
+    return { kind: "pass", target: { to, path: request.url ?? "/", headers } };
   }
 }
 
@@ -141,7 +148,7 @@ function urlOf(request: IncomingMessage): URL | undefined {
 }
 
 /**
- * The client's headers as a Worker sees them: what the edge alone may say is taken out and said anew.
+ * The client's headers as a Worker sees them: what only the edge may say is replaced.
  * https://developers.cloudflare.com/fundamentals/reference/http-headers/
  */
 function clientHeaders(request: IncomingMessage): OutgoingHttpHeaders {

@@ -39,7 +39,7 @@ export async function issueToken(options: TokenOptions, request: TokenRequest): 
     .sign(key.privateKey);
 }
 
-/** Checks a token as the edge does before a request goes on: signature, issuer, audience, times. */
+/** Checks a token as the edge does before a request is forwarded: signature, issuer, audience, times. */
 export async function checkToken(
   options: TokenOptions,
   token: string,

@@ -61,7 +61,7 @@ export function page(context: Context, items: readonly unknown[]): Response {
   });
 }
 
-/** Reads a JSON body against a schema; all problems are told at once. */
+/** Reads a JSON body against a schema; all problems are reported at once. */
 export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const body: unknown = await context.req.json().catch(() => {
     throw invalid("The request's body is not JSON");

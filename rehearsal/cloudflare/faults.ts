@@ -11,7 +11,7 @@ export interface RequestFault {
   times: number;
   /**
    * 429 comes with `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
-   * "lost before": the connection ends and nothing has happened. "lost after": it has, and nobody is told.
+   * "lost before": the connection ends and nothing has happened. "lost after": it has, without an answer.
    */
   outcome: 429 | 500 | 503 | "lost before" | "lost after";
 }

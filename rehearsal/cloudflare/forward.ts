@@ -6,11 +6,13 @@ import {
   type OutgoingHttpHeaders,
   type ServerResponse,
 } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Where a request goes on to. Both are on loopback. */
+/** Destination of a forwarded request, on loopback. */
 export interface ForwardTarget {
-  port: number;
+  /** A port, or an open connection for this request alone. */
+  to: number | Socket;
   path: string;
   headers: OutgoingHttpHeaders;
 }
@@ -101,11 +103,12 @@ export function withoutHops(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 }
 
 function requestTo(
-  { port, path }: ForwardTarget,
+  { to, path }: ForwardTarget,
   method: string | undefined,
   headers: OutgoingHttpHeaders,
 ): ClientRequest {
-  return httpRequest({ host: "127.0.0.1", port, path, method, headers });
+  const where = typeof to === "number" ? { port: to } : { createConnection: () => to };
+  return httpRequest({ host: "127.0.0.1", path, method, headers, ...where });
 }
 
 function writeHead(

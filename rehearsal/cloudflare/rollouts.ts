@@ -15,7 +15,7 @@ export const rolloutBody = z.looseObject({
 });
 
 /**
- * Starts a rollout. A `full_auto` one goes on by itself: the running containers are asked to stop and the next
+ * Starts a rollout. A `full_auto` one continues automatically: the running containers are asked to stop and the next
  * request starts the target's image: https://developers.cloudflare.com/containers/platform-details/rollouts/
  * A `full_manual` one stays pending; advancing it is not modelled.
  */
@@ -60,7 +60,8 @@ async function progress(context: AccountContext, applicationId: string, rolloutI
   await faults.rolloutsHeld;
   const { namespaceId, rollouts } = applicationIn(store.state.applications, applicationId);
   const { target_configuration: target } = rollouts.find(({ id }) => id === rolloutId) ?? {};
-  const reason = faults.rollouts.get(String(target?.["image"]));
+  const image = String(target?.["image"]);
+  const reason = faults.rollouts.get(image) ?? (await runner.imageProblem(image));
   if (reason === undefined) await runner.stopContainers(namespaceId);
   await store.change(async (draft) => {
     const application = applicationIn(draft.applications, applicationId);

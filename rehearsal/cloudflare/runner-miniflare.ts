@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { Log as MiniflareLog, LogLevel, Miniflare, type MiniflareOptions } from "miniflare";
 import type { Bucket, ContainerMode, Deployed, Log, WorkerRunner } from "./runner.ts";
 import { removeContainers } from "./runner/docker.ts";
+import { imageId } from "../../infra/shell/docker.ts";
 import { endStrayProcesses, mark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
@@ -35,7 +38,7 @@ class MiniflareRunner implements WorkerRunner {
   #hostAddress: Promise<string> | undefined;
   #deployed: Deployed = NOTHING;
   #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
-  // One change at a time; whoever asks for an address waits for the one under way.
+  // One change at a time; requests for an address wait for the one in progress.
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunnerOptions) {
@@ -75,9 +78,16 @@ class MiniflareRunner implements WorkerRunner {
   }
 
   address(script: string): Promise<URL | undefined> {
+    return this.#inTurn(() => this.#address(script));
+  }
+
+  connect(script: string): Promise<Socket | undefined> {
     return this.#inTurn(async () => {
-      if (!this.#deployed.scripts.some(({ name }) => name === script)) return undefined;
-      return this.#runtime?.miniflare.unsafeGetDirectURL(script);
+      const address = await this.#address(script);
+      if (address === undefined) return undefined;
+      const socket = connect({ host: "127.0.0.1", port: Number(address.port) });
+      await once(socket, "connect");
+      return socket;
     });
   }
 
@@ -111,6 +121,14 @@ class MiniflareRunner implements WorkerRunner {
     if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);
   }
 
+  async imageProblem(image: string): Promise<string | undefined> {
+    const { containers } = this.#options;
+    if (containers.kind !== "docker") return undefined;
+    const name = containers.image(image);
+    const isHere = (await imageId(name)) !== undefined;
+    return isHere ? undefined : `${name} is not on this machine; \`npm run image\` builds this checkout's`;
+  }
+
   containerLog(): string[] {
     return this.#host.lines;
   }
@@ -123,6 +141,11 @@ class MiniflareRunner implements WorkerRunner {
       await this.#removeLeftovers(this.#deployed.namespaces);
       await this.#host.close();
     });
+  }
+
+  async #address(script: string): Promise<URL | undefined> {
+    if (!this.#deployed.scripts.some(({ name }) => name === script)) return undefined;
+    return this.#runtime?.miniflare.unsafeGetDirectURL(script);
   }
 
   async #bucket(name: string) {
@@ -260,7 +283,7 @@ function keyOf(deployed: Deployed, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,
     modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),
-    // The stand-in asks at each start whether there is an application; workerd is told the image at its own start.
+    // The stand-in asks at each start whether there is an application; workerd gets the image at its own start.
     classes: classes.map(({ image, ...one }) => (containers.kind === "docker" ? { ...one, image } : one)),
   }));
   return createHash("sha256").update(JSON.stringify(scripts)).digest("hex");

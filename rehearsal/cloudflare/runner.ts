@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Miniflare } from "miniflare";
 import type { BindingRecord } from "./account/state.ts";
 
@@ -68,6 +69,11 @@ export interface WorkerRunner {
   apply(deployed: Deployed): Promise<void>;
   /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
   address(script: string): Promise<URL | undefined>;
+  /**
+   * Opens a connection to where a script answers, undefined while it is not deployed. While a change is applied its
+   * port may become another program's: what is connected before belongs to the script.
+   */
+  connect(script: string): Promise<Socket | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
   /** Does something with a bucket of the account, whether or not a script has it. */
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
@@ -75,6 +81,8 @@ export interface WorkerRunner {
   emptyBuckets(): Promise<void>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
+  /** Returns why no container can run an image; `undefined` if one can. */
+  imageProblem(image: string): Promise<string | undefined>;
   /** The last lines that containers in process mode wrote, oldest first. */
   containerLog(): string[];
   /** Stops everything. The storage stays. */

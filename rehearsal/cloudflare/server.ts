@@ -44,7 +44,7 @@ export interface RunningCloudflare {
 
 /**
  * Starts the emulated API on 127.0.0.1 and what the account had deployed when it was last closed.
- * A persisted version that no longer starts is told to the log, since a new deployment is what repairs it.
+ * A persisted version that no longer starts is logged, since a new deployment is what repairs it.
  */
 export async function startCloudflare(options: CloudflareOptions): Promise<RunningCloudflare> {
   const { dir, runner, log, clock = Date.now, subdomain = "rehearsal", issueCredentials } = options;

@@ -4,7 +4,7 @@ import type { Engine } from "./types.ts";
 
 /** The engine as the Automation API takes it: `LocalWorkspaceOptions.pulumiCommand`. */
 export async function engineCommand(engine: Engine): Promise<PulumiCommand> {
-  // Loaded late: the package takes most of a second, and whoever only looks for an engine doesn't need it.
+  // Loaded late: the package takes most of a second, and looking for an engine doesn't need it.
   const { PulumiCommand } = await import("@pulumi/pulumi/automation/index.js");
   const folder = dirname(engine.cli);
   // The API takes the folder above `bin`, which every known way to install the CLI has. Otherwise PATH decides.

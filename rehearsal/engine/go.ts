@@ -24,7 +24,7 @@ export interface GoBuild {
 const PROGRESS_MS = 5_000;
 
 /**
- * Builds one Go command from a pinned module. Nothing is resolved anew: go.mod and go.sum decide.
+ * Builds one Go command from a pinned module. Nothing is resolved again: go.mod and go.sum decide.
  * @throws BuildFailure `<prefix>_go_missing` where Go is absent or too old, `<prefix>_build_failed` otherwise
  */
 export async function goBuild(build: GoBuild): Promise<void> {

@@ -6,7 +6,7 @@ export interface Engine {
   version: string;
   /** `path`: the CLI that is installed on this machine. `cache`, `built`: one from its pinned Go modules. */
   source: "path" | "cache" | "built";
-  /** What whoever runs `cli` has to give it beside the ordinary environment: PATH, PULUMI_HOME and the like. */
+  /** Environment that callers of `cli` must set beside the ordinary one: PATH, PULUMI_HOME and the like. */
   env: Record<string, string>;
   /** Which official plugins it uses; the rehearsal's own provider takes the place of another. */
   official: Record<"cloudflare" | "command", boolean>;

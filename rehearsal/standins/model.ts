@@ -26,7 +26,7 @@ export interface ModelOptions extends ListenOptions {
   delayMs?(): number;
 }
 
-/** What the stand-in answers to a text: the reply names its author, so nobody takes it for a model's. */
+/** The stand-in's answer to a text: it names its author, so that no one takes it for a model's. */
 function standInReply(text: string): string {
   return `The stand-in model read ${text.length} characters: “${text.slice(0, 200)}”`;
 }

@@ -58,7 +58,7 @@ export class Updates {
     return update;
   }
 
-  /** `getUpdates`: what waits, or what comes within the time; `signal` tells that nobody waits any more. */
+  /** `getUpdates`: what waits, or what comes within the time; `signal` ends the wait. */
   get(
     offset: number | undefined,
     limit: number,

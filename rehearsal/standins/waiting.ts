@@ -4,7 +4,7 @@ export class Waiting<Message> {
   readonly #messages: readonly Message[];
   readonly #looks = new Set<(message: Message) => void>();
 
-  /** `messages` is the list that grows; each message that comes or is edited is told by {@link changed}. */
+  /** `messages` is the list that grows; {@link changed} reports each message that is sent or edited. */
   constructor(platform: string, messages: readonly Message[]) {
     this.#platform = platform;
     this.#messages = messages;

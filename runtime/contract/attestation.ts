@@ -1,3 +1,4 @@
+import { hmacHex } from "./digest.ts";
 import { ownNames, SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 /**
@@ -16,18 +17,10 @@ export const ATTESTATION_KEY_VARIABLE = "ATTESTATION_KEY" satisfies VariableName
 
 const HASH_LENGTH = 16;
 const ATTESTED = SECRET_NAMES.filter((name) => name !== ATTESTATION_KEY_VARIABLE).sort();
-const encoder = new TextEncoder();
 
 /** Returns what an environment's secrets come to under this key. Other entries, and empty ones, are not looked at. */
 export async function attest(key: string, environment: Environment): Promise<Attestation> {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const imported = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);
-  const hash = async (text: string): Promise<string> => {
-    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", imported, encoder.encode(text)));
-    return Array.from(mac, (byte) => byte.toString(16).padStart(2, "0"))
-      .join("")
-      .slice(0, HASH_LENGTH);
-  };
+  const hash = async (text: string): Promise<string> => (await hmacHex(key, text)).slice(0, HASH_LENGTH);
   const secrets: Attestation["secrets"] = {};
   for (const name of [...ATTESTED, ...ownNames(environment, { secretOnly: true })]) {
     const value = environment[name];

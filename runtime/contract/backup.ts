@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
-import { table } from "./table.ts";
 
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
@@ -71,6 +70,12 @@ const counts = z.strictObject({
   approvals: z.int().check(z.minimum(0)),
 });
 
+/** Reasons for a copy beside the automatic ones: an operator's wish, a rollout, a restore that is about to begin. */
+const BACKUP_CAUSES = ["operator", "rollout", "restore"] as const;
+
+/** See {@link BACKUP_CAUSES}. */
+export type BackupCause = (typeof BACKUP_CAUSES)[number];
+
 /** A generation's manifest. */
 export const generationManifest = z.strictObject({
   version: z.literal(1),
@@ -90,6 +95,8 @@ export const generationManifest = z.strictObject({
   agentVersion: z.string().check(z.maxLength(64)),
   /** Digest of the image that it ran in, where that is known. */
   image: z.optional(z.string().check(z.maxLength(256))),
+  /** Absent for an automatic copy. */
+  cause: z.optional(z.enum(BACKUP_CAUSES)),
 });
 
 /** See {@link generationManifest}. */
@@ -123,34 +130,4 @@ export interface RestoreReport {
   counts: GenerationManifest["counts"];
   /** Problems of the archived config under this version's schema. */
   configProblems: { path: string; message: string }[];
-}
-
-/** Returns what `backup list` prints. */
-export function backupsText(backups: readonly GenerationManifest[]): string {
-  if (backups.length === 0) return "No backups.";
-  const cells = backups.map(({ id, createdAt, size, counts }) => [
-    id,
-    createdAt,
-    String(size),
-    String(counts.sessions),
-    String(counts.messages),
-  ]);
-  return table(["Id", "Made", "Bytes", "Sessions", "Messages"], cells);
-}
-
-/** Returns what `backup create` prints. */
-export function madeText({ id, size }: GenerationManifest): string {
-  return `Backup ${id} was made, ${size} bytes.`;
-}
-
-/** Returns what `backup verify` prints. */
-export function wholeText(report: RestoreReport): string {
-  return `Backup ${report.id} is whole.\n${reportText(report)}`;
-}
-
-/** Returns what a backup holds, and what is wrong with its config. */
-export function reportText({ counts, configProblems }: RestoreReport): string {
-  const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
-  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
 }

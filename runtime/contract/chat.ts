@@ -3,8 +3,8 @@
  *
  * 1. The server sends `challenge`. Within 10 s the page answers `hello`, signed with the device's key:
  *    Ed25519 (RFC 8032) over {@link proofText}. The key never leaves the browser.
- * 2. An unknown device is told `pairing`, and `welcome` once the operator has approved it. A known one is
- *    told `welcome` at once, with what was said before. A revoked one is closed with 4403.
+ * 2. An unknown device gets `pairing`, and `welcome` once the operator has approved it. A known one
+ *    gets `welcome` at once, with the earlier messages. A revoked one is closed with 4403.
  * 3. The page sends `say` and keeps it until it has the `answer` or the `error` with its id. After a lost
  *    connection it says it again under the same id: a message is answered once.
  */
@@ -67,3 +67,10 @@ export type ToPage =
   | { type: "answer"; id: string; text: string }
   /** Nothing was answered; saying it again under the same id may help where `again` is set. */
   | { type: "error"; id: string; code: string; text: string; again: boolean };
+
+/** Messages of the page. Keys and signatures are base64url without padding. */
+export type FromPage =
+  /** `deviceId`: SHA-256 of the raw public key, in hexadecimal. `signature` is over {@link proofText}. */
+  | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
+  /** `id`: the page's own name for this message. */
+  | { type: "say"; id: string; text: string };

@@ -15,3 +15,6 @@ export function networkOf(address: string): string {
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
     .join(":");
 }
+
+/** Header of a page that loads itself again, which is no use of the container. */
+export const LOOK_HEADER = "steward-look";

@@ -3,7 +3,6 @@ import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Duty } from "./duty.ts";
 import type { Reason } from "./errors.ts";
-import type { ModelPrice } from "./prices.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -17,7 +16,7 @@ export const CONTROL_ROUTES = {
   config: "/config",
   /** POST, {@link CliRequest}: {@link CliResult}; 400 for what is not in the list of operations.ts. */
   cli: "/cli",
-  /** POST: 202; stops the gateway and starts it anew, also out of "crash-looping". */
+  /** POST: 202; restarts the gateway, also out of "crash-looping". */
   restart: "/restart",
   /** POST: 202; tries a crashed gateway at once in place of at the end of its backoff. */
   needed: "/needed",
@@ -113,7 +112,7 @@ export const GATEWAY_ROUTES = {
 /** State of the gateway, as seen from outside the container. */
 export type SandboxState = "stopped" | "starting" | "ready" | "crash-looping";
 
-/** Phase of a start; `crashed`: the gateway has ended, and is tried again by itself. */
+/** Phase of a start; `crashed`: the gateway has ended, and is restarted automatically. */
 export type StartPhase = "starting" | "restoring" | "crashed";
 
 /** State of the sandbox; "ready" exactly while the gateway's port answers. */
@@ -241,6 +240,12 @@ export interface DayMessages {
   answered: number;
 }
 
+/** Prices of a model's tokens, in US dollars for a million of them. */
+export interface ModelPrice {
+  input: number;
+  output: number;
+}
+
 /** Answer of the gateway's `/usage`: 30 days up to today (UTC). A day without anything is left out. */
 export interface UsageReport {
   /** YYYY-MM-DD, oldest first: every day of the report. */
@@ -276,6 +281,8 @@ export interface GatewayStatus {
   config: { loadedAt: string; problem?: Reason };
   /** The last seven days on which a model was asked. */
   usage: ModelUsage[];
+  /** People and browsers that wait for approval; absent from a gateway of an older version. */
+  pending?: number;
   /** Chats and people that have reached `agent.limits.tokensPerDay` today. */
   limited: number;
   /** Only where the config has rules. */
@@ -288,4 +295,12 @@ export interface RetentionNotice {
   beginsAt: string;
   /** Messages that it names, as of the last look. */
   messages: number;
+}
+
+/** The end of the gateway's output. */
+export interface LogTail {
+  /** Oldest first. */
+  lines: string[];
+  /** Number that asks for the lines after these, as `after`. */
+  next?: number;
 }

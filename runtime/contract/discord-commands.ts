@@ -87,7 +87,7 @@ export function isDiscordCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** Tells whether the answer to a command is for the person who asked alone. In direct messages there is nobody else. */
+/** Tells whether the answer to a command is only for the person who asked. Direct messages have no one else. */
 export function isPrivateAnswer(name: string, inGuild: boolean): boolean {
   return inGuild && isDiscordCommand(name) && COMMANDS[name]?.private === true;
 }

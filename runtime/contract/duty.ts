@@ -39,7 +39,7 @@ export interface DutyRecord {
   since: string;
   /** ISO 8601: measured until then. */
   at: string;
-  /** It slept then, and has not run until this is written anew. */
+  /** It slept then, and has not run since this was written. */
   asleep: boolean;
   /** SANDBOX_SLEEP_AFTER while it was measured; `null` for `never`. */
   sleepAfterMs: number | null;

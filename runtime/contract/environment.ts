@@ -29,7 +29,7 @@ export const CONFIG_RECOVERIES = ["manual", "auto"] as const;
 /** The length that ADMIN_TOKEN has at least. */
 export const SHORTEST_ADMIN_TOKEN = 16;
 
-/** Made by whoever reads settings, once, and not while a Worker starts: that has 20 ms of CPU. */
+/** Created by readers of settings, once, and not while a Worker starts: that has 20 ms of CPU. */
 const edgeSchema = () =>
   z.object({
     SLACK_SIGNING_SECRET: optional,
@@ -39,6 +39,7 @@ const edgeSchema = () =>
         message: "the value is not 64 hexadecimal digits",
       }),
     ),
+    ENVIRONMENT_NAME: optional,
     EDGE_ACCESS_TEAM_DOMAIN: optional,
     EDGE_ACCESS_AUD: optional,
     SANDBOX_SLEEP_AFTER: readAs((text) => parseDuration(text ?? "10m"), `not ${DURATION_HELP}`),
@@ -79,6 +80,8 @@ export interface EdgeSettings {
   telegramWebhookSecret?: string;
   /** 64 hexadecimal digits. */
   discordPublicKey?: string;
+  /** Shown on every admin page, so that production and others look different. */
+  environmentName?: string;
   teamDomain?: string;
   audience?: string;
   sleepAfterMs: number;
@@ -103,6 +106,7 @@ export function readEdgeSettings(environment: Readonly<Record<string, unknown>>)
       ...(value.SLACK_SIGNING_SECRET && { slackSigningSecret: value.SLACK_SIGNING_SECRET }),
       ...(value.TELEGRAM_WEBHOOK_SECRET && { telegramWebhookSecret: value.TELEGRAM_WEBHOOK_SECRET }),
       ...(value.DISCORD_PUBLIC_KEY && { discordPublicKey: value.DISCORD_PUBLIC_KEY }),
+      ...(value.ENVIRONMENT_NAME && { environmentName: value.ENVIRONMENT_NAME }),
       ...(value.EDGE_ACCESS_TEAM_DOMAIN && { teamDomain: value.EDGE_ACCESS_TEAM_DOMAIN }),
       ...(value.EDGE_ACCESS_AUD && { audience: value.EDGE_ACCESS_AUD }),
       sleepAfterMs: value.SANDBOX_SLEEP_AFTER,

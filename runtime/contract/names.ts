@@ -30,10 +30,13 @@ export const BUNDLE_FILE = "bundle";
 /** In the place of a bundle's hash where what runs was not bundled. */
 export const FROM_SOURCE = "source";
 
+/** File in the data directory with the token that reads the gateway's status, for the command line. */
+export const STATUS_TOKEN_FILE = "status-token";
+
 /** Place where a host's backups lie inside the data directory. */
 export const BACKUPS_DIRECTORY = "backups";
 
-/** Lies in the data directory while a restore is being put in place; whoever starts next finishes it. */
+/** Lies in the data directory while a restore is being put in place; the next start finishes it. */
 export const RESTORE_MARKER = "restore.json";
 
 /** The Durable Object class that owns the container (specification, section 9). */

@@ -1,7 +1,7 @@
 import { StewardError } from "./errors.ts";
 
 /**
- * Operations that `/debug/cli` may run: literal words, `<needed>` and `[optional]` arguments. No command sends a message. Some
+ * Operations that `/debug/cli` may run: literal words, `<needed>` and `[optional]` arguments. No command sends a message at once. Some
  * change who may use the bot, add a backup, or make the repairs that `doctor` offers, which lose nothing.
  */
 const FORMS = [
@@ -13,12 +13,36 @@ const FORMS = [
   "pairing list [platform]",
   "pairing approve <platform> <code>",
   "pairing reject <platform> <code>",
+  "pairing revoke <platform> <sender>",
   "config get <path>",
   "config validate",
   "status",
   "channels status",
+  "models list",
+  "models test <model>",
   "sessions list",
+  "sessions show <conversation>",
+  "sessions messages <conversation>",
+  "sessions reset <conversation>",
+  "sessions delete <conversation>",
+  "workspace list",
+  "workspace show <file> [version]",
+  "workspace write <file> <expected> -- <text>",
+  "workspace remove <file> <expected>",
   "schedules list",
+  "schedules add --to <chat> --cron <expression> --text <text>",
+  "schedules add --to <chat> --cron <expression> --prompt <text>",
+  "schedules add --to <chat> --cron <expression> --timezone <zone> --text <text>",
+  "schedules add --to <chat> --cron <expression> --timezone <zone> --prompt <text>",
+  "schedules add --to <chat> --every <duration> --text <text>",
+  "schedules add --to <chat> --every <duration> --prompt <text>",
+  "schedules add --to <chat> --at <time> --text <text>",
+  "schedules add --to <chat> --at <time> --prompt <text>",
+  "schedules pause <id>",
+  "schedules resume <id>",
+  "schedules run <id>",
+  "schedules history",
+  "schedules remove <id>",
   "backup list",
   "backup create",
   "backup verify <id>",
@@ -32,8 +56,29 @@ const OPERATION_HELP = `Allowed are: ${FORMS.join(", ")}; all but cat also with 
 /** Outcome of an allowed line: a file of the data directory to read, or arguments of the command line. */
 export type Operation = { kind: "cat"; file: string } | { kind: "command"; args: string[]; changes: boolean };
 
-const CHANGING: ReadonlySet<string> = new Set(["approve", "reject", "revoke", "create", "--fix"]);
+/** Verbs that are recorded: they change something, or show what people wrote. */
+const RECORDED: ReadonlySet<string> = new Set([
+  "approve",
+  "reject",
+  "revoke",
+  "create",
+  "add",
+  "remove",
+  "write",
+  "pause",
+  "resume",
+  "run",
+  "reset",
+  "delete",
+  "messages",
+  "test",
+  "--fix",
+]);
 const JSON_FLAG = "--json";
+/** Options that a value follows. */
+const VALUED: ReadonlySet<string> = new Set(
+  FORMS.flatMap((form) => [...form.matchAll(/(--[a-z]+) </g)].map(([, option = ""]) => option)),
+);
 const LONGEST_LINE = 1_024;
 
 /**
@@ -70,10 +115,31 @@ export function splitWords(line: string): string[] {
  */
 export function readOperation(words: readonly string[]): Operation {
   if (words[0] === "cat") return readCat(words);
-  const rest = words.filter((word) => word !== JSON_FLAG);
+  const rest = withoutJson(words);
   if (!FORMS.some((form) => matches(form.split(" "), rest))) throw refused();
-  const changes = CHANGING.has(rest[1] ?? "");
-  return { kind: "command", args: rest.length < words.length ? [...rest, JSON_FLAG] : rest, changes };
+  const changes = RECORDED.has(rest[1] ?? "");
+  return { kind: "command", args: rest.length < words.length ? withJson(rest) : rest, changes };
+}
+
+/** Removes the option `--json`; as the value of another option, or after `--`, it stays. */
+function withoutJson(words: readonly string[]): string[] {
+  const rest: string[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? "";
+    if (word === "--") return [...rest, ...words.slice(index)];
+    if (word !== JSON_FLAG) rest.push(word);
+    const value = words[index + 1];
+    if (!VALUED.has(word) || value === undefined) continue;
+    rest.push(value);
+    index += 1;
+  }
+  return rest;
+}
+
+/** Adds `--json` to the words of a line, before two dashes, behind which nothing is an option. */
+export function withJson(words: readonly string[]): string[] {
+  const end = words.indexOf("--");
+  return end === -1 ? [...words, JSON_FLAG] : [...words.slice(0, end), JSON_FLAG, ...words.slice(end)];
 }
 
 function readCat([, file, ...others]: readonly string[]): Operation {
@@ -88,7 +154,14 @@ function matches(form: readonly string[], words: readonly string[]): boolean {
     return part.startsWith("<") ? words[index] !== undefined : words[index] === part;
   });
   // An argument that begins with a dash would be an option to the program: only those of the form itself are.
-  const plain = words.every((word) => form.includes(word) || (word !== "" && !word.startsWith("-")));
+  // The value of an option, and everything after `--`, may be any text: commander takes neither for an option.
+  const end = form.indexOf("--");
+  const plain = words.every((word, index) => {
+    const isValue = form[index]?.startsWith("<") && form[index - 1]?.startsWith("--");
+    return (
+      isValue || (end !== -1 && index > end) || form.includes(word) || (word !== "" && !word.startsWith("-"))
+    );
+  });
   return fits && plain && words.length <= form.length;
 }
 

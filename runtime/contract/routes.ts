@@ -1,17 +1,17 @@
 import { BROKER_PATH } from "./services.ts";
 
 /**
- * Access to a route: who may ask it, and what everyone else is told:
+ * Access to a route: who may use it, and what everyone else gets:
  *
  * - `public`: everyone.
  * - `webhook`: the platform by its signature; 403 without a right one, 503 while the gateway is not ready,
  *   so that a test POST does not see a refusal. Discord is told 401 in every state, as it demands. With
  *   PUBLIC_WEBHOOKS=false only together with an identity; 401 without.
- * - `identity`: whom the identity gateway vouches for, on a host without one whoever knows ADMIN_TOKEN; 403
+ * - `identity`: people the identity gateway vouches for, on a host without one holders of ADMIN_TOKEN; 403
  *   without, for a browser 302 to where it signs in. Where neither is configured nobody: 500 that names it.
  * - `stack`: the stack that has deployed this, by its signature (stack-signature.ts); 403 without.
  * - `gateway`: the gateway that runs, by the pass that its start was given; 403 without.
- * - `device`: whoever opens the socket and proves on it that its device is paired; 426 to a plain request.
+ * - `device`: a client that opens the socket and proves on it that its device is paired; 426 to a plain request.
  *
  * What an identity or a signature is asked for does not depend on the gateway's state.
  */
@@ -49,12 +49,33 @@ export const ROUTES = {
   devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
   devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },
   devicesRevoke: { method: "POST", path: "/_admin/devices/revoke", access: "identity" },
-  devicesWake: { method: "POST", path: "/_admin/devices/wake", access: "identity" },
+  peopleRevoke: { method: "POST", path: "/_admin/devices/revoke-person", access: "identity" },
+  wake: { method: "POST", path: "/_admin/wake", access: "identity" },
+  changes: { method: "GET", path: "/_admin/api/changes", access: "identity" },
+  activityPage: { method: "GET", path: "/_admin/activity", access: "identity" },
+  rolloutsPage: { method: "GET", path: "/_admin/rollouts", access: "identity" },
+  aboutPage: { method: "GET", path: "/_admin/about", access: "identity" },
   ledgerPage: { method: "GET", path: "/_admin/ledger", access: "identity" },
   ledgerPageReplay: { method: "POST", path: "/_admin/ledger/replay", access: "identity" },
   logsPage: { method: "GET", path: "/_admin/logs", access: "identity" },
   channelsPage: { method: "GET", path: "/_admin/channels", access: "identity" },
+  workspacePage: { method: "GET", path: "/_admin/workspace", access: "identity" },
+  workspaceFile: { method: "GET", path: "/_admin/workspace/file", access: "identity" },
+  workspaceSave: { method: "POST", path: "/_admin/workspace/save", access: "identity" },
+  workspaceRemove: { method: "POST", path: "/_admin/workspace/remove", access: "identity" },
+  modelsPage: { method: "GET", path: "/_admin/models", access: "identity" },
+  modelsTest: { method: "POST", path: "/_admin/models/test", access: "identity" },
   sessionsPage: { method: "GET", path: "/_admin/sessions", access: "identity" },
+  sessionsReset: { method: "POST", path: "/_admin/sessions/reset", access: "identity" },
+  sessionPage: { method: "GET", path: "/_admin/sessions/detail", access: "identity" },
+  sessionMessages: { method: "POST", path: "/_admin/sessions/messages", access: "identity" },
+  sessionsDelete: { method: "POST", path: "/_admin/sessions/delete", access: "identity" },
+  schedulesPage: { method: "GET", path: "/_admin/schedules", access: "identity" },
+  schedulesAdd: { method: "POST", path: "/_admin/schedules/add", access: "identity" },
+  schedulesPause: { method: "POST", path: "/_admin/schedules/pause", access: "identity" },
+  schedulesResume: { method: "POST", path: "/_admin/schedules/resume", access: "identity" },
+  schedulesRun: { method: "POST", path: "/_admin/schedules/run", access: "identity" },
+  schedulesRemove: { method: "POST", path: "/_admin/schedules/remove", access: "identity" },
   usagePage: { method: "GET", path: "/_admin/usage", access: "identity" },
   configPage: { method: "GET", path: "/_admin/config", access: "identity" },
   configEdit: { method: "GET", path: "/_admin/config/edit", access: "identity" },

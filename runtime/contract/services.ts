@@ -59,11 +59,15 @@ export function directAddress(name: ServiceName, environment: Environment): stri
   return name === "anthropic" && root.endsWith("/v1") ? root.slice(0, -3) : root;
 }
 
+/** Tells whether a key is a pass, which the broker takes, and not the service. */
+export function isPass(name: ServiceName, key: string, environment: Environment): boolean {
+  return environment[BROKER_VARIABLE] !== undefined && key !== "" && key === environment[SERVICES[name].key];
+}
+
 /** Returns where a service takes this key, without a slash at the end: at the broker, if the key is a pass for it. */
 export function serviceAddress(name: ServiceName, key: string, environment: Environment): string {
-  const broker = environment[BROKER_VARIABLE];
-  const isPass = broker !== undefined && key !== "" && key === environment[SERVICES[name].key];
-  return isPass ? `${broker}/${name}` : directAddress(name, environment);
+  if (isPass(name, key, environment)) return `${environment[BROKER_VARIABLE]}/${name}`;
+  return directAddress(name, environment);
 }
 
 /** Removes the slashes at the end of an address. */

@@ -1,3 +1,5 @@
+import { hmacHex, hmacKey } from "./digest.ts";
+
 /**
  * Signature of a stack's questions to what it has deployed: by a signature under the key that only the two know (ATTESTATION_KEY). It
  * covers the method, the path and the time, in seconds; there is no body.
@@ -7,7 +9,6 @@ export const STACK_SIGNATURE_HEADER = "x-steward-signature";
 /** A signature is taken this long, either way: clocks differ. */
 const VALID_SECONDS = 300;
 const FORM = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
-const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
 const encoder = new TextEncoder();
 
 /** Signed part of a request. */
@@ -23,12 +24,6 @@ export async function signAsStack(key: string, request: SignedRequest, now: numb
   return `t=${seconds},v1=${await hmacHex(key, signedText(request, seconds))}`;
 }
 
-/** Returns the HMAC-SHA256 of a text, in hexadecimal. */
-export async function hmacHex(key: string, text: string): Promise<string> {
-  const mac = await crypto.subtle.sign("HMAC", await imported(key, "sign"), encoder.encode(text));
-  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** Tells whether the stack signed this request, not long before or after `now`. Takes the same time for every wrong signature. */
 export async function signedByStack(
   key: string,
@@ -40,11 +35,7 @@ export async function signedByStack(
   if (hex === "" || Math.abs(now / 1_000 - Number(seconds)) > VALID_SECONDS) return false;
   const mac = Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
   const text = encoder.encode(signedText(request, Number(seconds)));
-  return crypto.subtle.verify("HMAC", await imported(key, "verify"), mac, text);
-}
-
-function imported(key: string, use: "sign" | "verify") {
-  return crypto.subtle.importKey("raw", encoder.encode(key), ALGORITHM, false, [use]);
+  return crypto.subtle.verify("HMAC", await hmacKey(key, "verify"), mac, text);
 }
 
 /** Begins as nothing does that is attested under the same key. */

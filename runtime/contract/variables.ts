@@ -29,6 +29,7 @@ export const VARIABLES = {
   PUBLIC_WEBHOOKS: { reader: "edge", secret: false },
   CONFIG_RECOVERY: { reader: "edge", secret: false },
   ALERTS: { reader: "edge", secret: true },
+  ENVIRONMENT_NAME: { reader: "edge", secret: false },
   PUBLIC_ORIGIN: { reader: "edge", secret: false },
   ADMIN_TOKEN: { reader: "edge", secret: true },
   ATTESTATION_KEY: { reader: "edge", secret: true },
@@ -45,7 +46,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
-/** Names that processes and platforms read themselves; whoever sets one of these changes more than a config. */
+/** Names that processes and platforms read themselves; setting one of these changes more than a config. */
 const RESERVED =
   /^(?:STEWARD_.*|NODE_.*|LD_.*|MALLOC_.*|SSL_.*|GLIBC_.*|(?:.*_)?PORT|PATH|HOME|SHELL|USER|TZ|LANG|LC_.*|IFS|ENV|BASH_ENV|SANDBOX|STATE|VERSION)$/;
 

@@ -1,17 +1,37 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Client } from "../contract/client.ts";
 import { isJson } from "./admission/body.ts";
+import type { Health, HealthFacts } from "./health.ts";
 import type { Identify, Identity } from "./identity.ts";
 import { clientOf } from "./rate-limit.ts";
 import { continuePage } from "./pages/continue.ts";
 import { contentSecurityPolicy } from "./pages/layout.ts";
-import type { Sandbox } from "./ports.ts";
+import type { BackupsStatus, Sandbox } from "./ports.ts";
+import type { Attempt } from "./operate.ts";
 import { sendError, sendProblem } from "./problems.ts";
+
+/** Visitor of a page, with what every page shows. */
+export interface Visitor {
+  identity: Identity;
+  /** This service holds the session, so it offers to end it. */
+  signsOut: boolean;
+  /** Name of the deployment's environment, such as `prod`. */
+  environment: string | undefined;
+  health: Health;
+  facts: HealthFacts;
+  /** Milliseconds since the epoch: what the container said from then on need not be asked again. */
+  reuseAfter?: number | undefined;
+  /** ISO 8601: when the gateway said what `facts.details` holds; absent where it says it now. */
+  asOf?: string | undefined;
+  /** State of the backups, or why it is unknown. */
+  backups: Attempt<BackupsStatus>;
+}
 
 /** Variables that a platform and the access middleware leave for the handlers behind them. */
 export interface AccessVariables {
   Bindings: Client;
-  Variables: { identity: Identity };
+  /** `visitor` asks for the state once, where a page is shown: a change does not wait for it. */
+  Variables: { identity: Identity; visitor(): Promise<Visitor> };
 }
 
 /** The methods that may change something. */

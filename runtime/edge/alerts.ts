@@ -1,15 +1,16 @@
+import { parseJson } from "../shared/json.ts";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { parseDuration } from "../contract/duration.ts";
 import type { GatewayStatus } from "../contract/control.ts";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
-import { hmacHex } from "../contract/stack-signature.ts";
+import type { Log } from "../shared/log.ts";
+import { hmacHex } from "../contract/digest.ts";
 import { gatewayDetails } from "./debug-routes.ts";
-import { within } from "./operate.ts";
+import { inTime } from "./operate.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
 
 /** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
-export const ALERT_SIGNATURE_HEADER = "x-steward-signature";
+const SIGNATURE_HEADER = "x-steward-signature";
 
 /** Interval between two looks, and so the shortest time between two messages. */
 export const LOOK_EVERY_MS = 60_000;
@@ -18,7 +19,7 @@ const REPEAT_MS = 6 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 
 /** One thing that fails, has recovered, or a message that only tries the way. Never what somebody wrote. */
-export interface Alert {
+interface Alert {
   state: "failing" | "recovered" | "test";
   /** Subject: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
   subject: string;
@@ -39,7 +40,7 @@ export interface AlertSender {
 }
 
 /** An e-mail in plain text. */
-export interface Email {
+interface Email {
   from: string;
   to: string;
   subject: string;
@@ -55,7 +56,7 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     const seconds = Math.floor(sender.clock() / 1_000);
     const body = JSON.stringify({ name, at: new Date(seconds * 1_000).toISOString(), alerts });
     const signature = `t=${seconds},v1=${await hmacHex(signingKey, `${seconds}.${body}`)}`;
-    return post(sender, webhook, body, { [ALERT_SIGNATURE_HEADER]: signature });
+    return post(sender, webhook, body, { [SIGNATURE_HEADER]: signature });
   },
   slack(sender, alerts) {
     const { name, slack = "" } = sender.settings;
@@ -65,7 +66,7 @@ const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
     if (email === undefined || sendEmail === undefined) return "this deployment sends none";
     const subject = `${name}: ${alerts.map(subjectLine).join(", ")}`;
     try {
-      await within(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
+      await inTime(TIMEOUT_MS, sendEmail({ ...email, subject, text: emailText(alerts) }));
       return undefined;
     } catch {
       // The error may name an address.
@@ -80,7 +81,7 @@ function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
 }
 
 /** Sends alerts to every destination. Returns what went wrong, by destination; no address is in it. */
-export async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
+async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
   const results = await Promise.all(
     destinationsOf(sender.settings).map(async (destination) => {
       const problem = await WAYS[destination](sender, alerts);
@@ -146,7 +147,7 @@ function slackText(name: string, alerts: readonly Alert[]): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Subjects of the alerts, and the memory of what was told. */
+/** Subjects of the alerts, and the memory of what was sent. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
   /** True if the gateway is to run always: then a stopped one is an outage. */
@@ -188,7 +189,7 @@ export class Alerts {
   /** Looks at everything and tells what is due; nothing if it has looked less than a minute ago. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // A destination that answers slowly must not be told twice, and timers are not exact.
+    // A destination that answers slowly must not get it twice, and timers are not exact.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
@@ -223,7 +224,7 @@ export class Alerts {
       if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
-        // Nobody has heard of it: it is told at the next look.
+        // Not delivered anywhere: the next look sends it again.
         for (const [subject, failing] of over) found[subject] ??= failing;
       }
     }
@@ -269,17 +270,13 @@ export class Alerts {
   }
 
   #read(): Record<string, Failing> {
-    try {
-      const value: unknown = JSON.parse(this.#options.memory.read() ?? "{}");
-      // Written by this class alone.
-      return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
-    } catch {
-      return {};
-    }
+    const value = parseJson(this.#options.memory.read() ?? "{}");
+    // Written by this class alone.
+    return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
   }
 }
 
-/** Returns what the gateway alone tells, and nobody while it is down or asleep. */
+/** Tells whether only the gateway reports a subject, so that nothing is known while it is down or asleep. */
 function isTold(subject: string): boolean {
   return subject === "models" || subject === "limits" || subject.startsWith("channel ");
 }

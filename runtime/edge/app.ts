@@ -1,4 +1,4 @@
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import type { Attest } from "../contract/attestation.ts";
@@ -14,11 +14,13 @@ import {
   wakeForOperator,
   type AccessVariables,
 } from "./access.ts";
+import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
 import { discordInteractions } from "./admission/discord.ts";
 import { slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
+import { streamChanges } from "./changes.ts";
 import { chat, chatSocket } from "./chat.ts";
 import { debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
@@ -28,7 +30,8 @@ import { clientOf, limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts"
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
-import type { Backups, Clock, Ledger, Sandbox } from "./ports.ts";
+import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "./ports.ts";
+import { showProblems } from "./pages/problem.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import {
   createStackBackup,
@@ -53,6 +56,8 @@ export interface EdgeOptions {
   /** The key that it shares with the stack that deployed it. */
   stackKey: string | undefined;
   ledger: Ledger;
+  activity: Activity;
+  answers: AnswerMemory;
   sandbox: Sandbox;
   /** The copies of the state. */
   backups: Backups;
@@ -69,8 +74,9 @@ export interface EdgeOptions {
 
 /** The edge: every public route, on web-standard APIs only, for the Worker and for Node. */
 export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
-  const { settings, bundle, attestation, ledger, sandbox, backups, identify, signIn, sendEmail, clock, log } =
-    options;
+  const { settings, bundle, attestation, ledger, activity, answers, sandbox, backups } = options;
+  const { identify, signIn, sendEmail, clock, log } = options;
+  const record = recorder(activity, log);
   const app = new Hono<AccessVariables>();
   const limit = (perMinute: number) => new RateLimit({ perMinute, clock });
   const identified = [
@@ -80,6 +86,7 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
 
   app.get(ROUTES.live.path, live);
   app.use(securityHeaders());
+  app.use(showProblems());
   for (const { method, path } of [ROUTES.brokerGet, ROUTES.brokerPost, ROUTES.brokerPatch]) {
     app.on(method, path, (context) => options.broker(context.req.raw));
   }
@@ -112,17 +119,24 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use("/_admin/*", ...identified);
   app.get(ROUTES.adminBare.path, (context) => context.redirect(ROUTES.admin.path, 308));
   app.use("/_admin/*", wakeForOperator(sandbox));
-  addAdminPages(app, { bundle, ledger, sandbox, backups, clock, log, signsOut: signIn !== undefined });
+  const { environmentName } = settings;
+  const signsOut = signIn !== undefined;
+  app.use(
+    "/_admin/*",
+    describeVisitor({ clock, ledger, answers, sandbox, backups, signsOut, environmentName }),
+  );
+  addAdminPages(app, { bundle, ledger, activity, answers, sandbox, backups, clock, log, record });
 
-  app.post(ROUTES.ledgerReplay.path, replayEntry(ledger, log));
+  app.post(ROUTES.ledgerReplay.path, replayEntry({ ledger, log, record }));
 
+  app.get(ROUTES.changes.path, streamChanges({ ledger, sandbox, activity, clock }));
   app.get(ROUTES.metricsJson.path, metricsJson(ledger, sandbox));
 
   app.use(ROUTES.metrics.path, noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
   app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
-  app.get(ROUTES.cli.path, debugCli(sandbox, backups, log));
+  app.get(ROUTES.cli.path, debugCli({ sandbox, backups, log, record }));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox, bundle, attestation));
   app.get(ROUTES.ledger.path, debugLedger(ledger));
@@ -151,11 +165,19 @@ function securityHeaders(): MiddlewareHandler {
   return secureHeaders({
     referrerPolicy: "same-origin",
     xFrameOptions: "DENY",
-    // For browsers and plug-ins that nobody has any more.
+    // For browsers and plug-ins that are no longer in use.
     xDownloadOptions: false,
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
   });
+}
+
+function recorder(activity: Activity, log: Log): RecordChange {
+  return async function recordChange(by, action, detail = "") {
+    await activity
+      .record({ by, action, detail })
+      .catch((error: unknown) => log.error("a change was not recorded", { action, error: String(error) }));
+  };
 }
 
 function answerError(error: Error, context: Context, log: Log): Response {

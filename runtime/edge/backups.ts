@@ -1,7 +1,7 @@
 import type { GenerationManifest } from "../contract/backup.ts";
 import { StewardError } from "../contract/errors.ts";
 
-/** Counts that nobody halves on purpose. Files are not among it: an assistant may well tidy its workspace. */
+/** Counts that no one halves on purpose. Files are not among them: an assistant may well tidy its workspace. */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
 /** Below this a fall says nothing: one conversation more or less is half of two. */
 const FEWEST = 20;

@@ -1,7 +1,7 @@
 import type { BrokerCounts } from "../contract/control.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createRedactor } from "../shared/redact.ts";
 import {
   BROKER_PATH,
   directAddress,
@@ -10,14 +10,15 @@ import {
   SERVICES,
   type ServiceName,
 } from "../contract/services.ts";
-import { sameToken } from "../contract/token.ts";
+import { sameToken } from "../shared/token.ts";
 import type { Environment } from "../contract/variables.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
+import { readBytes } from "./admission/body.ts";
 
 /** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_REQUEST_BYTES = 32 * 1024 * 1024;
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
-/** Headers of a request that go on. Neither cookies nor what a proxy before says of the client. */
+/** Headers of a request that are forwarded. Neither cookies nor a proxy's statements about the client. */
 const REQUEST_HEADERS = ["accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"];
 /** Headers of an answer that are about the connection it came on. The body is decoded by then. */
 const CONNECTION_HEADERS = [
@@ -93,7 +94,7 @@ export function createBroker(options: BrokerOptions): Broker {
       answer = await send(asked.url(key), {
         method: request.method,
         headers: { ...picked(request.headers), ...asked.headers(key) },
-        // A redirect would carry the key elsewhere; whoever asked may ask again.
+        // A redirect would carry the key elsewhere; the caller may ask again.
         redirect: "manual",
         signal: request.signal,
         ...(request.method !== "GET" && { body }),
@@ -119,6 +120,8 @@ function readAsked(request: Request, environment: Environment): Asked | undefine
   const { pathname, search, searchParams } = new URL(request.url);
   const [service, ...rest] = pathname.slice(BROKER_PATH.length + 1).split("/");
   const path = `/${rest.join("/")}`;
+  // The config names a proxy for Telegram alone.
+  if (service !== "telegram" && request.headers.has(PROXY_HEADER)) return undefined;
   const asked = `${request.method} ${path}`;
   const header = (name: string): string => request.headers.get(name) ?? "";
   const bearer = { pass: after("Bearer ", header("authorization")), headers: authorization("Bearer") };
@@ -189,33 +192,4 @@ function picked(headers: Headers): Record<string, string> {
       return value === null ? [] : [[name, value]];
     }),
   );
-}
-
-/**
- * Reads a body of at most `most` bytes; `undefined` for a longer one. One whose length is told is read in one piece,
- * which servers do much faster.
- */
-async function readBytes(
-  message: Request | Response,
-  most: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const { headers, body } = message;
-  const length = headers.get("content-length");
-  if (Number(length ?? 0) > most) return undefined;
-  const isTold = length !== null && !headers.has("transfer-encoding") && !headers.has("content-encoding");
-  if (isTold) return new Uint8Array(await message.arrayBuffer());
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > most) return undefined;
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 import type { Handler } from "hono";
 import { html, raw } from "hono/html";
 import { ROUTES } from "../contract/routes.ts";
-import { CHAT_SCRIPT } from "./pages/chat-script.ts";
+import { CHAT_SCRIPT } from "./pages/scripts.ts";
 import { hashSource, type Markup } from "./pages/layout.ts";
 import type { Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
@@ -22,7 +22,7 @@ h1 { font-size: 1.1rem; margin: 0; } h2 { font-size: 1.05rem; margin: 0 0 .25rem
 #state { margin: 0 0 0 auto; font-size: .9rem; color: var(--soft); }
 #state::before { content: "●"; margin-right: .4rem; } #state[data-tone=ok]::before { color: var(--ok); }
 #state[data-tone=bad]::before { color: var(--bad); }
-.soft { color: var(--soft); } .note { padding: 0 1rem; } code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+a { color: var(--accent); } .soft { color: var(--soft); } .note { padding: 0 1rem; } code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
 section { margin: 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--accent);
   border-radius: 6px; }
 #trouble { border-left-color: var(--bad); }
@@ -33,13 +33,18 @@ article { max-width: 85%; overflow-wrap: anywhere; } article.own { align-self: f
   border-radius: 12px; padding: .5rem .8rem; } article.own.waiting { opacity: .65; }
 article .part { white-space: pre-wrap; margin: 0; } article pre { white-space: pre; overflow-x: auto; background: var(--code);
   border-radius: 6px; padding: .6rem .8rem; margin: .4rem 0; font: .9em/1.45 ui-monospace, monospace; }
-article.failed { color: var(--bad); } .busy::after { content: "…"; color: var(--soft); }
+article .part + .part, article :is(ul, ol, .table) { margin: .4rem 0 0; } article :is(ul, ol) { padding-left: 1.4rem; }
+article .table { overflow-x: auto; } table { border-collapse: collapse; } :is(th, td) { border: 1px solid var(--line);
+  padding: .2rem .6rem; text-align: left; } .code { position: relative; } .copy { position: absolute; top: .35rem;
+  right: .35rem; padding: .1rem .5rem; font-size: .8rem; background: var(--page); }
+article[data-time]::after { content: attr(data-time); display: block; font-size: .75rem; color: var(--soft); }
+article.failed { color: var(--bad); } article.busy::after { content: "…"; font-size: 1rem; }
 form { display: flex; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
 textarea { flex: 1; min-width: 0; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
   border-radius: 8px; padding: .5rem .7rem; resize: none; max-height: 9rem; field-sizing: content; }
 button { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: .35rem .8rem; background: transparent;
   color: inherit; cursor: pointer; } #send { background: var(--accent); color: var(--on-accent); border-color: transparent;
-  align-self: flex-end; padding: .5rem 1rem; } button:disabled, textarea:disabled { opacity: .5; cursor: default; }
+  align-self: flex-end; padding: .5rem 1rem; } #stop { align-self: flex-end; padding: .5rem 1rem; } button:disabled, textarea:disabled { opacity: .5; cursor: default; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 `;
 
@@ -97,10 +102,13 @@ function chatPage(): Markup {
         <noscript><p class="note">The chat needs JavaScript.</p></noscript>
         <section id="pairing" hidden aria-labelledby="pairing-title">
           <h2 id="pairing-title">Pair this browser</h2>
-          <p>The operator runs this command within 5 minutes:</p>
+          <p>
+            The operator approves it on <a href="${ROUTES.devicesPage.path}">the Access page</a>, or runs this
+            command within 5 minutes:
+          </p>
           <p class="command"><code id="command"></code><button type="button" id="copy">Copy</button></p>
           <p class="soft">Request <code id="request"></code></p>
-          <p class="soft">This page goes on by itself once that is done.</p>
+          <p class="soft">This page continues automatically afterwards.</p>
         </section>
         <section id="trouble" hidden role="alert">
           <p id="trouble-text"></p>
@@ -117,6 +125,7 @@ function chatPage(): Markup {
             disabled
             enterkeyhint="send"
           ></textarea>
+          <button type="button" id="stop" hidden>Stop</button>
           <button type="submit" id="send" disabled>Send</button>
         </form>
         ${raw(SCRIPT_ELEMENT)}

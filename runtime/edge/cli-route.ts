@@ -1,24 +1,32 @@
+import { backupsText, madeText, wholeText } from "../shared/backup-texts.ts";
 import type { Handler } from "hono";
-import { backupsText, madeText, wholeText } from "../contract/backup.ts";
 import type { CliResult } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { readOperation, splitWords } from "../contract/operations.ts";
 import { type AccessVariables, askToContinue, mayBeForged } from "./access.ts";
-import { operate, within } from "./operate.ts";
-import type { Backups, Sandbox } from "./ports.ts";
+import { operate, inTime } from "./operate.ts";
+import type { Backups, RecordChange, Sandbox } from "./ports.ts";
 
 /** An archive of some size, and where it is stopped a container's start before. */
 const LIMIT_MS = 60_000;
 /** As of the other commands whose time is over. */
 const TIMED_OUT = 124;
-const GOES_ON = `It takes longer than ${LIMIT_MS / 1_000} seconds, and goes on in the background.`;
+const GOES_ON = `This takes longer than ${LIMIT_MS / 1_000} seconds and continues in the background.`;
+
+/** Dependencies of `/debug/cli`. */
+interface CliOptions {
+  sandbox: Sandbox;
+  backups: Backups;
+  log: Log;
+  record: RecordChange;
+}
 
 /**
  * `GET /debug/cli?cmd=`: runs one line of the allow-list in the container, with the gateway up or down;
  * starts a stopped container. The line is checked before, so that a wrong one wakes nothing.
  */
-export function debugCli(sandbox: Sandbox, backups: Backups, log: Log): Handler<AccessVariables> {
+export function debugCli({ sandbox, backups, log, record }: CliOptions): Handler<AccessVariables> {
   return async function handleCli(context) {
     const command = context.req.query("cmd") ?? "";
     const words = splitWords(command);
@@ -28,6 +36,7 @@ export function debugCli(sandbox: Sandbox, backups: Backups, log: Log): Handler<
     }
     const by = context.get("identity").name;
     log.info("operator runs a command", { by, command });
+    if (operation.kind === "command" && operation.changes) await record(by, "command", command);
     const isBackup = operation.kind === "command" && operation.args[0] === "backup";
     const result = isBackup ? await runBackupCommand(backups, operation.args) : await operate(sandbox, words);
     // An answer out of a cache would stand for a command that was not run.
@@ -43,7 +52,7 @@ export function debugCli(sandbox: Sandbox, backups: Backups, log: Log): Handler<
 async function runBackupCommand(backups: Backups, args: readonly string[]): Promise<CliResult> {
   const json = args.includes("--json");
   try {
-    const { value, text } = await within(LIMIT_MS, answer(backups, args));
+    const { value, text } = await inTime(LIMIT_MS, answer(backups, args));
     return { exitCode: 0, stdout: json ? asJson(value) : `${text}\n`, stderr: "" };
   } catch (error) {
     if (!(error instanceof StewardError)) throw error;
@@ -63,7 +72,7 @@ async function answer(
   [, verb, id = ""]: readonly string[],
 ): Promise<{ value: unknown; text: string }> {
   if (verb === "create") {
-    const manifest = await backups.create();
+    const manifest = await backups.create({ cause: "operator" });
     return { value: manifest, text: madeText(manifest) };
   }
   if (verb === "verify") {

@@ -8,6 +8,7 @@ import {
   type GatewayStatus,
   type ProcessList,
   type UsageReport,
+  type LogTail,
 } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
@@ -29,14 +30,6 @@ const logsQuery = () =>
     lines: z._default(wholeNumber(1, MOST_LINES), 200),
     after: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   });
-
-/** The end of the gateway's output. */
-export interface LogTail {
-  /** Oldest first. */
-  lines: string[];
-  /** Number that asks for the lines after these, as `after`. */
-  next?: number;
-}
 
 /** The processes of the container; none while it is stopped, which is not a reason to wake it. */
 export async function listProcesses(sandbox: Sandbox, logs: boolean): Promise<ProcessList> {

@@ -13,7 +13,7 @@ import type { Clock, Sandbox } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /** Seconds after which the wait page looks again. */
-export const WAIT_REFRESH_SECONDS = 2;
+const WAIT_REFRESH_SECONDS = 2;
 
 /** Seconds after which a visitor may look again whose wish to wake the container was not granted. */
 export const REFUSED_WAKE_SECONDS = 600;
@@ -86,7 +86,7 @@ function adminLink(why: Reason | undefined): Markup | "" {
   </p>`;
 }
 
-/** The page of `/` while the gateway is not ready: the cause, and on by itself once it is up. */
+/** The page of `/` while the gateway is not ready: the cause. It continues automatically once the gateway is up. */
 function waitPage(status: SandboxStatus, refreshSeconds: number, now: number): Markup {
   // Everyone may look: neither paths nor names of the config.
   const known = status.reason && reason(status.reason.code);

@@ -2,10 +2,10 @@ import type { Handler } from "hono";
 import * as z from "zod/mini";
 import { platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import type { AccessVariables } from "./access.ts";
 import { readJsonBody } from "./admission/body.ts";
-import { ENTRY_STATES, type Ledger } from "./ports.ts";
+import { ENTRY_STATES, type Ledger, type RecordChange } from "./ports.ts";
 import { readQuery, wholeNumber } from "./form.ts";
 
 const MOST_ENTRIES = 200;
@@ -16,10 +16,11 @@ export const listQuery = () =>
     platform: z.optional(platformSchema),
     limit: z._default(wholeNumber(1, MOST_ENTRIES), 50),
     before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+    q: z.optional(z.string().check(z.maxLength(100))),
   });
-const replayBody = z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
+const replayBody = () => z.strictObject({ key: z.string().check(z.minLength(1), z.maxLength(300)) });
 
-/** `GET /debug/ledger?state=&platform=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
+/** `GET /debug/ledger?state=&platform=&q=&limit=&before=`: counts and a page of entries, newest first; wakes nothing. */
 export function debugLedger(ledger: Ledger): Handler {
   return async function handleLedger(context) {
     const query = readQuery(context, listQuery());
@@ -28,14 +29,21 @@ export function debugLedger(ledger: Ledger): Handler {
   };
 }
 
+/** Dependencies of a replay. */
+export interface ReplayOptions {
+  ledger: Ledger;
+  log: Log;
+  record: RecordChange;
+}
+
 /** `POST /_admin/api/ledger/replay` `{key}`: an entry that failed or was ignored is delivered as if it had just come. */
-export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> {
+export function replayEntry(options: ReplayOptions): Handler<AccessVariables> {
   return async function handleReplay(context) {
     const value = await readJsonBody(context.req.raw);
-    const body = replayBody.safeParse(value);
+    const body = replayBody().safeParse(value);
     if (!body.success) throw new StewardError("body_invalid", 'The body is not {"key": "<platform>:<id>"}.');
     const { key } = body.data;
-    await replayKey(ledger, log, { by: context.get("identity").name, key });
+    await replayKey(options, { by: context.get("identity").name, key });
     return context.json({ key, state: "waiting" });
   };
 }
@@ -45,10 +53,14 @@ export function replayEntry(ledger: Ledger, log: Log): Handler<AccessVariables> 
  *
  * @throws StewardError `ledger_entry_unknown` or `ledger_entry_not_replayable`.
  */
-export async function replayKey(ledger: Ledger, log: Log, wish: { by: string; key: string }): Promise<void> {
+export async function replayKey(
+  { ledger, log, record }: ReplayOptions,
+  wish: { by: string; key: string },
+): Promise<void> {
   const { key } = wish;
   const result = await ledger.replay(key);
   if (result === "unknown") throw new StewardError("ledger_entry_unknown", `No entry has the key ${key}.`);
   if (result === "not_replayable") throw new StewardError("ledger_entry_not_replayable");
   log.info("operator had an event delivered again", { ...wish });
+  await record(wish.by, "replay", key);
 }

@@ -1,5 +1,8 @@
+import { within } from "../shared/within.ts";
+import { parseJson } from "../shared/json.ts";
 import * as z from "zod/mini";
 import { type CliRequest, type CliResult, CONTROL_ROUTES } from "../contract/control.ts";
+import { withJson } from "../contract/operations.ts";
 import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
@@ -11,7 +14,7 @@ export const NO_SUPERVISOR = "The container's supervisor does not answer.";
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
 
 /** Answer of the command line with `--json` where it fails. */
-const failureSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const failureSchema = () => z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /**
  * Asks the supervisor; starts a stopped container.
@@ -24,6 +27,21 @@ export async function askSupervisor(sandbox: Sandbox, request: PortRequest): Pro
   } catch (error) {
     throw new StewardError("gateway_unavailable", NO_SUPERVISOR, { cause: error });
   }
+}
+
+/**
+ * Returns the container as a page sees it that only looks: what it asks starts nothing and is no use, so that a page
+ * which is left open keeps no container awake.
+ */
+export function looking(sandbox: Sandbox): Sandbox {
+  return {
+    ...sandbox,
+    request: async (port, request) => {
+      const answer = await sandbox.peek(request, port);
+      if (answer === undefined) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
+      return answer;
+    },
+  };
 }
 
 /**
@@ -55,9 +73,9 @@ export async function operateJson<T>(
   words: string[],
   schema: z.ZodMiniType<T>,
 ): Promise<T> {
-  const { exitCode, stdout } = await operate(sandbox, [...words, "--json"]);
+  const { exitCode, stdout } = await operate(sandbox, withJson(words));
   const value = parseJson(stdout);
-  const failure = failureSchema.safeParse(value);
+  const failure = failureSchema().safeParse(value);
   if (failure.success && Object.hasOwn(ERRORS, failure.data.error.code)) {
     throw new StewardError(failure.data.error.code as ErrorCode, failure.data.error.message);
   }
@@ -66,25 +84,9 @@ export async function operateJson<T>(
   return answer.data;
 }
 
-/** Returns what `work` comes to, or `command_timed_out` once the time is over: a page must not wait for a container that hangs. */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StewardError("command_timed_out")), milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Waits for `work` for at most so many milliseconds: a page must not wait for a container that hangs. */
+export function inTime<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  return within(milliseconds, work, () => new StewardError("command_timed_out"));
 }
 
 /** Outcome of an attempt: a value, or the reason why there is none. */
@@ -96,7 +98,7 @@ export interface Attempt<T> {
 /** Waits for `work` within a limit. Never rejects: a page shows the reason in the value's place. */
 export async function attempt<T>(milliseconds: number, work: Promise<T>): Promise<Attempt<T>> {
   try {
-    return { value: await within(milliseconds, work) };
+    return { value: await inTime(milliseconds, work) };
   } catch (error) {
     return { problem: error instanceof StewardError ? error.reason : reason("gateway_unavailable") };
   }

@@ -1,4 +1,4 @@
-import type { ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
+import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } from "../contract/backup.ts";
 import type { ConfigText, SandboxStatus } from "../contract/control.ts";
 import type { Delivery, Platform } from "../contract/delivery.ts";
 import type { ErrorCode, Reason } from "../contract/errors.ts";
@@ -8,7 +8,7 @@ export type Clock = () => number;
 
 /** Outcome of an event's admission. */
 export interface Admission {
-  /** The platform's event id was known already: nothing was stored anew. */
+  /** The platform's event id was known already: nothing was stored. */
   duplicate: boolean;
   /** The gateway was ready when the event was recorded. */
   ready: boolean;
@@ -49,6 +49,10 @@ export interface LedgerQuery {
   limit: number;
   /** `next` of the page before. */
   before?: number | undefined;
+  /** Part of the event's id or its conversation, in upper or lower case. */
+  q?: string | undefined;
+  /** Milliseconds since the epoch: those received from then on. */
+  since?: number | undefined;
 }
 
 /** Entries, newest first. `next` is there where more may follow. */
@@ -71,6 +75,42 @@ export interface Ledger {
   /** Puts an entry that failed or was ignored back as if it had just come, and starts its delivery. */
   replay(key: string): Promise<ReplayResult>;
 }
+
+/** One change that an operator made. */
+export interface ActivityEntry {
+  /** ISO 8601 */
+  at: string;
+  /** The operator's name. */
+  by: string;
+  /** Verb, such as `approve`. */
+  action: string;
+  /** Object of the verb; never a secret or a message. */
+  detail: string;
+}
+
+/** Record of what operators changed. Reading and writing wake nothing. */
+export interface Activity {
+  record(entry: Omit<ActivityEntry, "at">): Promise<void>;
+  /** Newest first. */
+  activity(limit: number): Promise<ActivityEntry[]>;
+}
+
+/** The container's answer to a page, as it was kept. */
+export interface LastAnswer {
+  /** ISO 8601 */
+  at: string;
+  /** JSON text. */
+  text: string;
+}
+
+/** Memory of what the container last told the pages. Reading and writing wake nothing. */
+export interface AnswerMemory {
+  keepAnswer(question: string, text: string): Promise<void>;
+  lastAnswer(question: string): Promise<LastAnswer | undefined>;
+}
+
+/** Records a change by an operator's name. Never rejects: a record that fails is logged, and the change stays. */
+export type RecordChange = (by: string, action: string, detail?: string) => Promise<void>;
 
 /** The two HTTP servers inside the container. */
 export type SandboxPort = "gateway" | "supervisor";
@@ -104,7 +144,7 @@ export interface Sandbox {
   /** Asks one of the container's servers, with the control token added; starts the container where it is stopped. */
   request(port: SandboxPort, request: PortRequest): Promise<Response>;
   /**
-   * Asks the gateway where it is ready, or the supervisor where it runs, else nobody: it starts nothing and
+   * Asks the gateway if it is ready, or the supervisor if it runs: it starts nothing and
    * keeps nothing awake, however often it is called. `undefined` where no answer came.
    */
   peek(request: PortRequest, port?: SandboxPort): Promise<Response | undefined>;
@@ -120,7 +160,7 @@ export interface BackupsStatus {
   recovered?: RecoveredConfig;
 }
 
-/** A config that was taken from a backup by itself. */
+/** A config that was restored from a backup automatically. */
 export interface RecoveredConfig {
   id: string;
   /** ISO 8601 */
@@ -134,10 +174,10 @@ export interface Backups {
   /** Newest first. Wakes nothing on the serverless stack, where they lie in the bucket. */
   list(): Promise<GenerationManifest[]>;
   /** Makes one now; starts a stopped container. `force` also where it holds far less than the one before. */
-  create(options?: { force?: boolean }): Promise<GenerationManifest>;
+  create(options?: { force?: boolean; cause?: BackupCause }): Promise<GenerationManifest>;
   /** Unpacks one into a scratch directory and checks it. */
   verify(id: string): Promise<RestoreReport>;
-  /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
+  /** Replaces the state with a backup, after a copy of the current state, and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport>;
   /** The config that a stopped container's next start takes, as JSON text, where that is known. Wakes nothing. */
   cachedConfig(): Promise<string | undefined>;

@@ -18,8 +18,8 @@ export const PER_MINUTE = {
   wrongTokens: 30,
 } as const;
 
-/** Callers that are remembered at most. Beyond, the one that was not seen for longest begins anew. */
-export const MOST_CALLERS = 5_000;
+/** Most callers that are remembered. Above, the one not seen for longest is evicted. */
+const MOST_CALLERS = 5_000;
 
 /** Settings of a {@link RateLimit}. */
 interface RateLimitOptions {
@@ -35,7 +35,7 @@ interface Bucket {
 
 /**
  * Limit on how often each caller may do something: a token bucket a caller
- * (https://en.wikipedia.org/wiki/Token_bucket). It is kept in memory: a restart begins anew, and on Cloudflare
+ * (https://en.wikipedia.org/wiki/Token_bucket). It is kept in memory: a restart resets it, and on Cloudflare
  * each isolate counts for itself, so that it bounds what a flood costs rather than counting to the last request.
  */
 export class RateLimit {

@@ -3,9 +3,9 @@ import { deleteCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
 import { type ErrorCode, ERRORS, StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
-import { bearerToken, sameToken } from "../contract/token.ts";
+import { bearerToken, sameToken } from "../shared/token.ts";
 import { wantsHtml } from "./access.ts";
 import { readText } from "./admission/body.ts";
 import type { Identify, IdentityDecision } from "./identity.ts";
@@ -14,6 +14,7 @@ import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
 import type { Clock } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 import { clientOf, PER_MINUTE, RateLimit } from "./rate-limit.ts";
+import { base64url } from "../contract/digest.ts";
 
 const ADMIN: IdentityDecision = { allowed: true, identity: { name: "admin" } };
 
@@ -49,7 +50,7 @@ export function showSignIn(): Handler {
   };
 }
 
-/** `POST /_admin/sign-in`: a session for whoever knows the token, then on to `next`. */
+/** `POST /_admin/sign-in`: starts a session for the right token, then redirects to `next`. */
 export function signIn({ check, sessions }: SignIn, log: Log): Handler {
   return async function handleSignIn(context) {
     const form = new URLSearchParams(await readText(context.req.raw));
@@ -68,7 +69,7 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    // A link to the sign-in page must not make whoever signs in run what a debug route does by its query.
+    // A link to the sign-in page must not make the person run what a debug route does by its query.
     if (!next.includes("?")) return context.redirect(next, 303);
     context.header("content-security-policy", await contentSecurityPolicy());
     return context.html(continuePage(next));
@@ -84,7 +85,7 @@ export function signOut(): Handler {
   };
 }
 
-/** The form once more with what is wrong, or the problem for whoever is no browser. */
+/** The form again with what is wrong, or the problem document for clients that are not browsers. */
 async function refuse(
   context: Context,
   next: string,
@@ -147,7 +148,7 @@ function signInPage({ next, code, retryAfterSeconds }: SignInView): Markup {
           ${code === undefined ? "" : html`aria-invalid="true" aria-describedby="trouble"`}
         />
         <input type="hidden" name="next" value="${next}" />
-        <button type="submit">Sign in</button>
+        <button type="submit" class="primary">Sign in</button>
       </form>
       <p class="soft">It is the value of ADMIN_TOKEN in this deployment.</p>`,
   );
@@ -184,7 +185,7 @@ function createSessions(adminToken: string, clock: Clock): Sessions {
     async issue() {
       const expiresAt = String(clock() + SESSION_SECONDS * 1_000);
       const signature = await crypto.subtle.sign("HMAC", await key, encoder.encode(expiresAt));
-      return `${expiresAt}.${toBase64Url(new Uint8Array(signature))}`;
+      return `${expiresAt}.${base64url(new Uint8Array(signature))}`;
     },
     async verify(value) {
       const [, expiresAt, signature] = FORM.exec(value ?? "") ?? [];
@@ -203,11 +204,6 @@ async function deriveKey(adminToken: string) {
   const usages = ["sign", "verify"] as const;
   const hkdf = { name: "HKDF", hash: "SHA-256", ...purpose };
   return crypto.subtle.deriveKey(hkdf, secret, { ...HMAC, length: 256 }, false, [...usages]);
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...bytes));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 function fromBase64Url(text: string) {

@@ -3,10 +3,10 @@ import type { AlertSettings } from "../contract/alerts.ts";
 import { references, referencesInText } from "../contract/config/references.ts";
 import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf, type RateLimit } from "./rate-limit.ts";
-import { within } from "./operate.ts";
+import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Backups, Clock, Sandbox } from "./ports.ts";
@@ -19,7 +19,7 @@ const LISTED = 20;
 
 /** Dependencies of {@link requireStack}. */
 export interface StackAccess {
-  /** The key that the stack has deployed; without it nobody is let in. */
+  /** The key that the stack has deployed; without it everyone is refused. */
   key: string | undefined;
   clock: Clock;
   /** Counts what is refused, for each client. */
@@ -43,7 +43,7 @@ export function requireStack({ key, clock, refusals }: StackAccess): MiddlewareH
 /** `GET /stack/backups`: the newest manifests, newest first, and why the last attempt failed; wakes nothing. */
 export function stackBackups(backups: Backups): Handler {
   return async function handleStackBackups(context) {
-    const [list, { problem }] = await within(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
+    const [list, { problem }] = await inTime(LIMIT_MS, Promise.all([backups.list(), backups.status()]));
     return context.json({ backups: list.slice(0, LISTED), problem });
   };
 }
@@ -65,7 +65,7 @@ export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handle
     const running = await sandbox.peek({ method: "GET", path: CONTROL_ROUTES.config }, "supervisor");
     const found = running?.ok
       ? references(((await running.json()) as ContainerConfig).config)
-      : referencesInText((await within(LIMIT_MS, backups.cachedConfig())) ?? "");
+      : referencesInText((await inTime(LIMIT_MS, backups.cachedConfig())) ?? "");
     return context.json({ references: found });
   };
 }
@@ -86,16 +86,16 @@ export function tryStackAlerts(
 export function createStackBackup(backups: Backups, log: Log): Handler {
   return async function handleCreateStackBackup(context) {
     log.info("the stack makes a backup");
-    return context.json({ backup: await within(LIMIT_MS, backups.create()) });
+    return context.json({ backup: await inTime(LIMIT_MS, backups.create({ cause: "rollout" })) });
   };
 }
 
 /** `POST /stack/backups/verify`: what a drill of the newest one finds; starts a stopped container. */
 export function verifyStackBackup(backups: Backups, log: Log): Handler {
   return async function handleVerifyStackBackup(context) {
-    const [newest] = await within(LIMIT_MS, backups.list());
+    const [newest] = await inTime(LIMIT_MS, backups.list());
     if (newest === undefined) throw new StewardError("backup_unknown");
     log.info("the stack checks a backup", { id: newest.id });
-    return context.json({ backup: newest, report: await within(LIMIT_MS, backups.verify(newest.id)) });
+    return context.json({ backup: newest, report: await inTime(LIMIT_MS, backups.verify(newest.id)) });
   };
 }

@@ -1,20 +1,17 @@
 import { PLATFORM_TITLES } from "../contract/delivery.ts";
 import type { Config } from "../contract/config/index.ts";
-import type { ModelUsage } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { roleOf } from "./agent/rights.ts";
 import type { Sender } from "./channels/channel.ts";
-import { DAY_MS, dayOf, type UsageStore } from "./models/usage.ts";
+import { type UsageStore, usageText } from "./models/usage.ts";
 import type { Components } from "./components.ts";
 import type { Sessions } from "./sessions/store.ts";
 
-const WEEK_DAYS = 7;
-
-/** Words of /help for each command. In the order in which they are told. */
+/** Texts of /help for each command, in the order in which they are shown. */
 const COMMANDS = {
   help: "what I understand",
   status: "how I am",
-  new: "begin anew: I forget what was said here",
+  new: "start over: I forget this conversation",
   reset: "the same as /new",
   model: "which models there are; /model <name> chooses one for this chat, /model default undoes that",
   stop: "stop what I am doing here",
@@ -65,7 +62,7 @@ export class Commands {
       case "new":
       case "reset":
         sessions.reset(conversation, clock());
-        return "A new conversation: what was said before is forgotten.";
+        return "Started a new conversation. The old one is forgotten.";
       case "model": {
         const { models } = parts().config;
         if (argument === "") return modelText(models, sessions.modelOf(conversation));
@@ -196,31 +193,4 @@ function changeModel(models: Models, argument: string): ModelChange {
 
 function configured({ primary, fallbacks }: Models): string[] {
   return [...new Set([primary, ...fallbacks])];
-}
-
-/** Returns what /usage tells: tokens by model, of today and of seven days up to today (UTC). */
-export function usageText(usage: readonly ModelUsage[], now: number): string {
-  const today = dayOf(now);
-  const first = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);
-  const week = usage.filter(({ day }) => day >= first && day <= today);
-  return [
-    ...section(
-      "Today",
-      week.filter(({ day }) => day === today),
-    ),
-    ...section("Seven days", week),
-  ].join("\n");
-}
-
-function section(title: string, usage: readonly ModelUsage[]): string[] {
-  if (usage.length === 0) return [`${title}: nothing`];
-  const models = [...new Set(usage.map(({ model }) => model))];
-  const lines = models.map((model) => {
-    const own = usage.filter((one) => one.model === model);
-    const sum = (read: (one: ModelUsage) => number): string =>
-      own.reduce((total, one) => total + read(one), 0).toLocaleString("en-US");
-    const requests = sum((one) => one.requests);
-    return `- ${model}: ${sum((one) => one.inputTokens)} tokens in, ${sum((one) => one.outputTokens)} out, ${requests} ${requests === "1" ? "request" : "requests"}`;
-  });
-  return [`${title}:`, ...lines];
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Config } from "../contract/config/index.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { Log } from "../contract/log.ts";
-import type { Redactor } from "../contract/redact.ts";
+import type { Log } from "../shared/log.ts";
+import type { Redactor } from "../shared/redact.ts";
 import { Agent } from "./agent/agent.ts";
 import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
@@ -18,7 +18,7 @@ import type { Stores } from "./stores.ts";
 
 /**
  * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
- * taken over by making the parts anew; what is under way ends with the old ones.
+ * applied by creating the components again; what is in progress ends with the old ones.
  */
 export interface Components {
   config: Config;

@@ -4,8 +4,8 @@ import { renderConfig } from "../contract/config/render.ts";
 import { readConfigText, secretValues } from "../contract/config/text.ts";
 import type { Environment } from "../contract/environment.ts";
 import { reason, type Reason, StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
-import { createRedactor, type Redactor } from "../contract/redact.ts";
+import type { Log } from "../shared/log.ts";
+import { createRedactor, type Redactor } from "../shared/redact.ts";
 import { wholeReading } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 
@@ -25,7 +25,7 @@ interface ReloadOptions {
 
 /**
  * Takes over a config file that has changed. Asked by time, since the file is replaced by renaming, and on
- * a mounted volume no notice of that may come. A file that is not valid is told, once, and the gateway
+ * a mounted volume no notice of that may come. An invalid file is reported once, and the gateway
  * runs on with what it has.
  */
 export class ConfigReload {

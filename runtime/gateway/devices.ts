@@ -100,7 +100,7 @@ export class DeviceStore {
 
   /**
    * Notes that a device asks to be let in; one that asks again keeps its request. Where as many as allowed wait, the
-   * oldest of the network that has the most gives way: a stranger locks out nobody but its own network.
+   * oldest of the network that has the most is evicted: a stranger locks out only its own network.
    *
    * @returns its request; `undefined` where the device is known already.
    */

@@ -6,7 +6,7 @@ import { formatConfigProblems } from "../contract/config/index.ts";
 import { readConfigText, secretsOf } from "../contract/config/text.ts";
 import type { GatewayStatus } from "../contract/control.ts";
 import { type ErrorCode, reason } from "../contract/errors.ts";
-import type { Redactor } from "../contract/redact.ts";
+import type { Redactor } from "../shared/redact.ts";
 import type { Environment } from "../contract/variables.ts";
 import { wholeReading } from "../process/config-file.ts";
 import { storeFailure } from "../process/database.ts";
@@ -15,7 +15,7 @@ import { pairedFileSchema, pendingFileSchema } from "./devices.ts";
 import { approvedSchema, requestsSchema } from "./pairing/store.ts";
 import { readStore, setAsideFiles } from "./store-file.ts";
 
-/** Folders of the data directory that hold what nobody else may read. */
+/** Folders of the data directory that only this user may read. */
 const FOLDERS = ["", "credentials", "devices", "logs", "backups"];
 const OTHERS = 0o077;
 
@@ -65,7 +65,7 @@ async function checkConfigFile({ settings, environment, redact }: DoctorOptions)
   const plain = secretsOf(value).filter(({ secret }) => typeof secret === "string");
   for (const { path: at } of plain) {
     findings.push(
-      wrong("secrets", "warning", "secret_in_plain", `${at} stands in the config file in plain text.`),
+      wrong("secrets", "warning", "secret_in_plain", `${at} is in the config file in plain text.`),
     );
   }
   return findings;
@@ -125,7 +125,7 @@ function checkDatabase(path: string): Finding {
   try {
     using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     const said = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
-    if (said === "ok") return fine("state.db", `${path} is whole`);
+    if (said === "ok") return fine("state.db", `${path} is intact`);
   } catch (error) {
     const failure = storeFailure(error, path);
     if (failure === undefined) throw error;

@@ -9,7 +9,7 @@ export interface RetryOptions extends ErrorOptions {
 }
 
 /**
- * A failure that may pass by itself: the delivery stays with the edge, which tries it again. Nothing
+ * A failure that may pass without action: the delivery stays with the edge, which retries it. Nothing
  * is said in the chat.
  */
 export class RetryableError extends StewardError {
@@ -34,15 +34,4 @@ export class RefusedError extends StewardError {
     super(code, detail, options);
     this.name = "RefusedError";
   }
-}
-
-/**
- * Milliseconds that a Retry-After header asks to wait (RFC 9110 section 10.2.3: seconds or a date),
- * `undefined` where it says nothing usable.
- */
-export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
-  if (!header) return undefined;
-  if (/^\d+(\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -1,4 +1,4 @@
-import { createRedactor } from "../contract/redact.ts";
+import { createRedactor } from "../shared/redact.ts";
 import { ownEnvironment } from "../process/environment.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { saveMemory } from "../process/memory.ts";
@@ -16,7 +16,7 @@ try {
   saveMemory();
   process.on("SIGHUP", () => void gateway.reload());
   onStopRequest(environment, async (cause) => {
-    // Whoever takes over begins the same answers anew: what goes on here would be said twice.
+    // The next gateway starts the same answers again: continuing here would send them twice.
     await gateway.close(cause === "abandoned" ? { graceMs: 0 } : {});
     if (cause === "asked") process.exit(0);
   });

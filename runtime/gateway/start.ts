@@ -1,18 +1,21 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { GATEWAY_ROUTES } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { createLog } from "../contract/log.ts";
-import { VERSION } from "../contract/names.ts";
+import { createLog } from "../shared/log.ts";
+import { STATUS_TOKEN_FILE, VERSION } from "../contract/names.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
+import { randomBytes } from "../process/random.ts";
 import { homeDigest, readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
-import type { InTurn } from "./deliveries/conversations.ts";
-import { Deliveries } from "./deliveries/deliveries.ts";
-import { Replies } from "./deliveries/replies.ts";
-import { ModelProbe } from "./models/probe.ts";
+import type { InTurn } from "./inbox/chat-queues.ts";
+import { Inbox } from "./inbox/inbox.ts";
+import { Replies } from "./inbox/replies.ts";
+import { Probe } from "./probe.ts";
 import type { ModelTimeout } from "./models/patience.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
@@ -28,8 +31,6 @@ import { ChatSockets } from "./webchat/sockets.ts";
 /** Less than the 10 s that a container engine waits by default before it kills. */
 const DRAIN_MS = 7_000;
 const CLOSE_MS = 500;
-/** A token that expires shows in the status before somebody waits for a reply. */
-const PROBE_CHANNELS_EVERY_MS = 600_000;
 
 /** Dependencies of the gateway. */
 export interface GatewayOptions {
@@ -47,7 +48,7 @@ export interface Gateway {
   port: number;
   /** Reads the config file and takes it over, or tells in the status why not. */
   reload(): Promise<void>;
-  /** Takes nothing new, gives what is under way `graceMs` to end (7,000 unless told), closes the store. */
+  /** Takes nothing new, gives work in progress `graceMs` to end (default 7,000), closes the store. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
@@ -102,10 +103,10 @@ export async function startGateway({
   // 6. What brings messages in and replies out.
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const deliveries = new Deliveries({ parts, pairing, commands, sessions, records, clock, log });
-  const inTurn: InTurn = (conversation, work) => deliveries.inTurn(conversation, work);
-  const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const replies = new Replies({ records, clock, log });
+  const inbox = new Inbox({ parts, pairing, commands, sessions, records, replies, clock, log });
+  const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
+  const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const schedules = new Schedules({
     store: stores.schedules,
     say: createAnnounce({ parts, records, replies, inTurn, clock }),
@@ -119,7 +120,7 @@ export async function startGateway({
   const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
   const rules = () => parts().config.sessions.retention;
   const retention = new Retention({ database: stores.database, rules, clock, log });
-  const probe = new ModelProbe({ parts, environment, redact, fetch, clock, log });
+  const probe = new Probe({ parts, environment, redact, fetch, clock, log });
 
   // 7. A config that changes while the gateway runs. What is under way ends with the parts it began with.
   const reload = new ConfigReload({
@@ -134,7 +135,7 @@ export async function startGateway({
       current = createComponents(changed.config, shared);
       log.setLevel(settings.logLevel ?? changed.config.logging.level);
       void former.close();
-      void current.channels.probe();
+      probe.start();
       schedules.sync(changed.config);
       void retention.look();
     },
@@ -143,13 +144,17 @@ export async function startGateway({
   // 8. HTTP server. It listens once everything behind it is up, so to answer is to be ready.
   const since = new Date(clock()).toISOString();
   const home = homeDigest(settings.home);
+  const statusToken = randomBytes(32).toString("hex");
+  const statusTokenPath = join(settings.home, STATUS_TOKEN_FILE);
+  known.add([statusToken]);
   const stop = new AbortController();
   const openApp = async () =>
     (await import("./http/app.ts")).gatewayApp({
       controlToken: settings.controlToken,
-      deliveries,
+      statusToken,
+      inbox,
       configTaken: () => reload.look(),
-      status: () => gatewayStatus({ since, parts, stores, deliveries, schedules, reload, retention, clock }),
+      status: () => gatewayStatus({ since, parts, stores, inbox, schedules, reload, retention, clock }),
       usage: () => usageReport(stores, parts().config, clock()),
       config: () => parts().config,
       environment,
@@ -175,12 +180,11 @@ export async function startGateway({
     onUpgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
   });
 
-  // 9. Ready.
+  // 9. Ready. The command line in the container reads the status by this file, with no variable set.
+  writeFileSync(statusTokenPath, statusToken, { mode: 0o600 });
   notices.start();
   schedules.start(config);
   probe.start();
-  void parts().channels.probe();
-  const probing = setInterval(() => void parts().channels.probe(), PROBE_CHANNELS_EVERY_MS).unref();
   reload.start();
   retention.start();
   log.info("gateway ready", { port: server.port, version: VERSION, model: parts().models.primary });
@@ -188,17 +192,17 @@ export async function startGateway({
     port: server.port,
     reload: () => reload.look({ force: true }),
     close: async ({ graceMs = DRAIN_MS } = {}) => {
-      log.info("gateway stopping", { active: deliveries.active });
+      log.info("gateway stopping", { active: inbox.active });
       probe.stop();
-      clearInterval(probing);
       await Promise.all([
-        deliveries.drain(graceMs),
+        inbox.drain(graceMs),
         chat.drain(graceMs),
         notices.stop(graceMs),
         schedules.stop(graceMs),
         reload.stop(),
         retention.stop(),
       ]);
+      rmSync(statusTokenPath, { force: true });
       sockets.close();
       stop.abort();
       await server.close(Math.min(CLOSE_MS, graceMs));

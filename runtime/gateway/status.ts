@@ -1,9 +1,10 @@
+import { platformSchema } from "../contract/delivery.ts";
 import type { Config } from "../contract/config/index.ts";
-import type { ChannelHealth, GatewayStatus, UsageReport } from "../contract/control.ts";
+import type { ChannelHealth, GatewayStatus, UsageReport, ModelPrice } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
-import { type ModelPrice, publishedPrice } from "../contract/prices.ts";
+import { priceOf } from "../shared/prices.ts";
 import type { ConfigReload } from "./config.ts";
-import type { Deliveries } from "./deliveries/deliveries.ts";
+import type { Inbox } from "./inbox/inbox.ts";
 import { DAY_MS, dayOf } from "./models/usage.ts";
 import type { Components } from "./components.ts";
 import type { Schedules } from "./schedules/schedules.ts";
@@ -20,7 +21,7 @@ interface StatusSources {
   since: string;
   parts(): Components;
   stores: Stores;
-  deliveries: Deliveries;
+  inbox: Inbox;
   schedules: Schedules;
   reload: ConfigReload;
   retention: Retention;
@@ -30,7 +31,7 @@ interface StatusSources {
 
 /** Returns how the gateway stands, without asking anybody. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
-  const { since, stores, deliveries, schedules, reload, retention } = sources;
+  const { since, stores, inbox, schedules, reload, retention } = sources;
   const { channels, models } = sources.parts();
   const health = models.health();
   const failure = health[0]?.reason;
@@ -39,12 +40,13 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
     since,
     model: { id: models.primary, ...(failure && { reason: failure }) },
     models: health,
-    channels: channels.health().map((channel) => withLastEvent(channel, deliveries)),
+    channels: channels.health().map((channel) => withLastEvent(channel, inbox)),
     counts: {
       ...stores.sessions.counts(),
       answered: stores.records.answered,
-      active: deliveries.active,
+      active: inbox.active,
     },
+    pending: pending(stores),
     limited: limited(sources),
     ...(retention.notice && { retention: retention.notice }),
     schedules: schedules.health(),
@@ -53,14 +55,20 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
   };
 }
 
+/** Returns how many people and browsers wait for approval. */
+function pending({ pairing, devices }: Pick<Stores, "pairing" | "devices">): number {
+  const people = platformSchema.options.flatMap((platform) => pairing(platform).pending());
+  return people.length + devices.pending().length;
+}
+
 /** Returns how many chats and people have used their tokens of today. */
 function limited({ parts, stores, clock }: StatusSources): number {
   const { tokensPerDay } = parts().config.agent.limits;
   return tokensPerDay === undefined ? 0 : stores.spending.reached(tokensPerDay, clock());
 }
 
-function withLastEvent(health: ChannelHealth, deliveries: Deliveries): ChannelHealth {
-  const at = deliveries.lastEventAt(health.platform);
+function withLastEvent(health: ChannelHealth, inbox: Inbox): ChannelHealth {
+  const at = inbox.lastEventAt(health.platform);
   return at === undefined ? health : { ...health, lastEventAt: new Date(at).toISOString() };
 }
 
@@ -81,13 +89,12 @@ export function usageReport(
   };
 }
 
-/** The config's own price goes before the published one: it may be what was agreed upon. */
 function pricesOf(
   models: ReadonlySet<string>,
   own: Readonly<Record<string, ModelPrice>>,
 ): Record<string, ModelPrice> {
   const known = [...models].flatMap((model): [string, ModelPrice][] => {
-    const price = own[model] ?? publishedPrice(model);
+    const price = priceOf(model, own);
     return price === undefined ? [] : [[model, price]];
   });
   return Object.fromEntries(known);

@@ -6,7 +6,7 @@ import { StewardError } from "../contract/errors.ts";
 import { withLock } from "../process/lock.ts";
 
 /** A store that could not be read: where its content lies now, and what was wrong with it. */
-export interface SetAside {
+interface SetAside {
   path: string;
   movedTo: string;
   problem: string;

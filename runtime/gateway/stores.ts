@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { SpendingStore } from "./agent/limits.ts";
-import { DeliveryRecords } from "./deliveries/records.ts";
+import { DeliveryRecords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
 import { UsageStore } from "./models/usage.ts";
 import { pairingStores, type PairingStores } from "./pairing/store.ts";
@@ -33,7 +33,7 @@ export interface StoresOptions {
 }
 
 /**
- * Opens the stores. One that cannot be read is set aside with a report, and begins anew.
+ * Opens the stores. An unreadable one is set aside with a report, and replaced by an empty one.
  *
  * @throws StewardError where the database cannot be opened.
  */

@@ -1,6 +1,6 @@
-import type { GenerationManifest } from "../contract/backup.ts";
+import type { BackupCause, GenerationManifest } from "../contract/backup.ts";
 import { reason, StewardError, type ErrorCode, type Reason } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { expired, shrank } from "../edge/backups.ts";
 import type { Backups } from "../edge/ports.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
@@ -23,11 +23,11 @@ export interface HostBackupsOptions {
   log: Log;
 }
 
-/** Backups that are also made by themselves. */
+/** Backups that are also made automatically. */
 export interface RunningBackups extends Backups {
   /** Makes the first one in ten minutes, then every hour in which something has changed. */
   start(): void;
-  /** Makes none any more by itself. One that is being made may be cut: what is left of it is tidied away. */
+  /** Stops automatic backups. One in progress may be cut off: its remains are tidied away. */
   stop(): void;
 }
 
@@ -47,7 +47,7 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
     } catch (error) {
       const told = error instanceof StewardError ? error.reason : reason("backup_failed", String(error));
       if (PASSING.has(told.code)) throw error;
-      // It may go on for days: told when it begins, and when it becomes another.
+      // It may last for days: logged when it starts, and when its cause changes.
       if (told.code !== problem?.code) log.error(`${what} failed`, { ...told });
       problem = told;
       throw error;
@@ -59,7 +59,7 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
     for (const id of expired(await backups.list(), timers.now())) await backups.remove(id);
   };
 
-  const make = (force: boolean): Promise<GenerationManifest> =>
+  const make = (force: boolean, cause?: BackupCause): Promise<GenerationManifest> =>
     attempt("a backup", async () => {
       const backups = await supervisor.backups();
       // Before the copy: what is written meanwhile may not be in it.
@@ -71,7 +71,7 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
           throw new StewardError("backup_refused", `Against the backup ${before?.id}: ${loss}.`);
         }
       };
-      const manifest = await backups.make({ accept });
+      const manifest = await backups.make({ accept, cause });
       copied = revision;
       await prune();
       return manifest;
@@ -107,7 +107,7 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
       };
     },
     list: async () => (await supervisor.backups()).list(),
-    create: ({ force = false } = {}) => make(force),
+    create: ({ force = false, cause } = {}) => make(force, cause),
     verify: async (id) => (await supervisor.backups()).verify(id),
     // A host's container does not sleep.
     cachedConfig: async () => undefined,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { generationId } from "../contract/backup.ts";
 import type { Reason } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { lastGood } from "../edge/backups.ts";
 import type { Clock, RecoveredConfig } from "../edge/ports.ts";

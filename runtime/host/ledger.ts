@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";

@@ -8,12 +8,15 @@ import {
   type Environment,
 } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { createLog } from "../contract/log.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createLog } from "../shared/log.ts";
+import { createRedactor } from "../shared/redact.ts";
+import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
 import { adminTokenAccess } from "../edge/sign-in.ts";
 import { createEdge, type EdgeOptions } from "../edge/app.ts";
 import { createBroker } from "../edge/broker.ts";
+import { ActivityStore } from "../edge/ledger/activity.ts";
+import { AnswerStore } from "../edge/ledger/answers.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
@@ -27,7 +30,7 @@ import { systemTimers } from "../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
-import { fetchThrough } from "./proxy.ts";
+import { proxyClients } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
@@ -44,7 +47,7 @@ function edgeSettings(environment: Environment): EdgeSettings {
   return result.settings;
 }
 
-/** The identity gateway where one is configured, else ADMIN_TOKEN with a sign-in page, else nobody. */
+/** The identity gateway if one is configured, else ADMIN_TOKEN with a sign-in page, else all are refused. */
 function hostAccess(
   { teamDomain, audience }: EdgeSettings,
   adminToken: string | undefined,
@@ -107,11 +110,14 @@ try {
     environment: process.env,
     token: () => brokerToken,
     fetch,
-    fetchThrough,
+    fetchThrough: proxyClients(),
     log,
   });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
   const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
+  const activity = new ActivityStore(sql, Date.now);
+  activity.deployed(VERSION, bundle);
+  const answers = new AnswerStore(sql, Date.now);
   const { configPath } = settings;
   const telegram = new TelegramIntake({
     configPath,
@@ -137,6 +143,14 @@ try {
     attestation: attestationOf(process.env),
     stackKey: process.env[ATTESTATION_KEY_VARIABLE],
     ledger,
+    activity: {
+      record: async (entry) => activity.record(entry),
+      activity: async (limit) => activity.list(limit),
+    },
+    answers: {
+      keepAnswer: async (question, text) => answers.keep(question, text),
+      lastAnswer: async (question) => answers.last(question),
+    },
     sandbox,
     backups,
     broker: (request) => broker.handle(request),

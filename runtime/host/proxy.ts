@@ -2,10 +2,21 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { connect } from "../process/telegram/transport.ts";
 
-/** Returns a client that sends its requests through an HTTP proxy. It follows no redirects. */
-export function fetchThrough(proxy: string) {
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Returns what makes clients of an HTTP proxy. The last one is kept, with its connections: a config names one proxy. */
+export function proxyClients(): (proxy: string) => Fetch {
+  let last: { proxy: string; client: Fetch } | undefined;
+  return (proxy) => {
+    if (last?.proxy !== proxy) last = { proxy, client: fetchThrough(proxy) };
+    return last.client;
+  };
+}
+
+/** Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no redirects. */
+function fetchThrough(proxy: string): Fetch {
   const { send } = connect(proxy);
-  return async (url: string, init: RequestInit): Promise<Response> => {
+  return async (url, init) => {
     const body = init.body instanceof Uint8Array ? Buffer.from(init.body).toString() : undefined;
     const message = await send(url, {
       method: init.method === "GET" ? "GET" : "POST",

@@ -1,4 +1,4 @@
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import type { Broker } from "../edge/broker.ts";
 import type { PortRequest, Sandbox } from "../edge/ports.ts";
 import { createControl } from "../supervisor/control.ts";

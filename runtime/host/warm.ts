@@ -18,7 +18,7 @@ const home = mkdtempSync(join(tmpdir(), "warm-"));
 const { gatewayPort } = readProcessSettings(process.env);
 
 // 1. What is loaded on first use only, under the flags that a process has by then: compiled under others it does not
-// count. These modules do nothing by being loaded. What a start loads is among them, and is compiled anew below.
+// count. These modules do nothing by being loaded. What a start loads is among them, and is compiled again below.
 saveMemory();
 for (const name of readdirSync(join(APP, "chunks"))) await import(join(APP, "chunks", name));
 flushCompileCache();

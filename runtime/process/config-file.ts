@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
-import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { ConfigReading } from "../contract/config/text.ts";
-import { cronProblem } from "./cron.ts";
+import { checkSchedules } from "./cron.ts";
 import { writeFileAtomic } from "./files.ts";
 import { withLock } from "./lock.ts";
 
@@ -15,20 +14,7 @@ export async function wholeReading(reading: ConfigReading): Promise<ConfigReadin
   return problems.length === 0 ? reading : { ...reading, result: { ok: false, problems } };
 }
 
-/**
- * Returns what is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
- * is what every `at` comes to, and must not stop the next start.
- */
-export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
-  const problems: ConfigProblem[] = [];
-  for (const [name, schedule] of Object.entries(schedules)) {
-    const problem = await cronProblem(schedule);
-    if (problem !== undefined) problems.push({ path: `schedules.${name}.cron`, message: problem });
-  }
-  return problems;
-}
-
-/** Runs `work` while nobody else changes the config file. Short, as `withLock` has it. */
+/** Runs `work` while no one else changes the config file. Keep it short, as `withLock` demands. */
 export function withConfigLock<T>(path: string, work: () => T): T {
   return withLock(join(dirname(path), "config.lock"), work);
 }

@@ -1,3 +1,4 @@
+import type { Config, ConfigProblem } from "../contract/config/index.ts";
 import type { Schedule } from "../contract/config/schedules.ts";
 
 /**
@@ -26,4 +27,17 @@ export async function cronProblem({
     const message = error instanceof Error ? error.message : String(error);
     return `is not a cron expression of five fields (${message})`;
   }
+}
+
+/**
+ * Returns what is wrong with a config's schedules beyond its schema. A time that has passed is no problem: it
+ * is what every `at` comes to, and must not stop the next start.
+ */
+export async function checkSchedules({ schedules }: Pick<Config, "schedules">): Promise<ConfigProblem[]> {
+  const problems: ConfigProblem[] = [];
+  for (const [name, schedule] of Object.entries(schedules)) {
+    const problem = await cronProblem(schedule);
+    if (problem !== undefined) problems.push({ path: `schedules.${name}.cron`, message: problem });
+  }
+  return problems;
 }

@@ -36,7 +36,7 @@ class HeldDatabase extends DatabaseSync {
  * Opens a SQLite file whose transactions survive a power cut: write-ahead log, synchronised at each
  * commit but the light ones' (transaction.ts). Whoever has it open holds a shared lock on `<path>.lock`. A
  * file that is no database, or a corrupt one, is renamed to `<path>.corrupt-<time>` and a new one begun, but
- * only while nobody else has it open: what another process still writes would be lost with it.
+ * only while no other process has it open: what that still writes would be lost with it.
  *
  * @throws StewardError `store_corrupt` where it is corrupt and in use, `disk_full`,
  * `data_directory_unwritable`.
@@ -140,15 +140,15 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // A full disk ends a transaction by itself.
+    // SQLite itself rolls a transaction back when the disk is full.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }
 
 /**
- * A {@link transaction} of which nothing is missed after a power cut, since it is made anew then or only counts: the
- * disk is not waited for. It is whole all the same, and is kept as soon as any transaction behind it is:
+ * A {@link transaction} that may be lost in a power cut: its writes are recomputed or are only counters. It does not
+ * wait for the disk, is still atomic, and is durable once any later transaction is:
  * https://sqlite.org/pragma.html#pragma_synchronous
  */
 export function lightTransaction<T>(database: DatabaseSync, work: () => T): T {

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { StewardError } from "../contract/errors.ts";
-import { LOG_LEVELS, type LogLevel } from "../contract/log.ts";
+import { LOG_LEVELS, type LogLevel } from "../shared/log.ts";
 import { CONFIG_FILE, DATA_DIRECTORY, PORTS } from "../contract/names.ts";
 import { CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 
@@ -18,7 +18,7 @@ export interface ProcessSettings {
   supervisorPort: number;
   /** The host deployment's public port. */
   edgePort: number;
-  /** `undefined` where nobody handed one over. */
+  /** `undefined` if none was passed. */
   controlToken: string | undefined;
   /** `undefined` leaves the level to the config file. */
   logLevel: LogLevel | undefined;

@@ -1,6 +1,6 @@
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import type { Redactor } from "../contract/redact.ts";
+import type { Redactor } from "../shared/redact.ts";
 
 /**
  * Set to `1` by the supervisor for its child, whose standard input is then a pipe that closes when
@@ -8,7 +8,7 @@ import type { Redactor } from "../contract/redact.ts";
  */
 export const SUPERVISED_VARIABLE = "STEWARD_SUPERVISED";
 
-/** Why a process is to end: it was asked to, or its supervisor is gone and nobody hears its answers. */
+/** Reason for a process to end: it was asked to, or its supervisor is gone and no one hears its answers. */
 type StopCause = "asked" | "abandoned";
 
 /** Time that an abandoned process may take for its end before it is ended. */
@@ -48,7 +48,7 @@ function endGroup(): void {
 /**
  * Returns what a process writes to stderr before it ends with exit code 1: what is wrong, then the fix.
  *
- * A config error is told in its own words, which operators search for (specification, section 7);
+ * A config error is printed in its own words, which operators search for (specification, section 7);
  * every other one starts with `Error [code]:`, by which the supervisor knows it again.
  */
 export function fatalReport(error: unknown, redact: Redactor): string {

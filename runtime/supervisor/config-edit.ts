@@ -12,7 +12,7 @@ import {
 } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createRedactor } from "../shared/redact.ts";
 import { keepCopy, wholeReading, withConfigLock } from "../process/config-file.ts";
 import { writeFileAtomic } from "../process/files.ts";
 import { markSecrets, marksIn, unmarkSecrets, type MarkedText } from "./config-marks.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { statSync } from "node:fs";
 import type { ContainerConfig } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
-import { redactValue, type Redactor } from "../contract/redact.ts";
+import { redactValue, type Redactor } from "../shared/redact.ts";
 import type { Timers } from "./timers.ts";
 
 const LOOK_EVERY_MS = 1_000;

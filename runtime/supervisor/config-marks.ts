@@ -1,5 +1,5 @@
 import type { Environment } from "../contract/environment.ts";
-import { createRedactor, looksSecret, namesSecret, type Redactor } from "../contract/redact.ts";
+import { createRedactor, looksSecret, namesSecret, type Redactor } from "../shared/redact.ts";
 
 /** A string as JSON or somebody in a hurry writes it, a bracket, or a word without quotes. */
 const PIECE = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|[{}[\]]|[^\s"'{}[\],:]+/g;
@@ -11,7 +11,7 @@ const PLAIN_WORD = /^(?:-?\d[\d.eE+-]*|true|false|null)$/;
 /** A text of which every secret has been replaced by a numbered mark. */
 export interface MarkedText {
   text: string;
-  /** By number: what the mark stands for, as the file writes it, quotes included. */
+  /** The text behind each mark by its number, as the file writes it, quotes included. */
   secrets: ReadonlyMap<number, string>;
   /** Dotted paths of each secret's first place, by number. */
   places: ReadonlyMap<number, string>;
@@ -73,7 +73,7 @@ export function markSecrets(text: string, known: KnownSecrets): MarkedText {
   return { text: shown + text.slice(end), secrets, places };
 }
 
-/** Puts the secrets back in their marks' places. A mark that stands for none is left. */
+/** Puts the secrets back in place of their marks. An unknown mark stays. */
 export function unmarkSecrets(text: string, secrets: ReadonlyMap<number, string>): string {
   return text.replace(MARK, (mark, number: string) => secrets.get(Number(number)) ?? mark);
 }
@@ -93,7 +93,7 @@ function isSecret({ raw, value, isKey, path, before }: Literal, redact: Redactor
   return path.some(namesSecret) || path.slice(0, -1).some((key) => key === "env" || key === "headers");
 }
 
-/** All strings and words with the keys that lead to them, as far as the brackets tell. */
+/** All strings and words with the keys that lead to them, judging by the brackets alone. */
 function readLiterals(text: string): Literal[] {
   const literals: Literal[] = [];
   const above: string[] = [];

@@ -24,7 +24,7 @@ export interface ControlServer {
  */
 export async function serveControl(control: Control, hostname: string, port: number): Promise<ControlServer> {
   const server = createServer((request, response) => {
-    // A connection that breaks has nobody left who could be told.
+    // On a broken connection there is no one left to answer.
     answer(control, request, response).catch(() => response.destroy());
   });
   const opened = await openServer(server, { hostname, port, taken: "inner_port_in_use" });

@@ -1,3 +1,4 @@
+import { parseJson } from "../shared/json.ts";
 import {
   CONFIG_TEXTS,
   type ConfigRefusal,
@@ -5,10 +6,10 @@ import {
   CONTROL_ROUTES,
 } from "../contract/control.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
-import { bearerToken, sameToken } from "../contract/token.ts";
+import { bearerToken, sameToken } from "../shared/token.ts";
 import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -17,7 +18,7 @@ const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 
 const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
 /** Characters of the longest body with the words of a line. */
-const LONGEST_LINE = 64 * 1024;
+const LONGEST_LINE = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
@@ -82,13 +83,9 @@ function ok(value: unknown): ControlAnswer {
 
 /** The words of a {@link CliRequest}. */
 function readWords(body: string): string[] {
-  try {
-    const value: unknown = JSON.parse(body.length > LONGEST_LINE ? "" : body);
-    const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
-    if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
-  } catch {
-    // Told below, as what is JSON and not of the form.
-  }
+  const value = body.length > LONGEST_LINE ? undefined : parseJson(body);
+  const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
+  if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
   throw new StewardError("body_invalid", 'The body is not {"words": [...]}.');
 }
 

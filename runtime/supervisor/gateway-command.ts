@@ -4,36 +4,18 @@ import { fileURLToPath } from "node:url";
 import { BUNDLE_FILE, FROM_SOURCE } from "../contract/names.ts";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
-import { goesFirst } from "./memory.ts";
+import { goesFirst, SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
 
 const FILE = fileURLToPath(import.meta.url);
 
-/**
- * V8 and the C library take memory where it is plenty, and a host has more of it than a container may use. V8 from
- * the start: a small nursery, which is no flag that its compiled code depends on (the others come later:
- * process/memory.ts). With all of them a thousand messages leave the service at seven tenths of what it weighs
- * otherwise, at the same speed (`npm run bench -- --only memory`). The image starts its own programs with the same.
- */
-export const MODEST_V8 = ["--max-semi-space-size=2"] as const;
-
-/**
- * One arena for all threads, and what is free goes back:
- * https://www.gnu.org/software/libc/manual/html_node/Memory-Allocation-Tunables.html
- */
-export const MODEST_MALLOC = {
-  MALLOC_ARENA_MAX: "1",
-  MALLOC_TRIM_THRESHOLD_: "131072",
-  MALLOC_MMAP_THRESHOLD_: "65536",
-} as const;
-
 /** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
-  return goesFirst([process.execPath, ...MODEST_V8, programFile("gateway/main")]);
+  return goesFirst([process.execPath, ...SMALL_HEAP, programFile("gateway/main")]);
 }
 
 /** The command line's program. */
 export function cliCommand(): [string, ...string[]] {
-  return [process.execPath, ...MODEST_V8, programFile("gateway/cli/main")];
+  return [process.execPath, ...SMALL_HEAP, programFile("gateway/cli/main")];
 }
 
 /** Surroundings of a gateway, beside its own variables. */
@@ -53,7 +35,7 @@ export function gatewayEnvironment({
   gatewayPort,
 }: GatewaySurroundings): Environment {
   return {
-    ...MODEST_MALLOC,
+    ...SMALL_MALLOC,
     ...environment,
     // It tells the supervisor something; a gateway that was started has its data.
     [AWAIT_RESTORE_VARIABLE]: undefined,

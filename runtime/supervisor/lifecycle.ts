@@ -1,3 +1,4 @@
+import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { Reason } from "../contract/errors.ts";
 
 /**
@@ -42,9 +43,7 @@ export type LifecycleEvent =
   | { type: "release" };
 
 /** Policy of trying again. Crashes are retried for ever: their cause may pass, such as a full disk. */
-export interface BackoffPolicy {
-  firstMs: number;
-  longestMs: number;
+export interface BackoffPolicy extends BackoffRange {
   /** Crashes in a row after which the status says that it is crash-looping. */
   maxFailures: number;
   /** The shortest time from a crash to an attempt because somebody needs the gateway. */
@@ -117,12 +116,6 @@ export function advance(state: Lifecycle, event: LifecycleEvent, context: StepCo
   }
 }
 
-/** Milliseconds before the next attempt: doubling, with jitter over the upper half. */
-export function backoffDelay(failures: number, random: number, policy: BackoffPolicy): number {
-  const full = Math.min(policy.firstMs * 2 ** Math.min(failures - 1, 20), policy.longestMs);
-  return Math.round(full * (0.5 + random / 2));
-}
-
 function crashed(
   state: Lifecycle,
   { exitCode, reason, permanent }: Extract<LifecycleEvent, { type: "crashed" }>,
@@ -133,7 +126,7 @@ function crashed(
   const next = { ...state, since: now, failures, exitCode, reason };
   if (permanent) return unchanged({ ...next, phase: "crash-looping", permanent });
   const phase = failures >= policy.maxFailures ? "crash-looping" : "backoff";
-  return { state: { ...next, phase }, effect: { type: "wait", ms: backoffDelay(failures, random, policy) } };
+  return { state: { ...next, phase }, effect: { type: "wait", ms: backoffMs(policy, failures, random) } };
 }
 
 function spawning(state: Lifecycle, now: number): Step {

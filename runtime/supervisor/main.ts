@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RESTORE_MARKER } from "../contract/names.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createRedactor } from "../shared/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import { fatalReport } from "../process/stop.ts";
 import { readProcessSettings } from "../process/settings.ts";
@@ -11,7 +11,7 @@ import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";
 // Restored files must not be readable by other users.
 process.umask(0o077);
 try {
-  // 1. Environment. Without a token handed over, one that nobody knows: the API then refuses everyone.
+  // 1. Environment. Without a given token a random one, so that the API refuses everyone.
   const settings = readProcessSettings(process.env);
   const controlToken = settings.controlToken ?? (await randomToken());
 

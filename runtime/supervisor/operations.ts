@@ -6,8 +6,8 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import type { Operation } from "../contract/operations.ts";
-import { createRedactor, MASK, redactJsonText, type Redactor } from "../contract/redact.ts";
-import { startChild } from "./child.ts";
+import { createRedactor, MASK, redactJsonText, type Redactor } from "../shared/redact.ts";
+import { runCommand } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
 /** Bytes of a file that may be shown. */
@@ -22,17 +22,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   // What O_NOFOLLOW says of a link.
   ELOOP: "links are not followed",
 };
-
-const TIME_LIMIT_MS = 20_000;
-/** Exit code of the coreutils' `timeout`. */
-const TIMED_OUT = 124;
-/** Exit codes of a shell that cannot start a program. */
-const NOT_STARTED = 127;
-/** Characters that are shown of each stream. */
-const SHOWN = 256 * 1024;
-/** Characters that are held of each stream: redaction wants whole lines, and shortens or lengthens them. */
-const HELD = 2 * SHOWN;
-const CUT_NOTE = "[cut: the output is longer]\n";
 
 /** Dependencies of operations. */
 interface OperationsOptions {
@@ -51,7 +40,7 @@ const MOST_RUNNING = 4;
 export type RunOperation = (operation: Operation) => Promise<CliResult>;
 
 /**
- * Makes what runs operations of the allow-list beside the gateway, which may be dead. No shell takes part.
+ * Creates the runner of allow-listed operations, beside the gateway, which may be dead. It uses no shell.
  * It rejects with `command_not_allowed` for a file outside the data directory, and with `commands_busy`
  * while too many run.
  */
@@ -105,50 +94,6 @@ async function secretsIn(texts: readonly string[], environment: Environment): Pr
       return [];
     }
   });
-}
-
-/** Command to run. */
-interface CommandOptions {
-  command: readonly [string, ...string[]];
-  environment: Environment;
-  redact: Redactor;
-  timers: Timers;
-  /** Default 20 s. */
-  timeLimitMs?: number;
-}
-
-/** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
-export async function runCommand(options: CommandOptions): Promise<CliResult> {
-  const { command, environment, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
-  const held = { stdout: "", stderr: "" };
-  let late = false;
-  const child = startChild({ command, environment });
-  child.read((stream, text) => (held[stream] += text.slice(0, HELD - held[stream].length)));
-  const cancel = timers.after(timeLimitMs, () => {
-    late = true;
-    child.kill("SIGKILL");
-  });
-  const { code, signal, spawnError } = await child.exited;
-  cancel();
-  const shown = { stdout: show(held.stdout, redact), stderr: show(held.stderr, redact) };
-  const ended = (exitCode: number, why: string): CliResult => ({
-    ...shown,
-    exitCode,
-    stderr: `${shown.stderr}${why}\n`,
-  });
-  if (late)
-    return ended(TIMED_OUT, `The command did not end within ${timeLimitMs / 1_000} s and was stopped.`);
-  if (spawnError !== undefined) return ended(NOT_STARTED, `The command could not be started: ${spawnError}`);
-  if (code === null) return ended(1, `The command was ended by ${signal}.`);
-  return { exitCode: code, ...shown };
-}
-
-function show(text: string, redact: Redactor): string {
-  // A line that was cut may end within a secret, which nothing would recognise any more.
-  const whole = text.length < HELD ? text : text.slice(0, text.lastIndexOf("\n") + 1);
-  const clean = redact(whole);
-  if (clean.length <= SHOWN && whole === text) return clean;
-  return `${clean.slice(0, SHOWN)}\n${CUT_NOTE}`;
 }
 
 /** A file's text, or why it is not shown. */

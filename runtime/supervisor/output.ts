@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Redactor } from "../contract/redact.ts";
+import type { Redactor } from "../shared/redact.ts";
 
 const LONGEST_LINE = 8 * 1024;
 /** Of a line that does not end, this much is held until it is cut. */
@@ -15,11 +15,11 @@ export interface OutputOptions {
   /** Bytes of one generation. */
   limitBytes: number;
   redact: Redactor;
-  /** The number of the first line. One that is higher at each start lets a reader of the last go on. */
+  /** The first line's number. A number that increases with each start lets a reader continue after the last line. */
   firstNumber: number;
   /** Receives every line as well, redacted, without its line feed. */
   onLine(line: string): void;
-  /** The file cannot be written. Told once; the output in memory goes on. */
+  /** The file cannot be written. Logged once; the output in memory continues. */
   onFileError(error: unknown): void;
 }
 

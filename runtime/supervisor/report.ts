@@ -9,7 +9,7 @@ import type {
   SandboxStatus,
   StartPhase,
 } from "../contract/control.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import type { Lifecycle, Phase } from "./lifecycle.ts";
 
 const STATES: Record<Phase, SandboxState> = {

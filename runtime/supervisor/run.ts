@@ -1,3 +1,4 @@
+import { parseJson } from "../shared/json.ts";
 import { get } from "node:http";
 import { GATEWAY_ROUTES } from "../contract/control.ts";
 import { type ErrorCode, ERRORS, reason, type Reason } from "../contract/errors.ts";
@@ -36,7 +37,7 @@ interface RunOptions {
   output: Output;
   /** The port answers. Called once at most. */
   onReady(version: string | undefined): void;
-  /** It ended, and nobody had asked it to. */
+  /** The process ended without being asked to. */
   onEnd(exit: Exit): void;
 }
 
@@ -168,15 +169,11 @@ function readiness(host: string, port: number, withinMs: number): Promise<Readin
 }
 
 function parse(body: string): Readiness | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
-    const version = "version" in value && typeof value.version === "string" ? value.version : undefined;
-    return { pid: value.pid, version };
-  } catch {
-    // Something else answers on the port.
-    return undefined;
-  }
+  const value = parseJson(body);
+  // Something else may answer on the port.
+  if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
+  const version = "version" in value && typeof value.version === "string" ? value.version : undefined;
+  return { pid: value.pid, version };
 }
 
 /** End of a run of the gateway. */
@@ -220,7 +217,7 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
   const [, name, detail] = stderr.map((line) => CODED.exec(line)).findLast((match) => match !== null) ?? [];
   if (name !== undefined && isErrorCode(name)) return reason(name, detail);
   if (signal === "SIGKILL" || stderr.some((line) => OUT_OF_MEMORY.test(line))) {
-    return reason("crash_looping", "It was killed for too little memory, or by hand (SIGKILL).");
+    return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
   }
   const last =
     stderr.findLast((line) => /^(?:Uncaught )?\w*Error\b.*:/.test(line)) ?? stderr.findLast(speaks);

@@ -1,5 +1,5 @@
-import { createLog } from "../contract/log.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createLog } from "../shared/log.ts";
+import { createRedactor } from "../shared/redact.ts";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/variables.ts";
 import type { ProcessSettings } from "../process/settings.ts";
 import { saveMemory } from "../process/memory.ts";
@@ -55,7 +55,7 @@ export async function supervise({ settings, controlToken, ...gateway }: Supervis
       throw error;
     },
   );
-  // Before it says that it is there: whoever reads that may ask it to end.
+  // Before it announces itself: a reader of that may ask it to end.
   onStopRequest(process.env, async () => {
     await supervisor.stop();
     await server.close(CLOSE_MS);

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { ErrorCode, Reason } from "../contract/errors.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
-import { createRedactor } from "../contract/redact.ts";
+import { createRedactor } from "../shared/redact.ts";
 import type { StateBackups } from "./backups/backups.ts";
 import { startChild, type Child } from "./child.ts";
 import type { ConfigEditor } from "./config-edit.ts";
@@ -50,7 +50,7 @@ export interface SupervisorOptions {
   logLimitBytes?: number;
   /** Time that a start may take before it counts as failed. Default 120 s. */
   startTimeoutMs?: number;
-  /** Policy by which a gateway that was ready counts as hung, and is ended and started anew. */
+  /** Policy by which a gateway that was ready counts as hung, and is killed and restarted. */
   liveness?: LivenessPolicy;
   /** Time that a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
@@ -64,7 +64,7 @@ export interface SupervisorOptions {
 
 /** Keeps one gateway running. */
 export interface Supervisor {
-  /** Starts the gateway unless it runs; begins anew where it had given up. Returns at once. */
+  /** Starts the gateway unless it runs, also after it gave up. Returns at once. */
   start(): void;
   /** Ends the gateway and everything that it started: SIGTERM, then SIGKILL after the grace. */
   stop(): Promise<void>;

@@ -1,3 +1,4 @@
+import { backoffMs, type BackoffRange } from "../shared/backoff.ts";
 import type { DurableObjectStorage } from "@cloudflare/workers-types/index.ts";
 
 /** Dependencies of {@link Alarm}. */
@@ -7,7 +8,7 @@ interface AlarmOptions {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** An object has one alarm: the earliest wish wins, and each alarm asks anew for the others. */
+/** An object has one alarm: the earliest wish wins, and after each alarm the others ask again. */
 export class Alarm {
   readonly #options: AlarmOptions;
   #at = Number.POSITIVE_INFINITY;
@@ -34,24 +35,17 @@ export class Alarm {
   }
 }
 
-/** Dependencies of {@link AskAgain}. */
-interface AskAgainOptions {
-  /** The wait before the second attempt, then twice as long each time. */
-  firstMs: number;
-  longestMs: number;
-}
-
 /** Time at which something that failed is tried again. */
 export class AskAgain {
-  readonly #options: AskAgainOptions;
+  readonly #range: BackoffRange;
   #at = 0;
-  #waitMs = 0;
+  #failures = 0;
 
-  constructor(options: AskAgainOptions) {
-    this.#options = options;
+  constructor(range: BackoffRange) {
+    this.#range = range;
   }
 
-  /** Milliseconds since the epoch; 0 while it works, as far as is known. */
+  /** Milliseconds since the epoch; 0 while nothing is known to fail. */
   get at(): number {
     return this.#at;
   }
@@ -63,15 +57,14 @@ export class AskAgain {
 
   /** It failed. @returns when to try again. */
   failed(now: number): number {
-    const { firstMs, longestMs } = this.#options;
-    this.#waitMs = Math.min(Math.max(this.#waitMs * 2, firstMs), longestMs);
-    this.#at = now + this.#waitMs;
+    this.#failures += 1;
+    this.#at = now + backoffMs(this.#range, this.#failures);
     return this.#at;
   }
 
   /** It worked. */
   recovered(): void {
-    this.#waitMs = 0;
+    this.#failures = 0;
     this.#at = 0;
   }
 }

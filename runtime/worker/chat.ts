@@ -32,7 +32,7 @@ const OPEN = 1;
 
 /**
  * The chat pages' sockets, each with its own to the gateway. The gateway's socket passed straight through would
- * cost nothing, but then nobody here would know that a chat is in use: the container would fall asleep amid an
+ * cost nothing, but then nothing here would show that a chat is in use: the container would fall asleep during an
  * answer, or a silent page would keep it awake for ever. So each frame is handed on by hand. Frames count once
  * the gateway has let the device in: a stranger's greeting must not keep the container awake at the operator's
  * cost. Hibernation does not fit: the gateway's end of the pair lives in this memory, and a container that runs
@@ -133,7 +133,7 @@ export function opensChat(request: Request): boolean {
 /**
  * Hands a chat page's connection on to the Durable Object, with the host that it was asked of and the address
  * that it came from. Another site's page is refused here, so that it cannot wake the container. Of the page's own
- * headers only the origin goes on: it must not speak for the edge.
+ * headers only the origin is forwarded: it must not speak for the edge.
  */
 export async function proxyChat(request: Request, object: ChatDoor): Promise<Response> {
   const { host } = new URL(request.url);

@@ -1,17 +1,18 @@
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { CONTROL_ROUTES, CONTROL_TOKEN_VARIABLE, type SandboxStatus } from "../contract/control.ts";
-import { StewardError, type Reason } from "../contract/errors.ts";
+import { StewardError } from "../contract/errors.ts";
 import { withPasses } from "../contract/services.ts";
 import type { Clock, PortRequest, SandboxPort } from "../edge/ports.ts";
-import type { Restorer } from "./backups/restorer.ts";
+import type { StateSync } from "./backups/state-sync.ts";
 import { ContainerPorts, type ContainerPortsOptions } from "./container-ports.ts";
 import { ContainerReport, fingerprintOf, RecentAnswer } from "./container-report.ts";
-import type { DutyCycle } from "./duty-cycle.ts";
 import { pause } from "./alarm.ts";
 
 const STATUS_FRESH_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 const PEEK_TIMEOUT_MS = 2_000;
+/** The supervisor may run a command for its answer. */
+const PEEK_SUPERVISOR_MS = 10_000;
 const PORT_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 const MAX_BOOT_FAILURES = 4;
@@ -28,20 +29,20 @@ const LEAVE_RETRY_MS = 5_000;
 export interface ContainerLifeOptions extends ContainerPortsOptions {
   /** The gateway's variables. */
   environment: Record<string, string>;
-  /** Gives the container its data, without which its gateway does not start. */
-  restorer: Pick<Restorer, "started" | "begin" | "done" | "reason">;
-  /** Told when a run begins and ends. */
-  duty: Pick<DutyCycle, "begins" | "ends">;
-  /** Mends a config that has stopped the gateway, where that is wanted. @returns whether it was. */
-  recoverConfig(why: Reason): Promise<boolean>;
-  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
-  replaced(): Promise<boolean>;
-  /** The last copy before an outdated container ends. False: it failed, and is tried again. */
-  leave(): Promise<boolean>;
-  /** Called when a run has ended. */
-  onEnd(): void;
+  /** Gives the container its data, without which its gateway does not start, and copies it before an end. */
+  state: Pick<StateSync, "restorer" | "recoverConfig" | "isCacheReplaced" | "leave">;
+  /** Replaces a config that stopped the gateway with the last good one. */
+  recoversConfig: boolean;
   clock: Clock;
   log: Log;
+}
+
+/** Listener of the container's runs. */
+export interface RunListener {
+  /** The platform has started the container. */
+  started?(): void;
+  /** The container has ended. */
+  ended?(): void;
 }
 
 /** Starts, watches and stops the container; the Durable Object's only way to it. */
@@ -51,6 +52,7 @@ export class ContainerLife {
   readonly #report: ContainerReport;
   readonly #status: RecentAnswer<SandboxStatus>;
   readonly #adopted: Promise<void>;
+  readonly #listeners: RunListener[] = [];
   #fingerprint = "";
   /** The supervisor of the run under way has answered. */
   #answered = false;
@@ -65,13 +67,18 @@ export class ContainerLife {
   constructor(options: ContainerLifeOptions) {
     this.#options = options;
     this.#ports = new ContainerPorts(options);
-    this.#report = new ContainerReport(options);
+    this.#report = new ContainerReport({ ...options, restorer: options.state.restorer });
     this.#status = new RecentAnswer({ ask: () => this.#ask(), forMs: STATUS_FRESH_MS, clock: options.clock });
     // An object that is made for the first time has been stopped since now.
     if (options.notes.read("stoppedAt") === undefined)
       options.notes.write("stoppedAt", String(options.clock()));
     if (options.container().running) this.#watch();
     this.#adopted = this.#adopt();
+  }
+
+  /** Tells a listener of each start and end from now on. */
+  listen(listener: RunListener): void {
+    this.#listeners.push(listener);
   }
 
   /** True while the platform runs the container, ready or not. */
@@ -88,14 +95,14 @@ export class ContainerLife {
     const isSame = notes.read("environment") === this.#fingerprint;
     if (isSame && !(await this.#isReplaced())) return;
     log.info(isSame ? "the cached config was replaced" : "the container's environment is outdated");
-    // Not waited for: meanwhile the gateway says that it is stopping, and whoever needs it waits for the next start.
+    // Not awaited: meanwhile the gateway reports that it is stopping, and its users wait for the next start.
     void this.#endOutdated().catch((error: unknown) =>
       log.error("the container does not stop", { error: String(error) }),
     );
   }
 
   async #isReplaced(): Promise<boolean> {
-    return this.#options.replaced().catch((error: unknown) => {
+    return this.#options.state.isCacheReplaced().catch((error: unknown) => {
       this.#options.log.warn("the cached config could not be looked up", { error: String(error) });
       return false;
     });
@@ -110,8 +117,8 @@ export class ContainerLife {
   async restart(): Promise<void> {
     await this.#adopted;
     if (!this.running) return;
-    if (await this.#options.replaced()) {
-      if (!(await this.#options.leave())) throw new StewardError("backup_failed");
+    if (await this.#options.state.isCacheReplaced()) {
+      if (!(await this.#options.state.leave())) throw new StewardError("backup_failed");
       await this.stop();
       return;
     }
@@ -124,7 +131,7 @@ export class ContainerLife {
   async #endOutdated(): Promise<void> {
     for (;;) {
       this.#leaving = true;
-      if (!this.running || (await this.#options.leave())) break;
+      if (!this.running || (await this.#options.state.leave())) break;
       this.#leaving = false;
       await pause(LEAVE_RETRY_MS);
     }
@@ -137,10 +144,11 @@ export class ContainerLife {
   }
 
   #start(): void {
-    const { container, environment, notes, restorer, duty, clock, log } = this.#options;
-    // An object that was lost amid a restore begins it anew.
+    const { container, environment, notes, clock, log } = this.#options;
+    const { restorer } = this.#options.state;
+    // An object that was lost during a restore starts it again.
     if (container().running) restorer.begin();
-    // A run whose end is not noticed yet is waited for: each run is watched by itself.
+    // A run whose end is not noticed yet is waited for: each run has its own watch.
     if (container().running || this.#end !== undefined) return;
     restorer.started();
     const token = crypto.randomUUID();
@@ -154,13 +162,13 @@ export class ContainerLife {
       enableInternet: true,
       env: { ...withPasses(environment, brokerToken), [CONTROL_TOKEN_VARIABLE]: token },
     });
-    duty.begins();
+    for (const listener of this.#listeners) listener.started?.();
     log.info("container started");
     this.#watch();
     restorer.begin();
   }
 
-  /** Asks the container to stop and ends it by force where it does not. A run that begins meanwhile goes on. */
+  /** Asks the container to stop and kills it if it does not. A run that starts meanwhile is left alone. */
   async stop(): Promise<void> {
     const { container, log } = this.#options;
     const end = this.#end;
@@ -182,7 +190,9 @@ export class ContainerLife {
     const status = await this.#ports.status();
     if (status !== undefined) this.#answered = true;
     const begun =
-      this.#options.restorer.done && status !== undefined ? status : this.#report.booting(this.#answered);
+      this.#options.state.restorer.done && status !== undefined
+        ? status
+        : this.#report.booting(this.#answered);
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
     return this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
   }
@@ -207,7 +217,7 @@ export class ContainerLife {
   }
 
   async #untilSettled(timeoutMs: number): Promise<SandboxStatus> {
-    const { container, clock, restorer } = this.#options;
+    const { container, clock, state, recoversConfig } = this.#options;
     const deadline = clock() + timeoutMs;
     this.#bootFailures = 0;
     for (;;) {
@@ -217,8 +227,8 @@ export class ContainerLife {
       const settled = status.state === "ready" || status.state === "crash-looping";
       const { reason: why } = status;
       if (settled && why?.code === "config_invalid") {
-        if (await this.#options.recoverConfig(why)) continue;
-        if ((await this.#isReplaced()) && (await this.#options.leave())) {
+        if (recoversConfig && (await state.recoverConfig(why))) continue;
+        if ((await this.#isReplaced()) && (await state.leave())) {
           await this.stop();
           continue;
         }
@@ -226,7 +236,7 @@ export class ContainerLife {
       if (settled) return this.#ended(status);
       if (clock() >= deadline) {
         // Without its state it is of no use: the next start tries again.
-        if (restorer.reason !== undefined) await this.stop();
+        if (state.restorer.reason !== undefined) await this.stop();
         return this.#ended(status);
       }
       const failed = !container().running && this.#bootFailures > 0;
@@ -261,7 +271,8 @@ export class ContainerLife {
    */
   async whenRestored(): Promise<void> {
     await this.#adopted;
-    const { clock, restorer } = this.#options;
+    const { clock } = this.#options;
+    const { restorer } = this.#options.state;
     const deadline = clock() + PORT_TIMEOUT_MS;
     const listening = await this.#untilSent("supervisor", { method: "GET", path: CONTROL_ROUTES.status });
     await listening.body?.cancel();
@@ -278,7 +289,8 @@ export class ContainerLife {
     if (port === "gateway" && (await this.status()).state !== "ready") return undefined;
     if (!this.running) return undefined;
     // It may end between its status and this question.
-    return this.#ports.send(port, request, PEEK_TIMEOUT_MS).catch(() => undefined);
+    const timeoutMs = port === "gateway" ? PEEK_TIMEOUT_MS : PEEK_SUPERVISOR_MS;
+    return this.#ports.send(port, request, timeoutMs).catch(() => undefined);
   }
 
   async #untilSent(port: SandboxPort, request: PortRequest): Promise<Response> {
@@ -298,7 +310,7 @@ export class ContainerLife {
   }
 
   /**
-   * Lets the container outlive an object that is evicted, until the next alarm makes the object anew: a pending
+   * Lets the container outlive an evicted object until the next alarm creates the object again: a pending
    * monitor() keeps it for 15 minutes at most, and without this the platform ends the container with it
    * (https://developers.cloudflare.com/durable-objects/api/container/#setinactivitytimeout).
    */
@@ -311,7 +323,7 @@ export class ContainerLife {
   }
 
   #watch(): void {
-    const { notes, duty, clock, log } = this.#options;
+    const { notes, clock, log } = this.#options;
     this.stay();
     const ended = (crash: string): void => {
       this.#end = undefined;
@@ -320,9 +332,8 @@ export class ContainerLife {
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
-      duty.ends();
       log.info("container stopped", { crash });
-      this.#options.onEnd();
+      for (const listener of this.#listeners) listener.ended?.();
     };
     if (this.#end === undefined) this.#answered = false;
     this.#end ??= this.#untilEnded().then(ended);
@@ -338,9 +349,9 @@ export class ContainerLife {
           () => "",
           (error: unknown) => (error instanceof Error ? error.message : "The container ended."),
         );
-      // What watches may fail while the container goes on: taken for its end it would never be put to sleep.
+      // The monitor may fail while the container runs: taken for its end, it would never be put to sleep.
       if (!this.running) return crash;
-      log.warn("the container is watched anew", { cause: crash });
+      log.warn("watching the container again", { cause: crash });
       await pause(WATCH_AGAIN_MS);
     }
   }

@@ -5,7 +5,7 @@ import type { Sql } from "../edge/ledger/sql.ts";
 import type { Clock } from "../edge/ports.ts";
 
 const NOTE = "lastUse";
-/** Time by which the note may be behind: a use is told for every event, and a note is a write. */
+/** Longest lag of the note: a use is reported for every event, and a note is a write. */
 const NOTED_EVERY_MS = 10_000;
 
 const HOUR_MS = 3_600_000;
@@ -41,7 +41,7 @@ export class ContainerMemory {
     return new Date(Number(this.read(name) ?? 0)).toISOString();
   }
 
-  /** The container's last starts, as far as there are some. */
+  /** The container's last starts, if there are any. */
   coldStart(): Pick<SandboxStatus, "coldStartMs" | "coldStarts"> {
     const coldStarts = readColdStarts(this.read("coldStarts"));
     const measured = coldStarts.find(({ ended }) => ended === "ready");
@@ -85,8 +85,8 @@ export class ContainerMemory {
 }
 
 /**
- * Time at which the container was last of use. It outlives an object that is evicted, or each one that an alarm makes
- * anew would begin the wait for the sleep once more.
+ * Time at which the container was last used. It outlives an evicted object; otherwise each object that an alarm creates
+ * would restart the wait for the sleep.
  */
 export class LastUse {
   readonly #notes: ContainerMemory;
@@ -107,7 +107,7 @@ export class LastUse {
     return this.#at;
   }
 
-  /** It is of use now. */
+  /** Marks the container as used now. */
   now(): void {
     this.#at = this.#clock();
     if (this.#at - this.#noted < NOTED_EVERY_MS) return;

@@ -9,7 +9,7 @@ const UPGRADE_TIMEOUT_MS = 10_000;
 
 /** Dependencies of {@link ContainerPorts}. */
 export interface ContainerPortsOptions {
-  /** Read at each use: the platform hands the object out anew. */
+  /** Read at each use: the platform hands out a new object each time. */
   container(): Container;
   notes: ContainerMemory;
 }

@@ -1,3 +1,4 @@
+import { sha256Hex } from "../contract/digest.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import { reason } from "../contract/errors.ts";
 import type { Clock } from "../edge/ports.ts";
@@ -93,9 +94,7 @@ export class RecentAnswer<T> {
   }
 }
 
-/** By what two environments are told apart: no value of them is kept. */
-export async function fingerprintOf(environment: Record<string, string>): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(environment));
-  const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return btoa(String.fromCharCode(...new Uint8Array(digest)));
+/** Returns a digest that tells two environments apart without keeping a value of them. */
+export function fingerprintOf(environment: Record<string, string>): Promise<string> {
+  return sha256Hex(JSON.stringify(environment));
 }

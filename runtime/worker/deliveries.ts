@@ -1,6 +1,6 @@
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import { Dispatcher, type AttemptResult } from "../edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";

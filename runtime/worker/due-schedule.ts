@@ -18,7 +18,7 @@ export interface DueScheduleOptions {
   clock: Clock;
 }
 
-/** Time of the gateway's next schedule: noted before the container sleeps, since nobody else wakes it then. */
+/** Time of the gateway's next schedule: recorded before the container sleeps, since nothing else wakes it then. */
 export class DueSchedule {
   readonly #options: DueScheduleOptions;
 

@@ -8,8 +8,9 @@ import {
   firstDay,
   withAwake,
 } from "../contract/duty.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import type { Clock } from "../edge/ports.ts";
+import type { RunListener } from "./container-life.ts";
 import type { ContainerMemory } from "./container-memory.ts";
 
 const NOTE = "duty";
@@ -37,8 +38,8 @@ interface Facts extends Pick<DutyRecord, "sleepAfterMs" | "days"> {
   published?: { asleep: boolean; at: number };
 }
 
-/** Record of how long the container is awake: noted while it runs, so that an evicted object goes on with it. */
-export class DutyCycle {
+/** Records how long the container is awake: written while it runs, so that an evicted object continues the record. */
+export class DutyCycle implements RunListener {
   readonly #options: DutyCycleOptions;
   #facts: Facts;
   // One at a time, or an older record could overtake a newer one.
@@ -55,8 +56,8 @@ export class DutyCycle {
     if (!holds) this.#note({});
   }
 
-  /** A run begins. The end of one before it that nobody saw lies where that was last seen. */
-  begins(): void {
+  /** Starts a run. If the end of the previous one was not seen, it ended when it was last seen. */
+  started(): void {
     const now = this.#options.clock();
     const { awakeMs, starts } = this.#facts.days[dayName(now)] ?? { awakeMs: 0, starts: 0 };
     const days = { ...this.#facts.days, [dayName(now)]: { awakeMs, starts: starts + 1 } };
@@ -64,7 +65,7 @@ export class DutyCycle {
   }
 
   /** A run has ended. */
-  ends(): void {
+  ended(): void {
     if (this.#facts.countedTo !== undefined) this.#count();
     this.#note({ countedTo: undefined });
     this.#publish();
@@ -123,7 +124,7 @@ export class DutyCycle {
 
   get #isDue(): boolean {
     const { days, countedTo, published } = this.#facts;
-    // Nothing is told of a container that has never run.
+    // A container that has never run has no record.
     if (published === undefined) return Object.keys(days).length > 0;
     const asleep = countedTo === undefined;
     return published.asleep !== asleep || (!asleep && this.#options.clock() - published.at >= PUBLISH_MS);

@@ -1,10 +1,12 @@
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../shared/log.ts";
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
 import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import { gatewayEnvironment, type Environment } from "../contract/environment.ts";
+import { FROM_SOURCE, VERSION } from "../contract/names.ts";
+import { BUNDLE_VARIABLE } from "../contract/variables.ts";
 import { BROKER_PATH, BROKER_VARIABLE } from "../contract/services.ts";
 import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
@@ -13,10 +15,16 @@ import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { AttemptResult } from "../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
+import { ActivityStore } from "../edge/ledger/activity.ts";
+import { AnswerStore } from "../edge/ledger/answers.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type {
+  Activity,
+  ActivityEntry,
   Admission,
+  AnswerMemory,
   Backups,
+  LastAnswer,
   Ledger,
   LedgerCounts,
   LedgerPage,
@@ -29,6 +37,7 @@ import type {
 import { Alarm, AskAgain } from "./alarm.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
 import { SandboxBackups } from "./backups/sandbox-backups.ts";
+import { StateSync } from "./backups/state-sync.ts";
 import { ChatRelay } from "./chat.ts";
 import { ContainerLife } from "./container-life.ts";
 import { ContainerPorts } from "./container-ports.ts";
@@ -54,12 +63,15 @@ const WATCH_MS = 5 * 60_000;
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
 export class Sandbox
   extends DurableObject<WorkerEnvironment>
-  implements Ledger, SandboxPorts, ChatDoor, BackupsDoor
+  implements Ledger, Activity, AnswerMemory, SandboxPorts, ChatDoor, BackupsDoor
 {
   readonly #clock = Date.now;
   readonly #log: Log;
   readonly #notes: ContainerMemory;
   readonly #store: LedgerStore;
+  readonly #activity: ActivityStore;
+  readonly #answers: AnswerStore;
+  readonly #state: StateSync;
   readonly #backups: SandboxBackups;
   readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
@@ -83,6 +95,9 @@ export class Sandbox
     this.#notes = new ContainerMemory(sql);
     this.#lastUse = new LastUse(this.#notes, this.#clock);
     this.#store = new LedgerStore(sql);
+    this.#activity = new ActivityStore(sql, this.#clock);
+    this.#answers = new AnswerStore(sql, this.#clock);
+    this.#activity.deployed(VERSION, variables[BUNDLE_VARIABLE] ?? FROM_SOURCE);
     const inside = { container: () => this.#container(), notes: this.#notes };
     const ports = new ContainerPorts(inside);
     this.#chat = new ChatRelay({
@@ -91,26 +106,18 @@ export class Sandbox
     });
     const shared = { notes: this.#notes, clock: this.#clock, log: this.#log };
     const stored = { bucket: env.STATE, waitUntil: (promise: Promise<unknown>) => ctx.waitUntil(promise) };
-    this.#backups = new SandboxBackups({
-      ...shared,
-      ...stored,
-      ports,
-      running: () => this.#life.running,
-      start: () => this.#life.whenRestored(),
-    });
-    this.#duty = new DutyCycle({ ...shared, ...stored, sleepAfterMs: settings.sleepAfterMs });
+    this.#alarm = new Alarm({ storage: ctx.storage, waitUntil: (promise) => ctx.waitUntil(promise) });
+    this.#state = new StateSync({ ...shared, ...stored, ports, running: () => this.#container().running });
     this.#life = new ContainerLife({
       ...shared,
-      container: () => this.#container(),
+      ...inside,
       environment: containerEnvironment(variables),
-      restorer: this.#backups.restorer,
-      duty: this.#duty,
-      recoverConfig: async (why) =>
-        settings.configRecovery === "auto" && (await this.#backups.recoverConfig(why)),
-      replaced: () => this.#backups.isCacheReplaced(),
-      leave: () => this.#backups.leave(),
-      onEnd: () => this.#schedule(),
+      state: this.#state,
+      recoversConfig: settings.configRecovery === "auto",
     });
+    this.#duty = new DutyCycle({ ...shared, ...stored, sleepAfterMs: settings.sleepAfterMs });
+    this.#life.listen(this.#duty);
+    this.#backups = new SandboxBackups({ state: this.#state, life: this.#life });
     this.#broker = createBroker({
       environment: variables,
       token: () => (this.#life.running ? (this.#notes.read("brokerToken") ?? "") : ""),
@@ -129,10 +136,6 @@ export class Sandbox
       notes: this.#notes,
       peek: (request) => this.#life.peek(request),
       clock: this.#clock,
-    });
-    this.#alarm = new Alarm({
-      storage: ctx.storage,
-      waitUntil: (promise) => ctx.waitUntil(promise),
     });
     this.#alerts =
       settings.alerts &&
@@ -154,6 +157,7 @@ export class Sandbox
         clock: this.#clock,
         log: this.#log,
       });
+    this.#life.listen({ ended: () => this.#schedule() });
     void ctx.blockConcurrencyWhile(() => this.#alarm.load());
   }
 
@@ -184,6 +188,26 @@ export class Sandbox
       this.ctx.waitUntil(this.#deliveries.run());
     }
     return result;
+  }
+
+  /** See {@link Activity}. */
+  async record(entry: Omit<ActivityEntry, "at">): Promise<void> {
+    this.#activity.record(entry);
+  }
+
+  /** See {@link Activity}. */
+  async activity(limit: number): Promise<ActivityEntry[]> {
+    return this.#activity.list(limit);
+  }
+
+  /** See {@link AnswerMemory}. */
+  async keepAnswer(question: string, text: string): Promise<void> {
+    this.#answers.keep(question, text);
+  }
+
+  /** See {@link AnswerMemory}. */
+  async lastAnswer(question: string): Promise<LastAnswer | undefined> {
+    return this.#answers.last(question);
   }
 
   /** See {@link SandboxPorts}. */
@@ -282,15 +306,9 @@ export class Sandbox
     }
     this.#life.stay();
     this.#duty.look(this.#life.running);
-    if (this.#life.running) this.#backups.look();
+    if (this.#life.running) this.#state.look();
     // Asked again after the look and after the copy, which take a while: it may have come into use.
-    if (
-      this.#idle &&
-      !(await this.#due.look()) &&
-      this.#idle &&
-      (await this.#backups.leave()) &&
-      this.#idle
-    ) {
+    if (this.#idle && !(await this.#due.look()) && this.#idle && (await this.#state.leave()) && this.#idle) {
       this.#chat.sleep();
       await this.#life.stop();
     }
@@ -350,9 +368,9 @@ export class Sandbox
     if (this.#isDown) this.#alarm.wakeAt(Math.max(this.#restart.at, soon));
     if (!this.#life.running) return;
     if (!Number.isFinite(this.#sleepAfterMs)) this.#alarm.wakeAt(this.#clock() + WATCH_MS);
-    this.#alarm.wakeAt(Math.max(this.#backups.nextAt ?? Number.POSITIVE_INFINITY, soon));
+    this.#alarm.wakeAt(Math.max(this.#state.nextAt ?? Number.POSITIVE_INFINITY, soon));
     if (Number.isFinite(this.#sleepAfterMs))
-      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#backups.againAt, soon));
+      this.#alarm.wakeAt(Math.max(this.#lastUse.at + this.#sleepAfterMs, this.#state.againAt, soon));
   }
 }
 

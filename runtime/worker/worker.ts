@@ -33,6 +33,14 @@ function buildEdge(env: WorkerEnvironment): Edge {
       list: (query) => object().list(query),
       replay: (key) => object().replay(key),
     },
+    activity: {
+      record: (entry) => object().record(entry),
+      activity: (limit) => object().activity(limit),
+    },
+    answers: {
+      keepAnswer: (question, text) => object().keepAnswer(question, text),
+      lastAnswer: (question) => object().lastAnswer(question),
+    },
     sandbox: {
       status: () => object().status(),
       wake: (by) => object().wake(by),

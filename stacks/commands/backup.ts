@@ -45,7 +45,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
 async function drill(backups: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
   try {
     const { backup, report } = await backups.verify();
-    say(`${backup.id} is whole.\n`);
+    say(`${backup.id} is complete.\n`);
     return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
   } catch (error) {
     // Everything else is that the drill could not be held.

@@ -38,7 +38,11 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   if (config.target !== "host") {
     throw new Error(`the stack ${stack} is not a host's. Fix: name one with steward:target host`);
   }
-  const { variables, secrets } = config.runtime;
+  const { secrets } = config.runtime;
+  const variables: Record<string, string> = {
+    ...config.runtime.variables,
+    ENVIRONMENT_NAME: config.environmentName ?? stack,
+  };
   const image = config.image ?? `${AGENT}:${(await buildBundle()).container.hash}`;
   const directory = config.hostDataDirectory;
   const names = Object.keys(secrets).sort();
@@ -51,8 +55,10 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   });
   await mkdir(out, { recursive: true });
   await writeFile(path.join(out, "compose.yaml"), `${HEAD}${stringify(file)}`);
-  await writeFile(path.join(out, ".env.example"), composeEnvironment(names));
+  await writeFile(path.join(out, ".env.example"), composeEnvironment({ secrets: names, variables }));
   say(`Wrote ${path.join(out, "compose.yaml")} and .env.example with ${names.length} secrets to fill in.\n`);
+  if (!names.includes("ADMIN_TOKEN") && variables["EDGE_ACCESS_AUD"] === undefined)
+    say("Set ADMIN_TOKEN in .env too, else the admin pages stay closed.\n");
   if (config.image === undefined) say(`npm run image builds ${image} on the engine that is to run it.\n`);
   return 0;
 }

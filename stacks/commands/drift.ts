@@ -1,10 +1,11 @@
 /**
  * `npm run drift`: what of a stack is no longer as it was deployed. Changes nothing. See `npm run drift -- --help`.
  */
+import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
-import { findDrift, type Drift } from "./drift/find.ts";
+import { driftOf, type Drift } from "./drift/find.ts";
 
 const SCRIPT = "npm run drift --";
 const SOME_FOUND = 2;
@@ -24,6 +25,14 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);
   report({ ok: true, drift });
   return drift.length === 0 ? 0 : SOME_FOUND;
+}
+
+/** Asks every provider what is there now. The stack's state stays as it is. */
+async function findDrift(stack: Stack, onOutput: (text: string) => void): Promise<Drift[]> {
+  const found: Drift[] = [];
+  const onEvent = (event: EngineEvent): void => void found.push(...driftOf(event));
+  await stack.previewRefresh({ color: "never", onOutput, onEvent });
+  return found;
 }
 
 function describe({ type, name, what, properties }: Drift): string {

@@ -97,7 +97,7 @@ async function migrate(
   return 0;
 }
 
-/** Returns what callers have to be told, a line each. */
+/** Returns the consequences for callers, a line each. */
 function address(present: ServerlessConfig, planned: ServerlessConfig): string[] {
   if (present.host === planned.host) return [`The address stays https://${present.host}`];
   return [

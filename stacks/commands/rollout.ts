@@ -18,7 +18,7 @@ import type { Former } from "./rollout/baseline.ts";
 import { lookBefore } from "./rollout/inspect.ts";
 import { update } from "./rollout/update.ts";
 
-/** Somebody waits for the version before: the probe of an update gives up sooner than by itself. */
+/** People wait for the previous version, so the probe of an update gives up sooner than its default. */
 const PROBE_MS = "40000";
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {

@@ -40,7 +40,7 @@ export const hostChecks: readonly Check[] = [
   placeholders,
 ];
 
-/** The public host name of a serverless stack, as far as the values tell it. */
+/** The public host name of a serverless stack, if the values determine it. */
 export function publicHost(values: Values): string | undefined {
   const { hostname, workerName, subdomain } = values;
   if (typeof hostname === "string") return hostname;
@@ -141,19 +141,20 @@ function emailOnHost({ alerts }: Values): ConfigProblem[] {
   ];
 }
 
-/** The token would sign nobody in: the identity gateway does, also for Bearers. */
+/** The token would sign no one in: the identity gateway does, also for Bearer tokens. */
 function twoSignIns({ adminToken, teamDomain }: Values): ConfigProblem[] {
   if (adminToken === undefined || teamDomain === undefined) return [];
   return [
     {
       key: "steward:adminToken",
-      problem: "given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
+      problem:
+        "set together with steward:teamDomain: the identity gateway handles sign-in; ADMIN_TOKEN is not accepted",
       fix: "pulumi config rm steward:adminToken, or steward:teamDomain and steward:audience",
     },
   ];
 }
 
-/** Names that nobody can own (RFC 2606, section 3): what the example settings hold in place of somebody's own. */
+/** Names that no one can own (RFC 2606, section 3): the placeholders of the example settings. */
 const RESERVED = /(?:^|[.@])example\.(?:com|net|org)$/;
 const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; meant: string }>> = {
   accountId: { is: (value) => value === "0123456789abcdef0123456789abcdef", meant: "<the account's id>" },
@@ -250,5 +251,5 @@ function isInstanceType(value: unknown): value is CostInputs["instanceType"] {
   return typeof value === "string" && Object.hasOwn(INSTANCES, value);
 }
 
-/** The values that are right by themselves; a wrong one is left out, so that it is reported once. */
+/** The valid values; an invalid one is left out, so that it is reported once. */
 export type Values = Readonly<Record<string, unknown>>;

@@ -122,7 +122,7 @@ export function alerts() {
 const MOST_OWN = 32;
 const LONGEST_OWN = 5_000;
 
-/** Variables by their name, which the config file may refer to. No value is ever told. */
+/** Variables by their name, which the config file may refer to. Values are never shown. */
 export function ownVariables() {
   const map = z.record(
     z.string(),

@@ -49,7 +49,7 @@ function targetProblems(target: Target, given: Readonly<Record<string, string>>)
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(shape, key));
   const between = CHECKS[target]
     .flatMap((check) => check(values))
-    // A value that is wrong by itself is reported as such, not as missing too.
+    // An invalid value is reported as such, not as missing too.
     .filter(({ key }) => !wrong.some((problem) => problem.key === key));
   return [...wrong, ...unknown.map((key) => unknownKey(key, target, Object.keys(shape), known)), ...between];
 }

@@ -17,6 +17,7 @@ export function runtimeVariables(values: Values): RuntimeVariables {
   const { endpoints } = values;
   const variables: Partial<Record<VariableName, string | undefined>> = {
     LOG_LEVEL: values.logLevel,
+    ENVIRONMENT_NAME: values.environmentName ?? pulumi.getStack(),
     CONFIG_RECOVERY: values.configRecovery,
     PUBLIC_WEBHOOKS: String(values.publicWebhooks),
     DISCORD_APPLICATION_ID: values.discordApplicationId,

@@ -63,6 +63,8 @@ const common = {
   discordPublicKey: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits").optional(),
   /** True if webhooks come in without an identity; each is verified by its platform's signature. */
   publicWebhooks: flag().default(true),
+  /** Shown on every admin page. Default: the stack's name. */
+  environmentName: matching(/^[\w. -]{1,40}$/, "1 to 40 letters, digits, spaces, dots, _ and -").optional(),
   logLevel: oneOf(["debug", "info", "warning", "error"]).default("info"),
   /** Policy for a config that stops the gateway. Default: `manual`. */
   configRecovery: oneOf(CONFIG_RECOVERIES).optional(),
@@ -85,7 +87,7 @@ const common = {
   secrets: ownVariables().optional(),
   /** The same for what is no secret. */
   variables: ownVariables().optional(),
-  /** Place where the operator is told of an outage, beside the bot: see `alertsSchema`. */
+  /** Destinations of alerts about an outage, beside the bot: see `alertsSchema`. */
   alerts: alerts().optional(),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),

@@ -1,6 +1,6 @@
 import { checkConfig } from "../../runtime/contract/config/index.ts";
 import type { Capability } from "../../runtime/contract/config/rights.ts";
-import { createLog } from "../../runtime/contract/log.ts";
+import { createLog } from "../../runtime/shared/log.ts";
 import { createBroker } from "../../runtime/edge/broker.ts";
 import { rightsOf } from "../../runtime/gateway/agent/rights.ts";
 import { listen } from "../../runtime/process/listen.ts";

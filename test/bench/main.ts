@@ -15,6 +15,7 @@ import { benchHost } from "./host.ts";
 import type { Figure } from "../support/measure.ts";
 import { readOptions, type Part } from "./options.ts";
 import { benchPeer } from "./peer.ts";
+import { benchPages } from "./pages.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
 import { benchSize } from "./size.ts";
@@ -41,6 +42,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   memory: () => benchMemory(options),
   growth: () => benchGrowth(options),
   weight: () => benchWeight(bundle, options),
+  pages: () => benchPages(options),
   node: () => benchNodeEdge(options),
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),

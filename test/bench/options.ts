@@ -12,6 +12,7 @@ const PARTS = [
   "memory",
   "growth",
   "weight",
+  "pages",
   "node",
   "worker",
   "auth",

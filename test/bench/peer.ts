@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../rehearsal/ports.ts";
 import { timed } from "./commands.ts";
 import { accepting, figure, residentMb, type Figure } from "../support/measure.ts";
+import { measuringBrowser, type Weight, weigh } from "./pages.ts";
 import { emptyHome } from "./start.ts";
 
 /** The reference gateway, as it is published. */
@@ -53,7 +54,10 @@ export async function benchPeer(
       ready.push(readyMs);
       resident.push(residentMb(child.pid ?? 0));
     }
-    if (run === runs - 1) figures.push(...(await commandFigures(program, environment, runs, log)));
+    if (run === runs - 1) {
+      figures.push(...(await commandFigures(program, environment, runs, log)));
+      figures.push(...(await pageFigures(port, runs)));
+    }
     // A group of its own, so that what it started ends with it.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     await gone;
@@ -63,6 +67,25 @@ export async function benchPeer(
     figure(`${LABEL}: resident memory of its processes`, "MB", resident),
     ...figures,
   ];
+}
+
+/** Its Control UI, as its gateway serves it to a browser. */
+async function pageFigures(port: number, runs: number): Promise<Figure[]> {
+  const browser = await measuringBrowser();
+  try {
+    const weights: Weight[] = [];
+    for (let run = 0; run < runs; run += 1) weights.push(await weigh(browser, `http://127.0.0.1:${port}/`));
+    return [
+      figure(`${LABEL}: its Control UI with all it loads, gzipped`, "KB", [weights[0]?.kb ?? 0]),
+      figure(
+        `${LABEL}: its Control UI: first paint`,
+        "ms",
+        weights.map(({ paintMs }) => paintMs),
+      ),
+    ];
+  } finally {
+    await browser.close();
+  }
 }
 
 /** The commands while its gateway is up: some ask it. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
-import { browserIsMissing } from "../support/browser.ts";
+import { go, browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 import type { startHost } from "../support/host.ts";
 import { steward } from "../runtime/support/cli.ts";
@@ -30,7 +30,7 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
     .toBe("Waiting for approval (2)");
   await look("overview");
 
-  await page.getByRole("link", { name: "Devices" }).click();
+  await go(page, "Access");
   await page.getByRole("heading", { name: "Waiting for approval (2)" }).waitFor();
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
@@ -42,11 +42,21 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await page.getByRole("heading", { name: "Waiting for approval (0)" }).waitFor();
 
   const { stdout } = await steward({ STEWARD_HOME: host.home }, "pairing", "list", "slack", "--json");
-  expect(JSON.parse(stdout)).toEqual({ channel: "slack", requests: [] });
+  expect(JSON.parse(stdout)).toEqual({ channel: "slack", requests: [], approved: ["UANN"] });
   const { body } = await allowed(host);
   expect(body).toContain("UANN");
   expect(body).not.toContain("UBOB");
   expect(refusedByPolicy).toEqual([]);
+
+  // Undone on the same page, and both are in the record.
+  await page.getByRole("button", { name: "Revoke slack UANN" }).click();
+  await page.getByText("Revoked. This person needs a new approval").waitFor();
+  await page.getByRole("heading", { name: "People (0)" }).waitFor();
+  expect((await allowed(host)).body).not.toContain("UANN");
+  await go(page, "Activity");
+  for (const done of ["Approved", "Rejected", "Revoked"])
+    await page.getByRole("cell", { name: done }).waitFor();
+  await look("activity");
 });
 
 test.skipIf(browserIsMissing)("the operator approves a browser of the web chat and revokes it", async () => {
@@ -56,9 +66,9 @@ test.skipIf(browserIsMissing)("the operator approves a browser of the web chat a
   await chat?.goto(`${host.url}/chat`);
   await expect.poll(() => chat?.locator("#command").textContent(), SOON).toMatch(/devices approve/);
 
-  await page.getByRole("link", { name: "Devices", exact: true }).click();
+  await go(page, "Access");
   await page.getByRole("button", { name: "Approve device" }).click();
-  await page.getByRole("heading", { name: "Web chat devices (1)" }).waitFor();
+  await page.getByRole("heading", { name: "Browsers (1)" }).waitFor();
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Connected");
   await look("devices-paired");
   await page.getByRole("button", { name: "Revoke" }).click();
@@ -72,41 +82,53 @@ test.skipIf(browserIsMissing)(
   async () => {
     const { host, page, look, refusedByPolicy } = await openAdmin();
     await host.postSlack(slackEvent("Ev-a-long-id-".padEnd(120, "x")));
-    const go = async (name: string) => {
-      await page.getByRole("link", { name, exact: true }).click();
+    const visit = async (name: string) => {
+      await go(page, name);
       await page.getByRole("heading", { level: 1, name }).waitFor();
-      expect(await page.getByRole("link", { name, exact: true }).getAttribute("aria-current")).toBe("page");
+      expect(await page.locator("nav.side a[aria-current]").textContent()).toBe(name);
       await look(name.toLowerCase());
     };
     await expect.poll(() => host.slack.messages().length, SOON).toBeGreaterThan(0);
-    await go("Channels");
+    await visit("Channels");
     await page.getByRole("listitem").filter({ hasText: "slack" }).getByText("Ready").waitFor();
-    await go("Sessions");
-    await page.getByRole("table", { name: /Conversations that are kept: 1/ }).waitFor();
-    await go("Usage");
+    await visit("Conversations");
+    await page.getByRole("table", { name: /Conversations: 1/ }).waitFor();
+    await visit("Usage");
     await page.getByText("Messages as a table").click();
     await page.getByRole("table", { name: "Messages" }).waitFor();
-    await go("Ledger");
+    await visit("Events");
     await page.getByLabel("State").selectOption({ label: "Failed" });
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("None.").waitFor();
+    await page.getByText("No events.").waitFor();
     await page.getByLabel("Platform").selectOption("slack");
     await page.getByLabel("State").selectOption({ label: "All" });
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByRole("heading", { name: /^slack:Ev-a-long-id/ }).waitFor();
-    await go("Logs");
+    await page.getByRole("rowheader", { name: /^slack:Ev-a-long-id/ }).waitFor();
+    await visit("Schedules");
+    await page.getByLabel("Chat id").fill("C1");
+    await page.getByLabel("Time", { exact: true }).fill("daily");
+    await page.getByLabel("Message").fill("Good morning");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText("must be five fields").waitFor();
+    await page.getByLabel("Time", { exact: true }).fill("0 9 * * 1-5");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("cell", { name: "Good morning" }).waitFor();
+    await look("schedules-added");
+    await page.getByRole("button", { name: /^Remove / }).click();
+    await page.getByText("Nothing is scheduled.").waitFor();
+    await visit("Logs");
     expect(await page.getByRole("region").textContent()).toContain("ready");
-    await go("Configuration");
+    await visit("Configuration");
     await page.getByText("The file is valid").waitFor();
     expect(await page.getByRole("region").textContent()).toContain('"slack"');
     expect(await page.content()).not.toContain(host.secrets.slackBotToken);
 
     const before = await host.gatewayPid();
-    await page.getByRole("link", { name: "Overview" }).click();
+    await go(page, "Overview");
     await page.getByRole("link", { name: "Restart the gateway" }).click();
     await look("restart");
     await page.getByRole("button", { name: "Restart the gateway" }).click();
-    await page.getByText("The gateway is being restarted.").waitFor();
+    await page.getByText("The gateway is restarting.").waitFor();
     await expect.poll(() => host.gatewayPid().catch(() => before), SOON).not.toBe(before);
     // The first stop on the way by keyboard leads past the navigation.
     await page.keyboard.press("Tab");
@@ -120,3 +142,28 @@ async function allowed({ request, admin }: Awaited<ReturnType<typeof startHost>>
   const response = await request("/debug/cli?cmd=cat%20credentials/slack-allowFrom.json", admin);
   return { body: ((await response.json()) as { stdout: string }).stdout };
 }
+
+test.skipIf(browserIsMissing)(
+  "a page shows what changes without being loaded again, and leaves alone what somebody fills in",
+  async () => {
+    const { host, page, refusedByPolicy } = await openAdmin({ scripts: true });
+    await go(page, "Events");
+    await page.getByText("No events.").waitFor();
+    await page.evaluate("window.isSamePage = true");
+    await host.postSlack(slackEvent("Ev000001"));
+    await page.getByRole("rowheader", { name: "slack:Ev000001" }).waitFor();
+
+    const search = page.getByRole("searchbox", { name: "Search" });
+    await search.fill("nothing like it");
+    await host.postSlack(slackEvent("Ev000002"));
+    await expect.poll(() => host.slack.messages().length, SOON).toBe(2);
+    await page.waitForTimeout(4_000);
+    expect(await page.getByRole("rowheader", { name: "slack:Ev000002" }).count()).toBe(0);
+    expect(await search.inputValue()).toBe("nothing like it");
+    await search.fill("");
+    await search.blur();
+    await page.getByRole("rowheader", { name: "slack:Ev000002" }).waitFor();
+    expect(await page.evaluate("window.isSamePage")).toBe(true);
+    expect(refusedByPolicy).toEqual([]);
+  },
+);

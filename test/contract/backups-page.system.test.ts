@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
-import { browserIsMissing } from "../support/browser.ts";
+import { go, browserIsMissing } from "../support/browser.ts";
 import { slackEvent } from "../support/edge.ts";
 
 /** Generous: it ends what hangs. */
@@ -70,7 +70,7 @@ test.skipIf(browserIsMissing)(
     const before = await state(admin);
     expect(before).toEqual({ messages: [2], approved: ["UANN"] });
 
-    await page.getByRole("link", { name: "Overview" }).click();
+    await go(page, "Overview");
     await page.getByRole("link", { name: "Last backup: none yet" }).click();
     await look("backups-none");
     await page.getByRole("button", { name: "Back up now" }).click();
@@ -78,7 +78,7 @@ test.skipIf(browserIsMissing)(
     const card = page.getByRole("listitem").filter({ hasText: "00000001-00000001" });
     await card.getByText("1 session, 2 messages, 0 schedules, 1 approval").waitFor();
     await card.getByRole("button", { name: "Verify 00000001-00000001" }).click();
-    await page.getByText("It is whole").waitFor();
+    await page.getByText("Complete").waitFor();
     await look("backup-check");
 
     await say(admin, "000103", "forget the cat");
@@ -97,6 +97,8 @@ test.skipIf(browserIsMissing)(
     await page.keyboard.press("Enter");
     await page.getByText("The backup is restored.").waitFor();
     await look("backups-restored");
+    await page.getByRole("listitem").filter({ hasText: "Before a restore" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "On request" }).waitFor();
 
     await host.inState("ready");
     expect(await state(admin)).toEqual(before);

@@ -29,18 +29,39 @@ test.skipIf(browserIsMissing)(
     await expect
       .poll(() => page.locator("#command").textContent(), SOON)
       .toMatch(/^steward devices approve [\w-]{12}$/);
+    expect(await page.locator("#pairing a").getAttribute("href")).toBe("/_admin/devices");
     await shoot(page, "chat-pairing-light");
     const shown = (await page.locator("#command").textContent()) ?? "";
     const result = await steward({ STEWARD_HOME: host.home }, ...shown.split(" ").slice(1));
     expect(result).toMatchObject({ code: 0 });
 
-    await page.locator("#text:enabled").fill("what is up? <b>bold</b>\n```\nlet x = 1;\n```");
+    await page
+      .locator("#text:enabled")
+      .fill(
+        "what is up? <b>bold</b> **loud** `x` [here](https://example.com/a) [there](javascript:alert(1))\n```\nlet x = 1;\n```\n## Steps\n1. *first*\n2. second\n\n| a | b |\n|---|---|\n| 1 | <i>2</i> |\n\n``` this is no fence\nend",
+      );
     await page.keyboard.press("Enter");
     const answer = page.locator("article:not(.own)[aria-busy=false]");
     await expect.poll(() => answer.textContent(), SOON).toContain("what is up?");
     // Text stays text, and fenced code stands apart.
     expect(await page.locator("article b").count()).toBe(0);
     expect(await page.locator("article.own pre").textContent()).toBe("let x = 1;");
+    // An answer's Markdown is shown; a person's own words stay as they were written, and only web links are links.
+    expect(await answer.locator("strong").allTextContents()).toEqual(["loud", "Steps"]);
+    expect(await answer.locator("p code").textContent()).toBe("x");
+    expect(await answer.locator("ol li").allTextContents()).toEqual(["first", "second"]);
+    expect(await answer.locator("em").textContent()).toBe("first");
+    expect(await answer.locator("pre").allTextContents()).toEqual(["let x = 1;"]);
+    expect(await answer.locator("td").allTextContents()).toEqual(["1", "<i>2</i>"]);
+    expect(
+      await answer.locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+    ).toEqual(["https://example.com/a"]);
+    expect(await page.locator("article.own :is(strong, a, ol, table)").count()).toBe(0);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await answer.locator(".code button").click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe("let x = 1;");
+    expect(await answer.getAttribute("data-time")).toMatch(/\d\d/);
+    expect(await page.locator("#stop").isVisible()).toBe(false);
     await shoot(page, "chat-light");
 
     await page.reload();
@@ -55,6 +76,30 @@ test.skipIf(browserIsMissing)(
     expect(problems).toEqual([]);
   },
 );
+
+test.skipIf(browserIsMissing)("asks once for each press, however often it was refused before", async () => {
+  const { host, page } = await open("bundle");
+  const request = async (): Promise<string> => {
+    const command = page.locator("#command:visible");
+    await expect.poll(() => command.count(), SOON).toBe(1);
+    return ((await command.textContent()) ?? "").split(" ").at(-1) ?? "";
+  };
+  const refuse = async (): Promise<void> => {
+    const result = await steward({ STEWARD_HOME: host.home }, "devices", "reject", await request());
+    expect(result).toMatchObject({ code: 0 });
+    await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Not paired");
+  };
+  await refuse();
+  // The page asks again without a press when the network is back.
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await refuse();
+  let sockets = 0;
+  page.on("websocket", () => (sockets += 1));
+  await page.locator("#retry").click();
+  await request();
+  await expect.poll(() => page.locator("#state").textContent(), SOON).toBe("Waiting for approval");
+  expect(sockets).toBe(1);
+});
 
 test.skipIf(browserIsMissing)("without a gateway the chat page says so and goes on by itself", async () => {
   const { host, page } = await open("source");

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { freePorts } from "../../rehearsal/ports.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
-import { MODEST_V8 } from "../../runtime/supervisor/gateway-command.ts";
+import { SMALL_HEAP } from "../../runtime/supervisor/memory.ts";
 import { answersState } from "../support/ready.ts";
 import { baseEnvironment, startSurroundings } from "../support/service.ts";
 
@@ -34,9 +34,9 @@ test("a service that the image's warm-up has compiled compiles nothing, up to it
     ...surroundings.environment,
   };
   const program = (name: string): string => join(container.dir, "host", name);
-  await run(process.execPath, [...MODEST_V8, program("warm.js")], { env });
+  await run(process.execPath, [...SMALL_HEAP, program("warm.js")], { env });
 
-  const service = spawn(process.execPath, [...MODEST_V8, program("main.js")], {
+  const service = spawn(process.execPath, [...SMALL_HEAP, program("main.js")], {
     env: { ...env, NODE_DEBUG_NATIVE: "COMPILE_CACHE" },
   });
   onTestFinished(() => void service.kill("SIGKILL"));
@@ -61,6 +61,6 @@ test("the flags of a start leave what Node brings along compiled usable", async 
   const tag = async (...flags: readonly string[]): Promise<string> =>
     (await run(process.execPath, [...flags, "-p", "v8.cachedDataVersionTag()"])).stdout;
 
-  expect(await tag(...MODEST_V8)).toBe(await tag());
+  expect(await tag(...SMALL_HEAP)).toBe(await tag());
   expect(await tag("--optimize-for-size")).not.toBe(await tag());
 });

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openAdmin } from "../support/admin-browser.ts";
-import { browserIsMissing } from "../support/browser.ts";
+import { go, browserIsMissing } from "../support/browser.ts";
 
 const PLAIN = "a-signing-secret-in-plain-text";
 /** Telegram is off, so that nothing polls; its keys are checked all the same. */
@@ -40,7 +40,7 @@ test.skipIf(browserIsMissing)(
     await page.getByText('Unrecognized key: "dm"').waitFor();
     await look("config-repairs");
 
-    await page.getByRole("link", { name: "Carry old keys over" }).click();
+    await page.getByRole("link", { name: "Migrate deprecated keys" }).click();
     await page.getByRole("heading", { name: "What changes" }).waitFor();
     expect(await page.locator("del").allTextContents()).toContain('removed -       "dm": {');
     expect(await page.locator("ins").allTextContents()).toContain('added +       "dmPolicy": "disabled"');
@@ -66,7 +66,7 @@ test.skipIf(browserIsMissing)(
     const config = { channels: { slack: SLACK } };
     const admin = await openAdmin({ config });
     const { host, page, look, refusedByPolicy } = admin;
-    await page.getByRole("link", { name: "Configuration" }).click();
+    await go(page, "Configuration");
     await page.getByRole("link", { name: "Edit the file" }).click();
     await look("config-edit");
     const wrong = await edit(admin, (text) =>
@@ -99,7 +99,7 @@ test.skipIf(browserIsMissing)("a file that somebody else changed meanwhile is no
   await page.goto(`${host.url}/_admin/config/edit`);
   await host.writeConfig({ channels: {} });
   await edit(admin, (text) => text.replace("{", '{"agent": {"maxSteps": 9},'));
-  await page.getByRole("heading", { name: "The file was changed meanwhile" }).waitFor();
+  await page.getByRole("heading", { name: "The file has changed" }).waitFor();
   await page.getByText('"maxSteps": 9').waitFor();
   await look("config-changed");
   expect(await onDisk(admin)).toEqual({ channels: {} });
@@ -113,14 +113,14 @@ test.skipIf(browserIsMissing)("a file that nobody can mend is set aside for a fr
   const { host, page, look } = admin;
   await page.goto(`${host.url}/_admin/config`);
   // What may keep somebody out is never dropped by itself.
-  await page.getByRole("link", { name: "Carry old keys over" }).click();
+  await page.getByRole("link", { name: "Migrate deprecated keys" }).click();
   await page.getByText("without a person's decision").waitFor();
   await page.getByRole("link", { name: "Back to the configuration" }).click();
-  await page.getByRole("link", { name: "Begin with a fresh file" }).click();
+  await page.getByRole("link", { name: "Reset to defaults" }).click();
   await page.getByRole("heading", { name: "What changes" }).waitFor();
   await look("config-fresh");
-  await page.getByRole("button", { name: "Begin with a fresh file" }).click();
-  await page.getByText("The file is set aside.").waitFor();
+  await page.getByRole("button", { name: "Reset to defaults" }).click();
+  await page.getByText("The old file is set aside.").waitFor();
   await host.inState("ready");
   expect(await onDisk(admin)).toMatchObject({
     channels: { slack: { signingSecret: { env: "SLACK_SIGNING_SECRET" } } },

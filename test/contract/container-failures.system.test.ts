@@ -39,7 +39,7 @@ describe.skipIf(!engine.ok)("the host's container that cannot work", { timeout: 
 
     expect(code).toBe(1);
     expect(stderr).toContain(`The container ${container.name} is exited (last exit code 137`);
-    expect(stderr).toContain("the kernel killed in it for too little memory (raise steward:memoryMiB)");
+    expect(stderr).toContain("ran out of memory (OOM-killed; raise steward:memoryMiB)");
   });
 
   test("tells how it ended before, where it runs again", async () => {

@@ -10,15 +10,22 @@ import { shoot } from "../support/screenshots.ts";
 
 /** Generous: it ends what hangs. */
 const SOON = { timeout: 30_000 };
-const WIDTHS = [1280, 380];
+const WIDTHS = [1920, 1280, 390];
 const SCHEMES = ["light", "dark"] as const;
+
+/** Queries of the pages that need one. */
+const QUERIES: Readonly<Record<string, string>> = {
+  [ROUTES.configAllowGroup.path]: "?platform=slack&group=C1",
+  [ROUTES.workspaceFile.path]: "?name=AGENTS.md",
+  [ROUTES.sessionPage.path]: "?conversation=slack:C1",
+};
 
 /** Every page of the administration, those that do not exist yet included. */
 const ADMIN_PAGES = Object.values<Route>(ROUTES)
   .filter(
     ({ method, access, path }) => method === "GET" && access === "identity" && path.startsWith("/_admin/"),
   )
-  .map(({ path }) => (path === ROUTES.configAllowGroup.path ? `${path}?platform=slack&group=C1` : path))
+  .map(({ path }) => `${path}${QUERIES[path] ?? ""}`)
   // Without the backup that it is asked for it is a problem document, and no page.
   .filter((path) => !path.startsWith("/_admin/api/") && path !== ROUTES.backupsRestorePage.path);
 

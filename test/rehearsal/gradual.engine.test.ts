@@ -65,3 +65,29 @@ test("both versions reach the same Durable Object", async () => {
   expect(JSON.parse(await answer("/object/visit", former))).toEqual({ visits: 3 });
   expect(JSON.parse(await answer("/object/visit", next))).toEqual({ visits: 4 });
 });
+
+test("every request is answered while a version takes over, also one that was on its way to the former", async () => {
+  const statuses = new Set<number>();
+  const over = new AbortController();
+  const asking = Array.from({ length: 20 }, async () => {
+    // Whoever connects while workerd itself restarts is refused, and asks again.
+    while (!over.signal.aborted)
+      statuses.add(
+        await fetch(world.front.url).then(
+          ({ status }) => status,
+          () => 502,
+        ),
+      );
+  });
+  for (const percentage of [50, 10, 90]) {
+    await share(percentage);
+    await world.stage.client.workers.scripts.deployments.create(SCRIPT, {
+      account_id: ACCOUNT,
+      strategy: "percentage",
+      versions: [{ version_id: next, percentage: 100 }],
+    });
+  }
+  over.abort();
+  await Promise.all(asking);
+  expect([...statuses].filter((status) => status !== 200 && status !== 502)).toEqual([]);
+});

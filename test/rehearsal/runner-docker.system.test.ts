@@ -104,6 +104,18 @@ test.skipIf(!state.ok)(`an application's image runs through ctx.container${skipp
   await json("/object/start?greeting=hello");
   expect(await listening()).toMatchObject({ greeting: "hello from two" });
 
+  const missing = await client.containers.applications.rollouts.create(application.id, {
+    account_id: ACCOUNT,
+    description: "three",
+    strategy: "rolling",
+    target_configuration: { image: "registry.cloudflare.com/example/steward:three" },
+  });
+  const path = `/accounts/${ACCOUNT}/containers/applications/${application.id}/rollouts/${missing.id}`;
+  const rollout = async () => (await client.get<{ result: { status: string } }>(path)).result;
+  await until(async () => (await rollout()).status === "reverted");
+  expect(JSON.stringify(await rollout())).toContain("is not on this machine");
+  expect(await listening()).toMatchObject({ greeting: "hello from two" });
+
   await (stage as Stage).close();
   stage = undefined;
   expect(await containersOf(namespaceId)).toEqual([]);

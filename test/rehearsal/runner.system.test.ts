@@ -183,6 +183,23 @@ test("a WebSocket goes through the Worker to the container's port", async () => 
   socket.close();
 });
 
+test("a connection waits for a version that is being applied, and a deleted Worker has none", async () => {
+  const { client, runner } = await processStage();
+  const { workerId } = await deployAll(client);
+  const released = release(client, workerId, BUNDLE.replace("version one", "version two"));
+  await expect
+    .poll(async () => {
+      const socket = await runner.connect(SCRIPT);
+      const { readyState } = socket ?? {};
+      socket?.destroy();
+      return readyState;
+    })
+    .toBe("open");
+  await released;
+  await client.workers.beta.workers.delete(workerId, { account_id: ACCOUNT });
+  expect(await runner.connect(SCRIPT)).toBeUndefined();
+});
+
 test("a deleted Worker takes its containers with it", async () => {
   const { client, runner } = await processStage();
   const { workerId, namespaceId } = await deployAll(client);

@@ -18,6 +18,7 @@ const type = (file: string, ...words: string[]) => run(process.execPath, [file, 
 test("the commands are all there", () => {
   expect(SCRIPTS.map(([name]) => name).sort()).toEqual([
     "backup",
+    "client",
     "compose",
     "drift",
     "engine",

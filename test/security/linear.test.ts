@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
-import { createRedactor, redactJsonText, redactValue } from "../../runtime/contract/redact.ts";
+import { createRedactor, redactJsonText, redactValue } from "../../runtime/shared/redact.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
 import { Workspace } from "../../runtime/gateway/agent/workspace.ts";
 

@@ -11,13 +11,14 @@ const SIZES = [20_000, 100_000, 600_000];
 const MOST_SCANS = 400;
 /** Below this a pattern is fast enough, whatever the machine does beside it. */
 const NOTICEABLE_MS = 60;
+const ATTEMPTS = 4;
 
-/** Patterns that do not see what strangers write, or not much of it, and why. */
-const BOUNDED: Readonly<Record<string, string>> = {
-  "edge/sign-in.ts /=+$/": "reads a digest of ours",
-};
-/** Files whose texts are cut to so many characters before: a reply to the parts that a platform takes, an error's words. */
+/**
+ * Files whose texts are cut to so many characters before: a message of the web chat (CHAT_MESSAGE_BYTES), a reply to the
+ * parts that a platform takes, an error's words.
+ */
 const CUT: Readonly<Record<string, number>> = {
+  "edge/client/markdown.ts": 32 * 1024,
   "gateway/channels/slack/mrkdwn.ts": 4_000,
   "gateway/models/provider-errors.ts": 4_000,
 };
@@ -77,8 +78,13 @@ function slowPiece(text: string, mostCharacters = Infinity): string | undefined 
       const input = `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}!\0`;
       const plain = timeOf(() => scan(input));
       const pattern = compile(text);
-      const taken = timeOf(() => (pattern.global ? input.replace(pattern, "") : pattern.test(input)));
-      if (taken > NOTICEABLE_MS && taken > MOST_SCANS * plain) {
+      const isSlow = (taken: number): boolean => taken > NOTICEABLE_MS && taken > MOST_SCANS * plain;
+      const match = (): number =>
+        timeOf(() => (pattern.global ? input.replace(pattern, "") : pattern.test(input)));
+      let taken = match();
+      // Other work of the machine may have interrupted it.
+      for (let attempt = 1; attempt < ATTEMPTS && isSlow(taken); attempt += 1) taken = match();
+      if (isSlow(taken)) {
         return `${JSON.stringify(piece)} to ${length} characters: ${taken.toFixed(0)} ms, a plain scan ${plain.toFixed(2)} ms`;
       }
     }
@@ -88,22 +94,17 @@ function slowPiece(text: string, mostCharacters = Infinity): string | undefined 
 }
 
 describe("each regular expression of the runtime takes linear time", () => {
-  test.each(PATTERNS.filter(({ name }) => !(name in BOUNDED)))(
-    "$name",
-    { timeout: 120_000 },
-    ({ file, text }) => {
-      expect(slowPiece(text, CUT[file])).toBeUndefined();
-    },
-  );
+  test.each(PATTERNS)("$name", { timeout: 120_000 }, ({ file, text }) => {
+    expect(slowPiece(text, CUT[file])).toBeUndefined();
+  });
 
   test("one that does not is found", () => {
     expect(slowPiece("/#+$/")).toContain("#");
     expect(slowPiece("/(?:a+)+b$/", 26)).toContain('"a" to 26 characters');
   });
 
-  test("those that are left out are there", () => {
-    const names = new Set(PATTERNS.map(({ name }) => name));
-    expect(Object.keys(BOUNDED).filter((name) => !names.has(name))).toEqual([]);
+  test("the patterns are found, and so are the files whose texts are cut", () => {
+    expect(Object.keys(CUT).filter((name) => !FILES.includes(name))).toEqual([]);
     expect(PATTERNS.length).toBeGreaterThan(150);
   });
 });

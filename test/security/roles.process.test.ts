@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { ROLES, type Capability, type Role } from "../../runtime/contract/config/rights.ts";
+import { type Capability, type Role } from "../../runtime/contract/config/rights.ts";
 import { rightsOf, roleOf } from "../../runtime/gateway/agent/rights.ts";
 import type { SchedulesPort } from "../../runtime/gateway/schedules/port.ts";
 import { agentBench, calls, configOf, question } from "../runtime/support/agent.ts";
+
+const ROLES = ["operator", "person", "group"] as const satisfies Role[];
 
 const OPERATOR = "U0OPERATOR";
 const SCHEDULES: SchedulesPort = {

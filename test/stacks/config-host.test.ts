@@ -16,7 +16,7 @@ describe("a host stack's configuration", () => {
   test.each<[string, Record<string, string>, string]>([
     ["port 0", { "steward:hostPort": "0" }, "steward:hostPort: must be a whole number from 1 to 65535"],
     [
-      "too little memory",
+      "out of memory",
       { "steward:memoryMiB": "64" },
       "steward:memoryMiB: must be a whole number from 128 to 1048576",
     ],
@@ -50,7 +50,7 @@ describe("a host stack's configuration", () => {
     ]);
     const both = { ...HOST, ...gateway, "steward:adminToken": "a-token-of-sixteen" };
     expect(problems(both, [...SECRETS, "steward:adminToken"])).toEqual([
-      "steward:adminToken: given beside steward:teamDomain: the identity gateway signs in, and the token nobody",
+      "steward:adminToken: set together with steward:teamDomain: the identity gateway handles sign-in; ADMIN_TOKEN is not accepted",
     ]);
   });
 

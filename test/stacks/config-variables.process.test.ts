@@ -27,7 +27,7 @@ test("what is missing and what would go elsewhere is told in one report, with th
     RUNTIME,
   );
   expect(problem?.detail).toBe(
-    "The config that runs names what this deployment does not set: channels.discord.token names DISCORD_BOT_TOKEN. " +
+    "The running config refers to variables that this deployment does not set: channels.discord.token names DISCORD_BOT_TOKEN. " +
       "tools.mcp.own.env.TOKEN: SLACK_BOT_TOKEN is sent to its own service alone: store the key for another one " +
       "under a name of its own, with steward:secrets. " +
       "models.providers.a.apiKey: OPENAI_API_KEY is sent to https://proxy.example/v1 alone: store the key for another " +

@@ -96,9 +96,7 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
     onTestFinished(async () => void (await docker(["rmi", "--force", image])));
     await stackWith({ "steward:image": { value: image }, "steward:memoryMiB": { value: "128" } });
 
-    expect(await updated()).toContain(
-      "the kernel killed in it for too little memory (raise steward:memoryMiB)",
-    );
+    expect(await updated()).toContain("ran out of memory (OOM-killed; raise steward:memoryMiB)");
   });
 
   test("refuses a key that the model's provider does not take, before anything is made", async () => {

@@ -46,7 +46,7 @@ describe("the secrets of a serverless stack with all of them", () => {
     openai = await listen(app, { hostname: "127.0.0.1", port: 0 });
     world = await openWorld(
       "serverless",
-      { target: undefined, once: false, json: true, destroy: false, sandbox: "process", dir },
+      { target: undefined, once: false, json: true, destroy: false, verbose: false, sandbox: "process", dir },
       () => {},
     );
     const endpoints = { ...world.platforms.endpoints, openai: `${openai.url}/v1` };

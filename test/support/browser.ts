@@ -34,3 +34,10 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel("Admin token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
+
+/** Follows a link of the navigation, which is folded on a phone. */
+export async function go(page: Page, name: string): Promise<void> {
+  const menu = page.locator("label.menu");
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+}

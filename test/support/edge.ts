@@ -9,7 +9,16 @@ import { createEdge } from "../../runtime/edge/app.ts";
 import { createBroker, type BrokerOptions } from "../../runtime/edge/broker.ts";
 import { accessIdentity } from "../../runtime/edge/identity.ts";
 import type { GenerationManifest } from "../../runtime/contract/backup.ts";
-import type { Backups, Clock, Ledger, PortRequest, SandboxPort } from "../../runtime/edge/ports.ts";
+import type {
+  Activity,
+  ActivityEntry,
+  LastAnswer,
+  Backups,
+  Clock,
+  Ledger,
+  PortRequest,
+  SandboxPort,
+} from "../../runtime/edge/ports.ts";
 
 export const TEAM_DOMAIN = "team.cloudflareaccess.example";
 export const AUDIENCE = "1a2bf2908fb84661b9ee74604a1e382f";
@@ -85,6 +94,7 @@ export function slackEvent(id = "Ev1", event: Record<string, unknown> = {}) {
 }
 
 interface EdgeFixture {
+  environmentName?: string;
   /** What answers where the broker sends requests on to. Default: nothing does. */
   services?: BrokerOptions["fetch"];
   /** Makes a client that goes through a proxy. */
@@ -115,6 +125,10 @@ interface EdgeFixture {
   usage?: Partial<UsageReport>;
   /** In place of the ledger that only remembers. */
   ledger?: Partial<Ledger>;
+  /** In place of the record that only remembers. */
+  activity?: Partial<Activity>;
+  /** Answers that pages have kept, by question. */
+  remembered?: [string, LastAnswer][];
   /** In place of one backup that can be had. */
   backups?: Partial<Backups>;
 }
@@ -183,6 +197,10 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const admitted: Delivery[] = [];
   const wakes: string[] = [];
   const requests: { port: SandboxPort; request: PortRequest }[] = [];
+  const activity: ActivityEntry[] = [];
+  const answers = new Map<string, LastAnswer>(fixture.remembered);
+  /** Requests that keep a container awake. */
+  const uses: string[] = [];
   const logged: string[] = [];
   let statusCalls = 0;
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));
@@ -220,6 +238,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       publicWebhooks,
       configRecovery: "manual",
       sleepAfterMs: 600_000,
+      ...(fixture.environmentName && { environmentName: fixture.environmentName }),
       ...(signingSecret && { slackSigningSecret: signingSecret }),
       ...(fixture.discordPublicKey && { discordPublicKey: fixture.discordPublicKey }),
       ...(telegramSecret && { telegramWebhookSecret: telegramSecret }),
@@ -235,6 +254,16 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       replay: async () => "unknown",
       ...fixture.ledger,
     },
+    activity: {
+      record: async (entry) => void activity.unshift({ at: new Date(NOW).toISOString(), ...entry }),
+      activity: async () => activity,
+      ...fixture.activity,
+    },
+    answers: {
+      keepAnswer: async (question, text) =>
+        void answers.set(question, { at: new Date(clock()).toISOString(), text }),
+      lastAnswer: async (question) => answers.get(question),
+    },
     sandbox: {
       status: async () => {
         statusCalls += 1;
@@ -248,7 +277,10 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
         const answer = await inside("supervisor", { method: "POST", path: "/restart" });
         return answer.ok ? undefined : "gateway_unavailable";
       },
-      request: inside,
+      request: (port, request) => {
+        uses.push(request.path);
+        return inside(port, request);
+      },
       peek: async (request, port = "gateway") => {
         if (port === "supervisor") return state === "stopped" ? undefined : inside(port, request);
         if (state !== "ready") return undefined;
@@ -270,5 +302,15 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     clock,
     log: { debug: log, info: log, warn: log, error: log },
   });
-  return { app, admitted, wakes, requests, logged, statusCalls: () => statusCalls, brokered: broker.counts };
+  return {
+    app,
+    admitted,
+    wakes,
+    requests,
+    uses,
+    logged,
+    statusCalls: () => statusCalls,
+    brokered: broker.counts,
+    remembered: answers,
+  };
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { startSlack, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import { freePorts } from "../../rehearsal/ports.ts";
-import { MODEST_MALLOC, MODEST_V8 } from "../../runtime/supervisor/gateway-command.ts";
+import { SMALL_MALLOC, SMALL_HEAP } from "../../runtime/supervisor/memory.ts";
 import { accepting } from "./measure.ts";
 
 const SECRETS = {
@@ -67,7 +67,7 @@ export async function startService(
 ): Promise<Service> {
   const [gatewayPort = 0, supervisorPort = 0, port = 0] = await freePorts(3);
   const started = performance.now();
-  const child = spawn(process.execPath, [...MODEST_V8, join(bundleDir, program)], {
+  const child = spawn(process.execPath, [...SMALL_HEAP, join(bundleDir, program)], {
     stdio: ["ignore", "ignore", "ignore"],
     env: {
       ...baseEnvironment(home),
@@ -116,6 +116,6 @@ export function baseEnvironment(home: string): Record<string, string> {
     STEWARD_HOME: join(home, "data"),
     NODE_COMPILE_CACHE: join(process.cwd(), ".steward", "bench-compile-cache"),
     NODE_COMPILE_CACHE_PORTABLE: "1",
-    ...MODEST_MALLOC,
+    ...SMALL_MALLOC,
   };
 }

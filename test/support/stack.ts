@@ -35,7 +35,7 @@ export interface TestStackOptions {
 /** A cold cache builds the engine, which takes minutes. */
 export const ENGINE_MS = 20 * 60_000;
 /** One update of a small stack, with room for a busy machine. */
-export const UPDATE_MS = 120_000;
+export const UPDATE_MS = 300_000;
 
 /** What a test's secrets are encrypted with. */
 export const PASSPHRASE = "a test's passphrase";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import type { Socket } from "node:net";
 import path from "node:path";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { COMPATIBILITY } from "../../infra/bundle/programs.ts";
@@ -58,7 +59,7 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
     });
   let runner = start();
   let version = 0;
-  const publicAddress = await startPublicAddress(() => runner.address(SCRIPT));
+  const publicAddress = await startPublicAddress(() => runner.connect(SCRIPT));
 
   const deploy = async (changed: Record<string, string>): Promise<void> => {
     const endpoints = { SLACK_API_URL: slack.apiUrl, ANTHROPIC_BASE_URL: model.url };
@@ -176,12 +177,13 @@ export async function startWorker(variables: Record<string, string> = {}, { conf
 }
 
 /** An address that stays the same from version to version, as a Worker's does. */
-async function startPublicAddress(address: () => Promise<URL | undefined>): Promise<LoopbackServer> {
+async function startPublicAddress(connect: () => Promise<Socket | undefined>): Promise<LoopbackServer> {
   const server = createServer(async (request, response) => {
-    const port = Number((await address())?.port);
+    const to = await connect().catch(() => undefined);
     const { url = "/", headers } = request;
     const failed = () => response.writeHead(502).end();
-    forward(request, response, { port, path: url, headers: withoutHops(headers) }, failed);
+    if (to === undefined) failed();
+    else forward(request, response, { to, path: url, headers: withoutHops(headers) }, failed);
   });
   return listenOnLoopback(server, 0);
 }

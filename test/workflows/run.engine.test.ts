@@ -226,7 +226,7 @@ describe("the workflows, step by step", () => {
       // The update with the migration made a backup before.
       expect(codes("dev"), jobs["look dev"]?.ran.at(-1)?.said).toEqual([0, 0]);
       expect(jobs["look dev"]?.result).toBe("success");
-      expect(jobs["look dev"]?.ran.at(-1)?.said).toMatch(/\d{8}-\d{8} is whole\./);
+      expect(jobs["look dev"]?.ran.at(-1)?.said).toMatch(/\d{8}-\d{8} is complete\./);
       expect(codes("staging")).toEqual([0, 2]);
       expect(jobs["look staging"]?.ran.at(-1)?.said).toContain("There is no backup.");
       expect(codes("prod")).toEqual([2, 2]);

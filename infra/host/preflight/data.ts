@@ -49,7 +49,7 @@ function unwritable(detail: string, fix: string): Reason {
   return problemOf("data_directory_unwritable", detail, `${fix}.`);
 }
 
-/** Returns what the container that is there writes, and what its files say, as far as they can be read. */
+/** Returns what the existing container writes, and the readable part of what its files say. */
 async function newerData({ directory }: HostPlan, host: Host): Promise<Reason[]> {
   const { schema } = host;
   if (schema === undefined) return [];

@@ -39,7 +39,7 @@ export interface Host {
     | undefined;
   /** Place where the named volume lies, if there is one. */
   volumeDirectory: string | undefined;
-  /** Schema up to which the image to deploy reads data; `undefined` where nobody knows. */
+  /** Schema up to which the image to deploy reads data; `undefined` if unknown. */
   schema: number | undefined;
 }
 

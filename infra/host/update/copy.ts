@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { run } from "../../shell/process.ts";
 
-/** Facts of a container from the engine, as far as they are used. */
+/** Facts of a container from the engine: those that are used. */
 export interface Inspected {
   /** The image's id, whatever the container was made from. */
   Image: string;

@@ -32,7 +32,7 @@ export async function keepFormer(name: string): Promise<string> {
     await dropFormer(name);
     await copyContainer(name, former);
   }
-  return `${former} is kept until the new version answers. Its data is the backup ${backup}.`;
+  return `${former} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
 /** Starts the container in the place of the version before, which is backed up where it runs. */
@@ -73,7 +73,7 @@ export async function goBack(name: string): Promise<string> {
   const data = restored === undefined ? "" : `, with the data of the backup ${restored}`;
   return [
     `The version before answers again, as the container ${former}${data}.`,
-    `What the new one said stays: docker logs ${name}. The next pulumi up tries anew.`,
+    `The new container's log: docker logs ${name}. The next pulumi up tries again.`,
   ].join("\n");
 }
 

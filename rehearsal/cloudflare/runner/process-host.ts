@@ -164,7 +164,7 @@ export class ProcessHost {
     const local = this.#instances.get(name)?.ports.get(Number(port));
     if (local === undefined) return undefined;
     const { "x-standin-host": host, ...headers } = withoutHops(request.headers);
-    return { port: local, path, headers: { ...headers, host: String(host ?? "container") } };
+    return { to: local, path, headers: { ...headers, host: String(host ?? "container") } };
   }
 
   #parse(request: IncomingMessage): { name: string; action: string; rest: string } | undefined {

@@ -19,7 +19,7 @@ interface StartOptions {
   enableInternet?: boolean;
 }
 
-// Of the isolate, not of the object: a container outlives the Durable Object that was started anew.
+// Of the isolate, not of the object: a container outlives a restarted Durable Object.
 const running = new Set<string>();
 
 /** Tells which containers ran before this isolate began, which `running` has to know at once. */

@@ -15,7 +15,7 @@ const INPUTS = new Set([
   "stdin",
   "triggers",
 ]);
-/** A changed trigger runs the command anew as a new resource; every other change is an update. */
+/** A changed trigger runs the command again as a new resource; every other change is an update. */
 const REPLACE_ON = new Set(["triggers"]);
 
 /** The `command` provider's local commands, for machines without the official plugin. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { described, httpUrl, integer, over, secret, textUpTo } from "./values.ts";
 
-/** Ids of people, chats or servers, in their platform's own form; `*` stands for everyone. */
+/** Ids of people, chats or servers, in their platform's own form; `*` means everyone. */
 const ids = z._default(z.array(textUpTo(128)).check(z.maxLength(10_000)), []);
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);

@@ -4,7 +4,7 @@ import type { Environment, VariableName } from "../variables.ts";
 type Credentials = Readonly<Record<string, VariableName>>;
 
 /** Credentials that switch a channel on: the keys of its section that hold secrets, and the variables that these stand in. */
-const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
+export const CHANNEL_CREDENTIALS: Readonly<Record<Platform, Credentials>> = {
   slack: { botToken: "SLACK_BOT_TOKEN", signingSecret: "SLACK_SIGNING_SECRET" },
   telegram: { botToken: "TELEGRAM_BOT_TOKEN" },
   discord: { token: "DISCORD_BOT_TOKEN" },

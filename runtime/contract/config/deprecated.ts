@@ -35,7 +35,7 @@ function dropped(at: string, key: string, use: string): DeprecatedKey {
 
 const EVENTS_API = "remove it: Slack is served by its Events API at /slack/events";
 
-/** Every deprecated key that is known by name. Others are told as unknown. */
+/** Every deprecated key that is known by name. Others are reported as unknown. */
 const DEPRECATED: readonly DeprecatedKey[] = [
   {
     at: "channels.telegram",

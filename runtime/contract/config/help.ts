@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
 import type { ToldProblem } from "../control.ts";
-import type { Redactor } from "../redact.ts";
 import { deprecatedKey } from "./deprecated.ts";
 import type { ConfigProblem } from "./index.ts";
 import { configSchema } from "./schema.ts";
 
 /** A problem in words that may be shown, with what the schema says of its place. */
-export function tellProblem(problem: ConfigProblem, redact: Redactor): ToldProblem {
+export function tellProblem(problem: ConfigProblem, redact: (text: string) => string): ToldProblem {
   const { path, message, unknownKey } = problem;
   const help = unknownKey === undefined ? describe(path) : keysAt(path, unknownKey);
   return { path: redact(path), message: redact(message), ...(help !== undefined && { help }) };
@@ -28,7 +27,7 @@ function describe(path: string): string | undefined {
   return undefined;
 }
 
-/** A schema and what it is made of, as far as that leads to another. */
+/** A schema with the parts of it that lead to other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
     type: string;

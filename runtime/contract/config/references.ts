@@ -1,3 +1,4 @@
+import { CHANNEL_CREDENTIALS } from "./credentials.ts";
 import { directAddress, SERVICES, withoutSlashes } from "../services.ts";
 import type { Environment } from "../variables.ts";
 
@@ -15,7 +16,7 @@ export interface Reference {
 export function isReference(value: unknown): value is { env: string } {
   if (typeof value !== "object" || value === null) return false;
   if (!("env" in value) || typeof value.env !== "string" || Object.keys(value).length !== 1) return false;
-  // Anything else under `env` may be a secret that was put there, and no name that may be told.
+  // Anything else under `env` may be a secret that was put there by mistake, not a name to show.
   return /^[A-Z][A-Z0-9_]*$/.test(value.env);
 }
 
@@ -43,16 +44,16 @@ export function referencesInText(text: string): Reference[] {
   }
 }
 
-/** The places of the keys that a deployment has for a service. Elsewhere they would be sent to somebody else. */
-const PLACES: Readonly<Record<string, RegExp>> = {
-  TELEGRAM_BOT_TOKEN: /^channels\.telegram\.botToken$/,
-  TELEGRAM_WEBHOOK_SECRET: /^channels\.telegram\.webhookSecret$/,
-  SLACK_BOT_TOKEN: /^channels\.slack\.botToken$/,
-  SLACK_SIGNING_SECRET: /^channels\.slack\.signingSecret$/,
-  DISCORD_BOT_TOKEN: /^channels\.discord\.token$/,
-  OPENAI_API_KEY: /^models\.providers\.[^.]+\.apiKey$/,
-  ANTHROPIC_API_KEY: /^$/,
+/** The one place of each key that the deployment has for a channel. Elsewhere it would be sent to somebody else. */
+const PLACES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(CHANNEL_CREDENTIALS).flatMap(([channel, credentials]) =>
+      Object.entries(credentials).map(([key, name]) => [name, `channels.${channel}.${key}`]),
+    ),
+  ),
+  TELEGRAM_WEBHOOK_SECRET: "channels.telegram.webhookSecret",
 };
+const PROVIDER_KEY = /^models\.providers\.[^.]+\.apiKey$/;
 
 /**
  * Returns why a service's key may not stand where a config has it, or nothing. Each key goes to its own service: the
@@ -62,11 +63,17 @@ export function misplacedKey(
   { path, name, baseUrl }: Reference,
   environment: Environment,
 ): string | undefined {
-  const place = PLACES[name];
-  if (place === undefined) return undefined;
-  const own = name === SERVICES.openai.key ? directAddress("openai", environment) : undefined;
-  const isElsewhere = own !== undefined && withoutSlashes(baseUrl ?? "") !== own;
-  if (place.test(path) && !isElsewhere) return undefined;
-  const service = own === undefined ? "its own service" : own;
+  const { anthropic, openai } = SERVICES;
+  if (name === openai.key) {
+    const own = directAddress("openai", environment);
+    if (PROVIDER_KEY.test(path) && withoutSlashes(baseUrl ?? "") === own) return undefined;
+    return misplaced(name, own);
+  }
+  // Anthropic is built in, so no config has its key.
+  if (name !== anthropic.key && (PLACES[name] ?? path) === path) return undefined;
+  return misplaced(name, "its own service");
+}
+
+function misplaced(name: string, service: string): string {
   return `${name} is sent to ${service} alone: store the key for another one under a name of its own, with steward:secrets`;
 }

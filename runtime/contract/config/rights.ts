@@ -6,7 +6,7 @@ import { described } from "./values.ts";
  * operator. `group`: a member of a group, and whatever a schedule asks. Whoever is none of them is a stranger, and may
  * do nothing.
  */
-export const ROLES = ["operator", "person", "group"] as const;
+const ROLES = ["operator", "person", "group"] as const;
 
 /** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number];

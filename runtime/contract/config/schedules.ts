@@ -8,7 +8,14 @@ import { chatAddress, described, duration, over, textUpTo, timezone } from "./va
 const when = {
   at: z.optional(z.iso.datetime({ offset: true })),
   every: z.optional(duration),
-  cron: z.optional(z.string().check(z.minLength(9), z.maxLength(120))),
+  cron: z.optional(
+    z.string().check(
+      z.maxLength(120),
+      z.refine((text) => text.trim().split(/\s+/).length === 5, {
+        message: "must be five fields, such as `0 9 * * 1-5` for weekdays at nine",
+      }),
+    ),
+  ),
   timezone: described(z.optional(timezone), "For `cron`; default UTC."),
 };
 

@@ -76,7 +76,7 @@ const agent = z.prefault(
     limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
     heartbeat: described(
       z.optional(heartbeat),
-      "Asks the agent by itself from time to time whether there is anything to say.",
+      "Asks the agent at intervals whether there is anything to say.",
     ),
   }),
   {},
@@ -106,7 +106,7 @@ const sessions = z.prefault(
       z._default(integer(2, 1_000), 60),
       "Messages of a conversation that are put before the model.",
     ),
-    reset: described(z.prefault(reset, {}), "When a conversation begins anew by itself."),
+    reset: described(z.prefault(reset, {}), "When a conversation starts over automatically."),
     retention: described(
       z.prefault(retention, {}),
       "What is removed from transcripts. A rule that is new acts after a day; `steward status` tells what will go.",

@@ -8,7 +8,7 @@ import "../english.ts";
 // function for each of its objects first takes 8 of the 12 ms.
 z.config({ jitless: true });
 
-/** A value with what it means, for editors and for whoever gets it wrong. */
+/** A value with its meaning, for editors and error messages. */
 export function described<Schema extends z.ZodMiniType>(schema: Schema, help: string): Schema {
   return schema.check(z.describe(help));
 }
@@ -67,7 +67,7 @@ export const chatAddress = z.strictObject({
 /**
  * For a rule over several fields of one object. Zod leaves such rules out as soon as anything else is
  * wrong with the object; this one is left out only where its own fields are wrong, so that all problems
- * are told in one report.
+ * are reported together.
  */
 export function over(...fields: string[]) {
   return {

@@ -11,20 +11,20 @@ export const ACCESS_ERRORS = {
   sign_in_refused: {
     status: 403,
     title: "This is not the admin token",
-    cause: "The token that was given is not this deployment's ADMIN_TOKEN.",
-    fix: "Give the value of ADMIN_TOKEN (steward:adminToken).",
+    cause: "The token is not this deployment's ADMIN_TOKEN.",
+    fix: "Enter the value of ADMIN_TOKEN (steward:adminToken).",
   },
   sign_in_limited: {
     status: 429,
-    title: "Too many wrong tries",
+    title: "Too many wrong tokens",
     cause: "Too many wrong tokens came from this address within a minute.",
-    fix: "Give the right token, which is always taken; ADMIN_TOKEN is in the stack: `pulumi config get steward:adminToken`.",
+    fix: "Enter the right token, which is always accepted. It is in the stack: `pulumi config get steward:adminToken`.",
   },
   access_not_configured: {
     status: 500,
     title: "Missing identity gateway settings",
     cause: "EDGE_ACCESS_AUD or EDGE_ACCESS_TEAM_DOMAIN is missing.",
-    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again.",
+    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again. On a host without an identity gateway set ADMIN_TOKEN (steward:adminToken) instead.",
   },
   access_misconfigured: {
     status: 500,
@@ -47,14 +47,14 @@ export const ACCESS_ERRORS = {
   rate_limited: {
     status: 429,
     title: "Too many requests",
-    cause: "More requests came from this client or identity than are taken in a minute.",
-    fix: "Wait for the seconds that Retry-After names. Events that a platform signed are not limited.",
+    cause: "This client or identity sent more requests than are allowed in a minute.",
+    fix: "Wait as long as Retry-After says. Events signed by a platform are not limited.",
   },
   control_refused: {
     status: 401,
     title: "The control token is not valid",
     cause: "The request carries no valid control token.",
-    fix: "Only the edge speaks to this port.",
+    fix: "Only the edge may use this port.",
   },
   gateway_token_refused: {
     status: 401,

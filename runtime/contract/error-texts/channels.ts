@@ -22,15 +22,15 @@ export const CHANNELS_ERRORS = {
   },
   reply_refused: {
     status: 502,
-    title: "The chat takes no messages of the bot",
+    title: "The chat does not accept the bot's messages",
     cause: "The person blocked the bot, or the bot was removed from the chat or may not write there.",
-    fix: "Nothing, if that was meant. Otherwise unblock the bot, or add it again with the right to write.",
+    fix: "If this was intended, no action is needed. Otherwise unblock the bot, or add it again with permission to write.",
   },
   edit_refused: {
     status: 502,
     title: "The message can no longer be edited",
     cause: "The chat platform does not let the bot change this message: it is deleted or too old.",
-    fix: "Nothing: what is missing is sent as a new message.",
+    fix: "No action needed: steward sends the rest as a new message.",
   },
   telegram_token_invalid: {
     status: 502,
@@ -40,27 +40,27 @@ export const CHANNELS_ERRORS = {
   },
   telegram_conflict: {
     status: 502,
-    title: "Telegram's updates go elsewhere",
+    title: "Another program receives Telegram's updates",
     cause: "Another program polls with this bot token, or a webhook was set for it.",
-    fix: "Stop the other program, or use a bot of its own for each deployment. A webhook that was set meanwhile is deleted by a restart; to keep it, set channels.telegram.webhookUrl.",
+    fix: "Stop the other program, or use one bot per deployment. A restart deletes a webhook that was set meanwhile; to keep it, set channels.telegram.webhookUrl.",
   },
   telegram_stalled: {
     status: 502,
     title: "Polling has stalled",
-    cause: "Telegram was not asked for updates for more than three minutes.",
-    fix: "Check that this machine reaches api.telegram.org, and read the log; then restart.",
+    cause: "steward has not asked Telegram for updates for more than three minutes.",
+    fix: "Check that this machine reaches api.telegram.org and read the log, then restart.",
   },
   telegram_unreachable: {
     status: 502,
     title: "Telegram does not answer",
     cause: "A request to Telegram's API got no answer, or a server error.",
-    fix: "Nothing, if it passes: it is tried again. Otherwise check the network, the proxy and TELEGRAM_API_ROOT.",
+    fix: "steward retries. If it persists, check the network, the proxy and TELEGRAM_API_ROOT.",
   },
   telegram_webhook_failed: {
     status: 502,
-    title: "Telegram did not take the webhook",
+    title: "Telegram refused the webhook",
     cause:
-      "Telegram refuses channels.telegram.webhookUrl, or its secret is not the one that is checked here.",
+      "Telegram refuses channels.telegram.webhookUrl, or its secret differs from the one that steward checks.",
     fix: 'Use an https address on port 443, 80, 88 or 8443 that ends in /telegram-webhook, and {"env": "TELEGRAM_WEBHOOK_SECRET"} as webhookSecret (1 to 256 of A-Z, a-z, 0-9, _ and -).',
   },
   discord_token_invalid: {

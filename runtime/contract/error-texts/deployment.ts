@@ -11,14 +11,14 @@ export const DEPLOYMENT_ERRORS = {
   rollout_failed: {
     status: 502,
     title: "The container's rollout failed",
-    cause: "Cloudflare went back to the former image, which goes on running.",
-    fix: "Look at what Cloudflare says of the image and the instance type, then deploy again: the former image goes on until then.",
+    cause: "Cloudflare rolled back to the previous image, which is still running.",
+    fix: "Read what Cloudflare reports about the image and the instance type, then deploy again. Until then the previous image runs.",
   },
   application_in_use: {
     status: 409,
-    title: "The container application is no orphan",
+    title: "The container application is not an orphan",
     cause: "No orphaned container application has this id.",
-    fix: "Remove what `npm run orphans -- <stack>` lists, and nothing else.",
+    fix: "Remove only what `npm run orphans -- <stack>` lists.",
   },
   migration_tag_missing: {
     status: 409,
@@ -29,25 +29,25 @@ export const DEPLOYMENT_ERRORS = {
   migration_changed: {
     status: 409,
     title: "An applied migration is missing or edited",
-    cause: "Cloudflare applies a tag once: an entry that is applied stays as it was.",
-    fix: "Restore the entries of steward:migrations that are applied, and add further ones behind them.",
+    cause: "Cloudflare applies a tag once, so an applied entry must not change.",
+    fix: "Restore the applied entries of steward:migrations and add new ones after them.",
   },
   migration_not_accepted: {
     status: 409,
-    title: "Another migration is to be accepted",
-    cause: "The tag that is accepted is not the one that the change adds.",
-    fix: "Look at the preview without --accept-migration, and accept the tag that it names.",
+    title: "--accept-migration names another migration",
+    cause: "The accepted tag is not the one that this change adds.",
+    fix: "Run the preview without --accept-migration and accept the tag that it names.",
   },
   token_permission_missing: {
     status: 403,
     title: "The API token lacks a permission",
-    cause: "Cloudflare refuses the token something that the stack has to do.",
-    fix: "Add the permissions that are named to the token, each to edit.",
+    cause: "The token lacks a permission that the stack needs.",
+    fix: "Add the named permissions to the token, each with Edit.",
   },
   token_refused: {
     status: 403,
     title: "The API token is refused",
-    cause: "The token is expired, revoked, mistyped or another account's.",
+    cause: "The token is expired, revoked, mistyped or belongs to another account.",
     fix: "Set cloudflare:apiToken to a token of the account that steward:accountId names.",
   },
   stack_not_serverless: {
@@ -59,8 +59,8 @@ export const DEPLOYMENT_ERRORS = {
   deployment_stale: {
     status: 409,
     title: "Changes do not take effect",
-    cause: "What answers was not built from what was deployed last.",
-    fix: "Run `pulumi up -s <stack>` again: it builds the bundle anew and names it by its content, so nothing has to be removed first. If it stays, the address leads to another deployment: compare `pulumi stack output url` and `bundleHash` with `GET /readyz`.",
+    cause: "The running version is not the one that was deployed last.",
+    fix: "Run `pulumi up -s <stack>` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, the address belongs to another deployment: compare `pulumi stack output url` and `bundleHash` with `GET /readyz`.",
   },
   webhooks_private: {
     status: 401,
@@ -84,13 +84,13 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "TELEGRAM_DM_POLICY must not be set",
     cause: "TELEGRAM_DM_POLICY has a non-empty value.",
-    fix: "Remove TELEGRAM_DM_POLICY; where a secret cannot be deleted, set it to the empty value.",
+    fix: "Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.",
   },
   data_directory_unwritable: {
     status: 500,
     title: "The data directory cannot be written",
     cause: "Permission denied on the data directory (on a host: the volume's mount).",
-    fix: "Give the directory to the user that runs steward (chown), or start with elevated rights.",
+    fix: "Make the user that runs steward the directory's owner (chown), or start with elevated rights.",
   },
   environment_invalid: {
     status: 500,
@@ -106,28 +106,27 @@ export const DEPLOYMENT_ERRORS = {
   },
   registration_refused: {
     status: 502,
-    title: "The chat platform does not take the registration",
-    cause: "The platform refuses the address, the secret or the commands that it was given.",
+    title: "The chat platform refused the registration",
+    cause: "The platform refuses the address, the secret or the commands.",
     fix: "Make sure that the service answers at a public https address (steward:hostname, steward:subdomain) and that the channel's keys belong to one app, then deploy again.",
   },
   registration_unreachable: {
     status: 502,
     title: "The chat platform does not answer",
     cause: "A registration got no answer from the platform, or a server error.",
-    fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
+    fix: "Check that this machine reaches the platform (and steward:endpoints, if set), then deploy again.",
   },
   secret_refused: {
     status: 502,
     title: "A secret is refused",
-    cause: "The platform does not take the value. What is deployed keeps the one before.",
-    fix: "Set the right value with `pulumi config set --secret <the key named> <value>`, then deploy again.",
+    cause: "The platform refuses the value. The deployment keeps the previous one.",
+    fix: "Set the right value with `pulumi config set --secret <the named key> <value>`, then deploy again.",
   },
   secret_untried: {
     status: 502,
-    title: "A secret could not be tried",
-    cause:
-      "The platform gave no answer that tells whether it takes the value. What is deployed keeps the one before.",
-    fix: "Check that this machine reaches the platform, and steward:endpoints where it names a server, then deploy again.",
+    title: "A secret could not be checked",
+    cause: "The platform did not say whether it accepts the value. The deployment keeps the previous one.",
+    fix: "Check that this machine reaches the platform (and steward:endpoints, if set), then deploy again.",
   },
   image_too_large: {
     status: 413,
@@ -138,14 +137,14 @@ export const DEPLOYMENT_ERRORS = {
   image_platform_wrong: {
     status: 500,
     title: "The image is for another platform",
-    cause: "Cloudflare runs linux/amd64 alone, and the engine that built the image has another processor.",
-    fix: "Build on a linux/amd64 engine (DOCKER_HOST may name one), or push an image elsewhere and set steward:image to its name.",
+    cause: "Cloudflare runs linux/amd64 only, and the image was built for another processor.",
+    fix: "Build on a linux/amd64 engine (DOCKER_HOST can name one), or push an image yourself and set steward:image to its name.",
   },
   registry_refused: {
     status: 502,
     title: "The registry refuses the push",
-    cause: "The credentials, which are issued for one push, have expired or lack a right.",
-    fix: "Deploy again: each update gets new ones, and what was pushed is not pushed twice. If it stays, give the API token the right to edit Containers.",
+    cause: "The credentials, issued for one push, have expired or lack a permission.",
+    fix: "Deploy again: each update gets new credentials and skips layers that are already pushed. If it persists, grant the API token Containers: Edit.",
   },
   image_push_failed: {
     status: 502,
@@ -155,15 +154,15 @@ export const DEPLOYMENT_ERRORS = {
   },
   config_variables_missing: {
     status: 409,
-    title: "The config names what the deployment does not give it",
+    title: "The config refers to variables that the deployment does not set",
     cause:
       "The running config names environment variables that the stack would not set, or keys at a place where they would go elsewhere.",
     fix: "Set each of them again, or take what names it out of the config first: on `/_admin/config/edit`, or by `steward config unset` in the container.",
   },
   host_not_ready: {
     status: 500,
-    title: "The host cannot take this deployment",
-    cause: "The host lacks what the deployment needs.",
+    title: "The host is not ready for this deployment",
+    cause: "The host lacks something that the deployment needs.",
     fix: "Do what each problem's fix says, then deploy again.",
   },
   docker_unavailable: {
@@ -175,7 +174,7 @@ export const DEPLOYMENT_ERRORS = {
   host_cpus_short: {
     status: 500,
     title: "The host has too few processors",
-    cause: "The container may use more processors than the engine's machine has.",
+    cause: "steward:cpus exceeds the number of processors of the engine's machine.",
     fix: "Lower steward:cpus, or give the machine more processors.",
   },
   host_memory_short: {
@@ -192,38 +191,38 @@ export const DEPLOYMENT_ERRORS = {
   },
   data_left_behind: {
     status: 409,
-    title: "The data lies elsewhere",
-    cause: "The deployment would begin with an empty data directory beside the one in use.",
-    fix: "Copy the data first, or leave steward:hostDataDirectory as it was.",
+    title: "The data is in another place",
+    cause: "The deployment would start with an empty data directory instead of the one in use.",
+    fix: "Copy the data first, or keep steward:hostDataDirectory unchanged.",
   },
   stack_not_deployed: {
     status: 404,
     title: "Nothing is deployed",
-    cause: "The stack's state names no service that could be asked.",
+    cause: "The stack's state names no deployed service.",
     fix: "Deploy the stack first, with `npm run rollout -- <stack>`.",
   },
   rollout_under_way: {
     status: 409,
-    title: "Another rollout is under way",
-    cause: "Another rollout, or update, of this stack has not ended.",
-    fix: "Wait for its end. Where it was killed on another machine, run `pulumi cancel`.",
+    title: "Another rollout is in progress",
+    cause: "Another rollout or update of this stack is still running.",
+    fix: "Wait until it ends. If it was killed on another machine, run `pulumi cancel`.",
   },
   promotion_unproven: {
     status: 409,
-    title: "Nothing is proven that could be promoted",
-    cause: "No rollout that ended well is recorded of what the source stack has deployed.",
+    title: "Nothing to promote: no successful rollout",
+    cause: "No successful rollout is recorded for what the source stack runs.",
     fix: "Run `npm run rollout -- <source>` until it ends with 0, or bring its records of .steward/rollouts/<source>/ here, then promote again.",
   },
   promotion_differs: {
     status: 409,
-    title: "This checkout is not what was probed",
-    cause: "This checkout builds another bundle than the one that the source stack has deployed and probed.",
-    fix: "Check out the commit that the source stack was rolled out from, run `npm ci` and promote again; or roll this checkout out to the source stack first.",
+    title: "This checkout differs from what was probed",
+    cause: "This checkout builds a different bundle than the one that the source stack runs.",
+    fix: "Check out the commit of the source stack's rollout, run `npm ci` and promote again; or first roll this checkout out to the source stack.",
   },
   promotion_image_elsewhere: {
     status: 409,
-    title: "The image lies in another account",
-    cause: "The source stack's image is in its account's registry, which the target's account does not read.",
+    title: "The image is in another account",
+    cause: "The source stack's image is in its account's registry, which the target's account cannot read.",
     fix: "Push the image to a registry that both accounts read, set steward:image of the source stack to its name by digest, roll that out, then promote it.",
   },
   stack_config_invalid: {

@@ -5,7 +5,7 @@ export const REQUESTS_ERRORS = {
   delivery_invalid: {
     status: 400,
     title: "The delivery is not valid",
-    cause: "The request is not a delivery of this version's form.",
+    cause: "The delivery does not have this version's form.",
     fix: "Deploy the edge and the container from the same build.",
   },
   signature_invalid: {
@@ -17,26 +17,26 @@ export const REQUESTS_ERRORS = {
   stack_signature_invalid: {
     status: 403,
     title: "Not signed by the stack",
-    cause: "The request carries no signature of the stack that has deployed this, or an old one.",
-    fix: "Ask by a command on the stack, as `npm run backup -- <stack>`, and check this machine's clock.",
+    cause: "The request has no signature of the stack that deployed this, or an expired one.",
+    fix: "Use a command on the stack, such as `npm run backup -- <stack>`, and check this machine's clock.",
   },
   broker_refused: {
     status: 403,
-    title: "Not a request of the gateway",
-    cause: "The broker sends on what the gateway that runs asks of its services, and nothing else.",
-    fix: "Nothing is wrong with the deployment. A program that needs a service gets a key of its own, by steward:secrets.",
+    title: "Not one of the gateway's requests",
+    cause: "The broker forwards only the running gateway's requests to its services.",
+    fix: "The deployment is fine. Give a program that needs a service its own key in steward:secrets.",
   },
   broker_no_proxy: {
     status: 400,
-    title: "No proxy on this target",
-    cause: "The config names a proxy for a service, and the serverless stack cannot go through one.",
-    fix: "Remove channels.telegram.proxy, or deploy the host stack, which goes through it.",
+    title: "Proxies are not available on this target",
+    cause: "The config sets a proxy, which the serverless stack cannot use.",
+    fix: "Remove channels.telegram.proxy, or deploy the host stack, which supports it.",
   },
   broker_no_answer: {
     status: 502,
     title: "The service did not answer",
     cause: "A chat platform or model provider could not be reached.",
-    fix: "See its status page. The request is repeated.",
+    fix: "steward retries. If it persists, see the service's status page.",
   },
   body_too_large: {
     status: 413,
@@ -60,7 +60,7 @@ export const REQUESTS_ERRORS = {
     status: 400,
     title: "The form is not valid",
     cause: "A field of the form is missing, unknown or has a value that is not allowed.",
-    fix: "Load the page again and use its buttons.",
+    fix: "Reload the page and use its buttons.",
   },
   query_invalid: {
     status: 400,
@@ -71,15 +71,15 @@ export const REQUESTS_ERRORS = {
   ledger_entry_unknown: {
     status: 404,
     title: "No such event",
-    cause: "The ledger has no entry of this key: it never came, or was deleted seven days after its end.",
+    cause:
+      "The ledger has no entry with this key: it never arrived, or was deleted seven days after it finished.",
     fix: "See /debug/ledger for the keys.",
   },
   ledger_entry_not_replayable: {
     status: 409,
-    title: "The event was not given up",
-    cause:
-      "Only an event that failed or was ignored can be delivered again; this one is under way or answered.",
-    fix: "See /debug/ledger?state=failed for those that were given up.",
+    title: "The event has not failed",
+    cause: "Only a failed or ignored event can be replayed; this one is in progress or answered.",
+    fix: "See /debug/ledger?state=failed for failed events.",
   },
   not_found: {
     status: 404,
@@ -95,20 +95,20 @@ export const REQUESTS_ERRORS = {
   },
   request_malformed: {
     status: 400,
-    title: "This is no HTTP request",
-    cause: "What came over the connection is not HTTP/1.1.",
-    fix: "Send a request as RFC 9112 has it; a path has its special characters percent-encoded.",
+    title: "Not an HTTP request",
+    cause: "The connection did not carry HTTP/1.1.",
+    fix: "Send a request in the form of RFC 9112, with special characters in the path percent-encoded.",
   },
   request_too_slow: {
     status: 408,
     title: "The request took too long",
-    cause: "Headers take at most 10 s to arrive, a whole request 30 s.",
-    fix: "Send it in one go.",
+    cause: "Headers must arrive within 10 s, the whole request within 30 s.",
+    fix: "Send the request without pauses.",
   },
   headers_too_large: {
     status: 431,
     title: "The headers are too large",
     cause: "All headers together are larger than 16 KiB.",
-    fix: "Send fewer or shorter headers; clear the site's cookies where a browser says so.",
+    fix: "Send fewer or shorter headers; in a browser, clear the site's cookies.",
   },
 } as const satisfies Record<string, ErrorText>;

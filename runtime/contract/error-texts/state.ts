@@ -8,6 +8,12 @@ export const STATE_ERRORS = {
     cause: "The config file holds unknown, deprecated or wrong fields.",
     fix: "Correct or delete the config file (serverless: both cached bucket objects too), then restart or redeploy.",
   },
+  config_refused: {
+    status: 400,
+    title: "The change is refused",
+    cause: "The config would not be valid with this change.",
+    fix: "Correct the value. Nothing was written; `steward config schema` lists all keys and their forms.",
+  },
   config_missing: {
     status: 404,
     title: "There is no config file yet",
@@ -23,20 +29,20 @@ export const STATE_ERRORS = {
   secret_in_plain: {
     status: 400,
     title: "A secret in plain text",
-    cause: "The value is a secret and would stand in the config file in plain text.",
-    fix: 'Put it into a variable and refer to it: `steward config set <path> --env NAME`, {"env": "NAME"} in the file.',
+    cause: "The value is a secret and would be stored in the config file in plain text.",
+    fix: 'Put it in a variable and refer to that: `steward config set <path> --env NAME`, {"env": "NAME"} in the file.',
   },
   data_newer: {
     status: 502,
-    title: "The data is of a newer version",
-    cause: "A newer version of steward has written the data, which this one does not understand.",
-    fix: "Deploy the newer version again, or restore a backup from before it: its data is left as it is until then.",
+    title: "The data was written by a newer version",
+    cause: "A newer version of steward wrote the data in a form that this version does not read.",
+    fix: "Deploy the newer version again, or restore a backup from before it. Until then the data stays untouched.",
   },
   credentials_incomplete: {
     status: 500,
     title: "A channel's credentials are not complete",
-    cause: "Some of the variables that switch a channel on are set, and others are not.",
-    fix: "Set the missing variable beside the others and deploy again, or remove the others.",
+    cause: "Some of the variables that enable a channel are missing.",
+    fix: "Set the missing variables, or remove the others, and deploy again.",
   },
   rights_too_wide: {
     status: 500,
@@ -47,14 +53,14 @@ export const STATE_ERRORS = {
   store_corrupt: {
     status: 503,
     title: "A store is corrupt",
-    cause: "A file of the data directory is not what was written into it.",
-    fix: "Restart: it is set aside and a new one begun. Then restore a backup, or keep the set-aside file.",
+    cause: "A file in the data directory is damaged.",
+    fix: "Restart: steward sets the file aside and starts a new one. Then restore a backup.",
   },
   disk_full: {
     status: 503,
     title: "The disk is full",
-    cause: "The data directory's disk takes no more data.",
-    fix: "Free space on the data directory's disk. Work goes on by itself then.",
+    cause: "The data directory's disk is full.",
+    fix: "Free space on the data directory's disk. steward then resumes automatically.",
   },
   schedule_invalid: {
     status: 400,
@@ -71,14 +77,14 @@ export const STATE_ERRORS = {
   config_changed: {
     status: 409,
     title: "The config file was changed meanwhile",
-    cause: "The file is not the one that this change was made from.",
-    fix: "Load the page again, look at what changed, and make the change once more.",
+    cause: "The file is no longer the one that this change is based on.",
+    fix: "Reload the page, review what changed, and repeat the change.",
   },
   config_no_good: {
     status: 404,
-    title: "No good config to go back to",
-    cause: "There is no backup whose config file was valid.",
-    fix: "Correct the config file by hand, or begin with a fresh one.",
+    title: "No valid config to go back to",
+    cause: "No backup has a valid config file.",
+    fix: "Correct the config file by hand, or reset it to defaults.",
   },
   backup_unknown: {
     status: 404,
@@ -88,33 +94,33 @@ export const STATE_ERRORS = {
   },
   backup_corrupt: {
     status: 422,
-    title: "The backup is not whole",
-    cause: "The archive is not what its manifest says, or holds what does not belong into one.",
-    fix: "Take another backup; nothing was changed by this one.",
+    title: "The backup is not complete",
+    cause: "The archive does not match its manifest, or contains files that do not belong in a backup.",
+    fix: "Use another backup. Nothing was changed.",
   },
   backup_failed: {
     status: 503,
     title: "The backup could not be made",
-    cause: "The state could not be copied, or the copy not be stored.",
-    fix: "Look at the detail and the logs. It is tried again by itself.",
+    cause: "The state could not be copied or the copy could not be stored.",
+    fix: "Read the detail and the logs. steward retries automatically.",
   },
   backup_refused: {
     status: 409,
     title: "The backup was not published",
-    cause: "It holds far less than the one before, which looks like a loss.",
-    fix: "Look at both on the admin page; publish it from there if the loss was meant, or restore the one before.",
+    cause: "It holds far less than the previous one, which looks like data loss.",
+    fix: "Compare both on the admin page. Publish it there if this was intended, or restore the previous one.",
   },
   backup_stale: {
     status: 409,
     title: "Another deployment writes these backups",
-    cause: "The bucket holds copies of a later start than this container's.",
-    fix: "Give each stack a bucket of its own, or restart the container to take over.",
+    cause: "The bucket holds backups from a later start than this container's.",
+    fix: "Use one bucket per stack, or restart the container to take over.",
   },
   restore_failed: {
     status: 502,
     title: "The state could not be restored",
     cause:
       "The bucket or the container failed while the state was put back; the gateway does not start without it.",
-    fix: "Wait, it is tried again by itself; if it stays, read the detail, or restore an older backup.",
+    fix: "Wait: steward retries automatically. If it persists, read the detail, or restore an older backup.",
   },
 } as const satisfies Record<string, ErrorText>;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
-import { attempt, operate, operateJson, within } from "../operate.ts";
+import { attempt, operate, operateJson, inTime } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
 /** Together 10 s: the lists, and where they do not come the files themselves. */
@@ -35,11 +35,19 @@ export interface Device {
   revoked: boolean;
 }
 
+/** A person who was approved. Those in the config's `allowFrom` are not among them. */
+export interface Person {
+  platform: Platform;
+  sender: string;
+}
+
 /** Requests for access, and the devices that have it. */
 export interface AccessList {
   senders: SenderRequest[];
   requests: DeviceRequest[];
   devices: Device[];
+  /** People who may write to the bot by pairing. */
+  people: Person[];
   /** Why the lists are not complete. */
   problem?: Reason;
 }
@@ -57,7 +65,11 @@ const sendersSchema = () =>
     ),
   });
 const pairingSchema = () =>
-  z.object({ channels: z.array(z.extend(sendersSchema(), { channel: platformSchema })) });
+  z.object({
+    channels: z.array(
+      z.extend(sendersSchema(), { channel: platformSchema, approved: z._default(z.array(z.string()), []) }),
+    ),
+  });
 const devicesSchema = () =>
   z.object({
     pending: z.array(
@@ -73,7 +85,7 @@ const devicesSchema = () =>
     ),
   });
 
-/** Asks the container's command line, within 10 s. Never rejects: what is not known has a reason. */
+/** Asks the container's command line, inTime 10 s. Never rejects: what is not known has a reason. */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
   const [senders, devices] = await Promise.all([
     attempt(LISTS_MS, listSenders(sandbox)),
@@ -82,15 +94,21 @@ export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<Ac
   const failed = senders.problem ?? devices.problem;
   const problem = failed?.code === "command_timed_out" ? reason("devices_unavailable") : failed;
   return {
-    senders: senders.value ?? (await sendersOfFiles(sandbox, clock)),
+    people: senders.value?.people ?? [],
+    senders: senders.value?.senders ?? (await sendersOfFiles(sandbox, clock)),
     ...(devices.value ?? { requests: [], devices: [] }),
     ...(problem && { problem }),
   };
 }
 
-async function listSenders(sandbox: Sandbox): Promise<SenderRequest[]> {
+async function listSenders(sandbox: Sandbox): Promise<Pick<AccessList, "senders" | "people">> {
   const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema());
-  return channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests }));
+  return {
+    senders: channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests })),
+    people: channels.flatMap(({ channel, approved }) =>
+      approved.map((sender) => ({ platform: channel, sender: shown(sender) })),
+    ),
+  };
 }
 
 async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests" | "devices">> {
@@ -117,7 +135,7 @@ async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderReq
     const { stdout } = await operate(sandbox, ["cat", `credentials/${platform}-pairing.json`]);
     return sendersOf(platform, sendersSchema().parse(JSON.parse(stdout)));
   };
-  const files = await Promise.allSettled(platformSchema.options.map((one) => within(FILES_MS, read(one))));
+  const files = await Promise.allSettled(platformSchema.options.map((one) => inTime(FILES_MS, read(one))));
   return files
     .flatMap((file) => (file.status === "fulfilled" ? file.value : []))
     .filter(({ askedAt }) => askedAt > oldest);

@@ -10,17 +10,17 @@ import {
 } from "../../contract/backup.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { gatewayDetails } from "../debug-routes.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
+import { backupLabel } from "../../shared/backup-texts.ts";
 import { backupRestorePage } from "../pages/backup-restore.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Backups, BackupsStatus, Clock, Sandbox } from "../ports.ts";
+import type { Backups, BackupsStatus, Clock, RecordChange, Sandbox } from "../ports.ts";
 import { attempt, type Attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
 import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
@@ -38,7 +38,7 @@ const LATE = reason(
 );
 
 const READ_MS = 10_000;
-const restoreQuery = z.strictObject({ id: generationId });
+const restoreQuery = () => z.strictObject({ id: generationId });
 
 /** Dependencies of the pages of the backups. */
 interface BackupPages {
@@ -46,39 +46,34 @@ interface BackupPages {
   backups: Backups;
   clock: Clock;
   log: Log;
-  signsOut: boolean;
+  record: RecordChange;
 }
 
 /** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
-export function showBackups({ sandbox, backups, clock, signsOut }: BackupPages): Handler<AccessVariables> {
+export function showBackups({ backups, clock }: BackupPages): Handler<AccessVariables> {
   return async function handleBackups(context) {
-    const [status, standing, list] = await Promise.all([
-      sandbox.status(),
-      attempt(READ_MS, backups.status()),
-      attempt(READ_MS, backups.list()),
-    ]);
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
+    const standing = visitor.backups;
+    const { status } = visitor.facts;
+    const list = await attempt(READ_MS, backups.list());
     const flash = readFlash(context);
     return htmlPage(context, backupsPage({ visitor, flash, status, standing, list, now: clock() }));
   };
 }
 
 /** `GET /_admin/backups/restore?id=`: what a restore would replace; wakes nothing. */
-export function confirmRestore({ sandbox, backups, clock, signsOut }: BackupPages): Handler<AccessVariables> {
+export function confirmRestore({ backups, clock }: BackupPages): Handler<AccessVariables> {
   return async function handleConfirmRestore(context) {
-    const { id } = readQuery(context, restoreQuery);
-    const [found, details] = await Promise.all([
-      attempt(READ_MS, findBackup(backups, id)),
-      gatewayDetails(sandbox),
-    ]);
+    const { id } = readQuery(context, restoreQuery());
+    const found = await attempt(READ_MS, findBackup(backups, id));
     if (found.value === undefined) {
       return context.redirect(
         `${ROUTES.backupsPage.path}${flashQuery("restored", found.problem?.code)}`,
         303,
       );
     }
-    const visitor = { identity: context.get("identity"), signsOut };
-    const present = details?.counts;
+    const visitor = await context.get("visitor")();
+    const present = visitor.facts.details?.counts;
     return htmlPage(context, backupRestorePage({ visitor, ...found.value, present, now: clock() }));
   };
 }
@@ -95,21 +90,24 @@ async function findBackup(
 }
 
 /** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
-export function createBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
+export function createBackup({ backups, log, record }: BackupPages): Handler<AccessVariables> {
   return async function handleCreateBackup(context) {
     const { force } = await readFields(context.req.raw, { force: FORCE });
-    log.info("operator makes a backup", { by: context.get("identity").name, force });
-    return back(context, "backedUp", await attempt(LIMIT_MS, backups.create({ force: force === "yes" })));
+    const by = context.get("identity").name;
+    log.info("operator makes a backup", { by, force });
+    await record(by, "backup");
+    const made = backups.create({ force: force === "yes", cause: "operator" });
+    return back(context, "backedUp", await attempt(LIMIT_MS, made));
   };
 }
 
 /** `POST /_admin/backups/verify`, field `id`: what a drill finds. */
-export function verifyBackup({ backups, log, signsOut }: BackupPages): Handler<AccessVariables> {
+export function verifyBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
   return async function handleVerifyBackup(context) {
     const { id } = await readFields(context.req.raw, { id: ID });
     log.info("operator checks a backup", { by: context.get("identity").name, id });
     const { value: report, problem } = await attempt(LIMIT_MS, backups.verify(id));
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     const told = problem && (isLate(problem.code) ? LATE : problem);
     const status = told === undefined ? 200 : ERRORS[told.code].status;
     return htmlPage(context, backupCheckPage({ visitor, id, report, problem: told }), status);
@@ -117,10 +115,12 @@ export function verifyBackup({ backups, log, signsOut }: BackupPages): Handler<A
 }
 
 /** `POST /_admin/backups/restore`, fields `id` and `config`: puts it in the state's place. */
-export function restoreBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
+export function restoreBackup({ backups, log, record }: BackupPages): Handler<AccessVariables> {
   return async function handleRestoreBackup(context) {
     const { id, config } = await readFields(context.req.raw, { id: ID, config: CONFIG });
-    log.warn("operator restores a backup", { by: context.get("identity").name, id, config });
+    const by = context.get("identity").name;
+    log.warn("operator restores a backup", { by, id, config });
+    await record(by, "restore", `${id}, config: ${config}`);
     const restored = attempt(LIMIT_MS, backups.restore(id, config as ConfigSource));
     return back(context, "restored", await restored);
   };
@@ -150,26 +150,24 @@ interface BackupsView {
 /** The page of `/_admin/backups`. */
 function backupsPage({ visitor, flash, status, standing, list, now }: BackupsView): Markup {
   const problem = standing.problem ?? standing.value?.problem;
-  // What the button met is told below with its detail.
+  // The button's problem is shown below with its detail.
   const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
   return adminFrame(
-    { title: "Backups", visitor, flash: shown },
+    { title: "Backups", visitor, flash: shown, waits: true },
     html`${stateLine(status)}
       ${
         status.state === "stopped"
           ? html`<p class="soft">Making, checking or restoring a backup starts the container.</p>`
           : ""
       }
-      <p>
-        Last backup: ${lastBackup(standing, now)}. They are also made by themselves when something changed.
-      </p>
+      <p>Last backup: ${lastBackup(standing, now)}. Backups also run automatically after changes.</p>
       ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
       ${recoveredPart(standing, now)}
       <div class="actions">
         ${createForm("no", "Back up now")}
         ${problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
       </div>
-      <h2>Kept</h2>
+      <h2>Available backups</h2>
       ${reasonBox(list.problem)} ${list.value?.length === 0 ? html`<p class="soft">None yet.</p>` : ""}
       <ul class="cards">
         ${(list.value ?? []).map((backup) => backupCard(backup, now))}
@@ -195,14 +193,15 @@ function plural(count: number, noun: string): string {
 function createForm(force: "yes" | "no", label: string): Markup {
   return html`<form method="post" action="${ROUTES.backupsCreate.path}">
     <input type="hidden" name="force" value="${force}" />
-    <button type="submit">${label}</button>
+    <button type="submit" class="${force === "no" ? "primary" : "danger"}">${label}</button>
   </form>`;
 }
 
 function backupCard(backup: GenerationManifest, now: number): Markup {
-  const { id, createdAt, size, counts, agentVersion, configValid } = backup;
+  const { id, createdAt, size, counts, agentVersion, configValid, cause } = backup;
   return html`<li>
     <h3><code>${id}</code></h3>
+    <p class="badge ${cause === undefined ? "wait" : "ok"}">${backupLabel(backup)}</p>
     <dl>
       <dt>Made</dt>
       <dd>${age(Date.parse(createdAt), now)}</dd>
@@ -245,7 +244,7 @@ interface BackupCheckView {
 /** The page of `/_admin/backups/verify`: what a drill found. */
 function backupCheckPage({ visitor, id, report, problem }: BackupCheckView): Markup {
   return adminFrame(
-    { title: "Check of a backup", visitor },
+    { title: "Backup verified", visitor },
     html`<p>
         <code>${id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
       </p>
@@ -256,7 +255,7 @@ function backupCheckPage({ visitor, id, report, problem }: BackupCheckView): Mar
 }
 
 function wholePart({ counts, configProblems }: RestoreReport): Markup {
-  return html`<p class="state ok" role="status">It is whole</p>
+  return html`<p class="state ok" role="status">Complete</p>
     <p>It holds ${heldText(counts)}.</p>
     ${
       configProblems.length === 0

@@ -1,14 +1,14 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { ChannelHealth, GatewayStatus, ModelHealth, SandboxStatus } from "../../contract/control.ts";
+import type { ChannelHealth, GatewayStatus, SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { gatewayDetails } from "../debug-routes.ts";
-import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
-import { age, moment } from "../pages/age.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { modelCards } from "./models.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { age } from "../pages/age.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Clock, Sandbox } from "../ports.ts";
+import type { Clock } from "../ports.ts";
 
 /** A state by colour, and as people read it. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
@@ -16,18 +16,12 @@ const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: strin
   failing: ["bad", "Failing"],
   disabled: ["wait", "Switched off"],
 };
-const MODEL_STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
-  ready: ["ok", "Ready"],
-  unknown: ["wait", "Not asked yet"],
-  cooling: ["wait", "Left alone for a while after it failed"],
-  failing: ["bad", "Failing"],
-};
 
-/** `GET /_admin/channels`: how chat platforms and models stand, as the gateway sees them; wakes nothing. */
-export function showChannels(sandbox: Sandbox, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
+/** `GET /_admin/channels`: the state of the chat platforms, as the gateway sees it; wakes nothing. */
+export function showChannels(clock: Clock): Handler<AccessVariables> {
   return async function handleChannels(context) {
-    const [status, details] = await Promise.all([sandbox.status(), gatewayDetails(sandbox)]);
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
+    const { status, details } = visitor.facts;
     return htmlPage(context, channelsPage({ visitor, status, details, now: clock() }));
   };
 }
@@ -36,7 +30,7 @@ export function showChannels(sandbox: Sandbox, clock: Clock, signsOut: boolean):
 interface ChannelsView {
   visitor: Visitor;
   status: SandboxStatus;
-  /** Told by the gateway itself; `undefined` while it is not ready. */
+  /** Told by the gateway itself; `undefined` where it never was ready. */
   details: GatewayStatus | undefined;
   now: number;
 }
@@ -44,30 +38,27 @@ interface ChannelsView {
 /** The page of `/_admin/channels`. */
 function channelsPage({ visitor, status, details, now }: ChannelsView): Markup {
   return adminFrame(
-    { title: "Channels", visitor },
+    { title: "Channels", visitor, asOf: visitor.asOf, waits: true },
     details === undefined ? downPart(status) : detailsPart(details, now),
   );
 }
 
 function downPart(status: SandboxStatus): Markup {
   return html`${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
-    <p class="soft">How channels and models stand is known once the gateway is up.</p>`;
+    <p class="soft">Channel status is available once the gateway has run.</p>`;
 }
 
 function detailsPart({ channels, models }: GatewayStatus, now: number): Markup {
   const none = html`<p class="soft">
     None is configured: <a href="${ROUTES.configEdit.path}">add one to the config</a>.
   </p>`;
-  return html`<h2>Chat platforms</h2>
-    ${channels.length === 0 ? none : ""}
+  return html`${channels.length === 0 ? none : ""}
     <ul class="cards">
       ${channels.map((one) => channelCard(one, now))}
     </ul>
-    <h2>Models</h2>
-    <p>In the order in which they are asked.</p>
-    <ul class="cards">
-      ${models.map(modelCard)}
-    </ul>`;
+    <h2>Models that answer</h2>
+    ${modelCards(models)}
+    <p><a href="${ROUTES.modelsPage.path}">Prices and tests</a></p>`;
 }
 
 function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {
@@ -86,15 +77,5 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
               <dd>${age(Date.parse(polledAt), now)}</dd>`
       }
     </dl>
-  </li>`;
-}
-
-function modelCard({ id, state, until, reason }: ModelHealth): Markup {
-  const [tone, words] = MODEL_STATES[state];
-  const left = until === undefined ? "" : html`, until ${moment(until)}`;
-  return html`<li>
-    <h3>${id}</h3>
-    <p class="state ${tone}">${words}${left}</p>
-    ${reasonBox(reason)}
   </li>`;
 }

@@ -2,16 +2,17 @@ import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import { CONFIG_LIMIT_BYTES } from "../../contract/control.ts";
 import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
-import { createRedactor } from "../../contract/redact.ts";
+import type { Log } from "../../shared/log.ts";
+import { createRedactor } from "../../shared/redact.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields } from "../form.ts";
-import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { configReviewPage } from "./config-review.ts";
 import { reasonBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Sandbox } from "../ports.ts";
+import { textArea } from "../pages/select.ts";
+import type { RecordChange, Sandbox } from "../ports.ts";
 import { attempt } from "../operate.ts";
 import { type Edited, readConfigText, replaceConfigText, type Replaced } from "./config-file.ts";
 import { flashQuery } from "./flash.ts";
@@ -20,19 +21,19 @@ const LIMIT_MS = 10_000;
 /** sha256, or that there was no file. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
-const ABOUT = "This is what saving would change. A running gateway then takes the file over by itself.";
+const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
 
 /** Dependencies of changes of the config. */
 export interface ConfigPages {
   sandbox: Sandbox;
   log: Log;
-  signsOut: boolean;
+  record: RecordChange;
 }
 
 /** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
-export function editConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+export function editConfig({ sandbox }: ConfigPages): Handler<AccessVariables> {
   return async function handleEditConfig(context) {
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     if ((await sandbox.status()).state === "stopped") {
       const problem = reason(
         "gateway_not_ready",
@@ -47,9 +48,9 @@ export function editConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVa
 }
 
 /** `POST /_admin/config/edit`, fields `text` and `expected`: the form again, from the review. */
-export function editConfigOn({ signsOut }: ConfigPages): Handler<AccessVariables> {
+export function editConfigOn(): Handler<AccessVariables> {
   return async function handleEditConfigOn(context) {
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     return htmlPage(context, configEditPage({ visitor, edited: await readEdited(context) }));
   };
 }
@@ -61,7 +62,7 @@ export function reviewConfig(pages: ConfigPages): Handler<AccessVariables> {
     try {
       return await showReview(context, pages, edited, await replaceConfigText(pages.sandbox, edited, false));
     } catch (error) {
-      return showRefusal(context, pages, edited, error);
+      return showRefusal(context, edited, error);
     }
   };
 }
@@ -69,15 +70,17 @@ export function reviewConfig(pages: ConfigPages): Handler<AccessVariables> {
 /** `POST /_admin/config/save`, fields `text` and `expected`: writes the file, once more checked. */
 export function saveConfig(pages: ConfigPages): Handler<AccessVariables> {
   return async function handleSaveConfig(context) {
-    const { sandbox, log } = pages;
+    const { sandbox, log, record } = pages;
     const edited = await readEdited(context);
     try {
       const replaced = await replaceConfigText(sandbox, edited, true);
       if (replaced.problems.length > 0) return await showReview(context, pages, edited, replaced);
     } catch (error) {
-      return showRefusal(context, pages, edited, error);
+      return showRefusal(context, edited, error);
     }
-    log.info("operator changed the config", { by: context.get("identity").name });
+    const by = context.get("identity").name;
+    log.info("operator changed the config", { by });
+    await record(by, "config");
     return context.redirect(`${ROUTES.configPage.path}${flashQuery("saved")}`, 303);
   };
 }
@@ -90,27 +93,26 @@ async function readEdited(context: Context<AccessVariables>): Promise<Edited> {
 
 async function showReview(
   context: Context<AccessVariables>,
-  { sandbox, signsOut }: ConfigPages,
+  { sandbox }: ConfigPages,
   { expected }: Edited,
   { text, problems }: Replaced,
 ): Promise<Response> {
   const file = await readConfigText(sandbox, "file");
   if ((file.sha256 ?? "none") !== expected) throw new StewardError("config_changed");
-  const visitor = { identity: context.get("identity"), signsOut };
+  const visitor = await context.get("visitor")();
   const shown = { title: "Review the change", about: ABOUT, before: file.text ?? "", problems };
   const page = configReviewPage({ visitor, ...shown, edited: { text, expected } });
   return htmlPage(context, page, problems.length === 0 ? 200 : 422);
 }
 
 /** The text is kept. Nobody has looked through it for secrets here, but for those that show by their form. */
-function showRefusal(
+async function showRefusal(
   context: Context<AccessVariables>,
-  { signsOut }: ConfigPages,
   edited: Edited,
   error: unknown,
-): Promise<Response> | Response {
+): Promise<Response> {
   const problem = readReason(error);
-  const visitor = { identity: context.get("identity"), signsOut };
+  const visitor = await context.get("visitor")();
   const kept = { ...edited, text: createRedactor({})(edited.text) };
   const isChanged = problem.code === "config_changed";
   const page = (isChanged ? configChangedPage : configEditPage)({ visitor, edited: kept, problem });
@@ -142,13 +144,10 @@ function configEditPage({ visitor, edited, problem }: ConfigEditView): Markup {
 /** The page after the file was changed by somebody else: what was written, to take it over by hand. */
 function configChangedPage({ visitor, edited, problem }: ConfigEditView): Markup {
   const written = html`<h2>What you wrote</h2>
-    <p>
-      It is not saved. A kept secret may have another number in the file as it is now, so carry the change
-      over by hand.
-    </p>
+    <p>Not saved. A secret may have another number in the current file, so carry the change over by hand.</p>
     <pre role="region" tabindex="0" aria-label="What you wrote">${edited?.text}</pre>`;
   return adminFrame(
-    { title: "The file was changed meanwhile", visitor },
+    { title: "The file has changed", visitor },
     html`${alertBox(problem)}
       <p><a href="${ROUTES.configEdit.path}">Edit the file as it is now</a></p>
       ${written}`,
@@ -163,27 +162,12 @@ function editForm({ text, expected }: Edited): Markup {
   return html`<form class="wide" method="post" action="${ROUTES.configReview.path}">
     <label for="text">The config file, JSON</label>
     <p id="hint" class="soft">
-      At most ${CONFIG_LIMIT_BYTES / 1024} KiB. A mark such as <code>"[kept secret 1]"</code> stands for a
-      secret of the file and keeps it. A new secret is a variable: <code>{"env": "NAME"}</code>. Nothing is
-      saved yet.
+      At most ${CONFIG_LIMIT_BYTES / 1024} KiB. A mark such as <code>"[kept secret 1]"</code> represents a
+      secret in the file and leaves it unchanged. Enter a new secret as a variable:
+      <code>{"env": "NAME"}</code>. Nothing is saved yet.
     </p>
-    ${textField(text)}
+    ${textArea(html`id="text" name="text" rows="24" aria-describedby="hint" autocapitalize="off" autocomplete="off" spellcheck="false" required`, text)}
     <input type="hidden" name="expected" value="${expected}" />
-    <button type="submit">Review the change</button>
+    <button type="submit" class="primary">Review the change</button>
   </form>`;
-}
-
-// A line feed right after the tag is the tag's own: https://html.spec.whatwg.org/multipage/syntax.html#element-restrictions
-function textField(text: string): Markup {
-  const start = html`<textarea
-    id="text"
-    name="text"
-    rows="24"
-    aria-describedby="hint"
-    autocapitalize="off"
-    autocomplete="off"
-    spellcheck="false"
-    required
-  >`;
-  return html`${start}${"\n"}${text}</textarea>`;
 }

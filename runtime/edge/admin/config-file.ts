@@ -6,7 +6,7 @@ import {
 } from "../../contract/control.ts";
 import { ERRORS, StewardError } from "../../contract/errors.ts";
 import type { Problem } from "../../contract/problem.ts";
-import { askSupervisor, NO_SUPERVISOR, within } from "../operate.ts";
+import { askSupervisor, NO_SUPERVISOR, inTime } from "../operate.ts";
 import type { PortRequest, Sandbox } from "../ports.ts";
 
 /** A page does not wait longer for the container. */
@@ -50,7 +50,7 @@ export async function beginAfresh(sandbox: Sandbox, expected: string): Promise<v
 }
 
 function ask(sandbox: Sandbox, request: PortRequest): Promise<Response> {
-  return within(LIMIT_MS, askSupervisor(sandbox, request));
+  return inTime(LIMIT_MS, askSupervisor(sandbox, request));
 }
 
 async function answer(response: Response): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import type { Handler } from "hono";
 import * as z from "zod/mini";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
@@ -36,9 +37,9 @@ const NOTHING_TO_MEND =
   "There is no deprecated or unknown key that may be changed without a person's decision.";
 
 /** `GET /_admin/config/mend`: what doctor would change, on the way that every change takes. */
-export function mendConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+export function mendConfig({ sandbox }: ConfigPages): Handler<AccessVariables> {
   return async function handleMendConfig(context) {
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     const { value, problem } = await attempt(LIMIT_MS, readMended(sandbox));
     if (value === undefined) return context.redirect(backWith(problem), 303);
     const { before, edited, problems } = value;
@@ -49,9 +50,9 @@ export function mendConfig({ sandbox, signsOut }: ConfigPages): Handler<AccessVa
 }
 
 /** `GET /_admin/config/fresh`: asks before it is done. */
-export function confirmFresh({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+export function confirmFresh({ sandbox }: ConfigPages): Handler<AccessVariables> {
   return async function handleConfirmFresh(context) {
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     const { value, problem } = await attempt(LIMIT_MS, readTexts(sandbox, "fresh"));
     if (value === undefined) return context.redirect(backWith(problem), 303);
     return htmlPage(context, configFreshPage({ visitor, ...value, before: laidOut(value.before) }));
@@ -59,10 +60,12 @@ export function confirmFresh({ sandbox, signsOut }: ConfigPages): Handler<Access
 }
 
 /** `POST /_admin/config/fresh`, field `expected`: sets the file aside and restarts the gateway. */
-export function freshConfig({ sandbox, log }: ConfigPages): Handler<AccessVariables> {
+export function freshConfig({ sandbox, log, record }: ConfigPages): Handler<AccessVariables> {
   return async function handleFreshConfig(context) {
     const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
-    log.info("operator begins with a fresh config", { by: context.get("identity").name });
+    const by = context.get("identity").name;
+    log.info("operator begins with a fresh config", { by });
+    await record(by, "config", "reset to defaults");
     const { problem } = await attempt(LIMIT_MS, beginAfresh(sandbox, expected));
     return context.redirect(`${ROUTES.configPage.path}${flashQuery("fresh", problem?.code)}`, 303);
   };
@@ -87,7 +90,7 @@ async function readTexts(sandbox: Sandbox, repair: "mended" | "fresh") {
   return { before: file.text ?? "", after: repaired.text ?? "", expected: file.sha256 ?? "none" };
 }
 
-/** A config's text as a repair writes it, so that only what means something is told as a change. */
+/** Formats a config's text as a repair writes it, so that the diff shows only meaningful changes. */
 function laidOut(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
@@ -105,13 +108,12 @@ function backWith(problem: Reason | undefined): string {
 interface LastGoodOptions {
   sandbox: Sandbox;
   backups: Backups;
-  signsOut: boolean;
 }
 
 /** `GET /_admin/config/last-good`: the newest backup's config that was valid, on the way that every change takes. */
 export function goBackToLastGood(options: LastGoodOptions): Handler<AccessVariables> {
   return async function handleLastGood(context) {
-    const visitor = { identity: context.get("identity"), signsOut: options.signsOut };
+    const visitor = await context.get("visitor")();
     const { value, problem } = await attempt(LAST_GOOD_LIMIT_MS, readLastGood(options));
     if (value === undefined) return context.redirect(backWith(problem), 303);
     const { id, createdAt, before, edited, problems } = value;
@@ -141,10 +143,10 @@ async function readLastGood({ sandbox, backups }: LastGoodOptions) {
  * `GET /_admin/config/allow-group?platform=&group=`: the config with one more group in it, on the way that every
  * change takes; the ledger links here from a message that was ignored because its group is not listed.
  */
-export function allowGroup({ sandbox, signsOut }: ConfigPages): Handler<AccessVariables> {
+export function allowGroup({ sandbox }: ConfigPages): Handler<AccessVariables> {
   return async function handleAllowGroup(context) {
     const { platform, group } = readQuery(context, groupQuery());
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     const { value, problem } = await attempt(LIMIT_MS, readWithGroup(sandbox, platform, group));
     if (value === undefined) return context.redirect(backWith(problem), 303);
     const { before, edited, problems } = value;
@@ -169,7 +171,7 @@ async function readWithGroup(sandbox: Sandbox, platform: Platform, group: string
 
 /** @throws StewardError `config_invalid` for a file that is not JSON of the right form, which is to be mended first. */
 function withGroup(text: string, platform: Platform, group: string): string {
-  const config = record(parsed(text) ?? null);
+  const config = record(parseJson(text) ?? null);
   const channels = record(config["channels"]);
   const section = record(channels[platform]);
   const key = GROUP_KEYS[platform];
@@ -177,14 +179,6 @@ function withGroup(text: string, platform: Platform, group: string): string {
   if (Object.hasOwn(groups, group)) return text;
   const added = { ...section, [key]: { ...groups, [group]: {} } };
   return laidOut(JSON.stringify({ ...config, channels: { ...channels, [platform]: added } }));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function record(value: unknown = {}): Record<string, unknown> {

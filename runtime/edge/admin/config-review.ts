@@ -1,13 +1,14 @@
+import type { Visitor } from "../access.ts";
 import { structuredPatch } from "diff";
 import { html } from "hono/html";
 import type { ConfigRefusal } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame } from "../pages/admin-frame.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Edited } from "./config-file.ts";
 
 const CONTEXT_LINES = 3;
-/** Beyond, finding the shortest change takes too long, and nobody would read it: all is shown as replaced. */
+/** Above this, finding the shortest diff takes too long: everything is shown as replaced. */
 const MOST_CHANGES = 1_000;
 
 /** Content of the page before a change of the config. */
@@ -49,7 +50,7 @@ interface ConfigFreshView extends Pick<ConfigReviewView, "visitor" | "before"> {
 /** The page of `/_admin/config/fresh`. */
 export function configFreshPage({ visitor, before, after, expected }: ConfigFreshView): Markup {
   return adminFrame(
-    { title: "Begin with a fresh file", visitor },
+    { title: "Reset the configuration to defaults", visitor },
     html`<p>
         The file is set aside beside the new one, the gateway is restarted and writes its config from its
         environment. Everything that was configured beyond that no longer holds.
@@ -58,7 +59,7 @@ export function configFreshPage({ visitor, before, after, expected }: ConfigFres
       ${diffPart(before, after)}
       <form method="post" action="${ROUTES.configFresh.path}">
         <input type="hidden" name="expected" value="${expected}" />
-        <button type="submit">Begin with a fresh file</button>
+        <button type="submit" class="danger">Reset to defaults</button>
       </form>
       ${backLink()}`,
   );
@@ -98,7 +99,7 @@ function textForm(action: string, { text, expected }: Edited, label: string): Ma
   return html`<form method="post" action="${action}">
     <input type="hidden" name="text" value="${text}" />
     <input type="hidden" name="expected" value="${expected}" />
-    <button type="submit">${label}</button>
+    <button type="submit" class="primary">${label}</button>
   </form>`;
 }
 
@@ -114,7 +115,7 @@ interface Hunk {
   lines: string[];
 }
 
-/** Renders what changes between two texts, by line, each told by sign, word and colour. */
+/** Renders the diff of two texts by line, marked by sign, word and colour. */
 function diffPart(before: string, after: string): Markup {
   const hunks = compare(before, after);
   const lines = hunks.flatMap((hunk) => hunk.lines);

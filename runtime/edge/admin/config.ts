@@ -3,13 +3,13 @@ import { html } from "hono/html";
 import type { ContainerConfig, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { containerConfig } from "../debug-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
-import type { Sandbox } from "../ports.ts";
-import { attempt } from "../operate.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { AnswerMemory, Sandbox } from "../ports.ts";
+import { askOrRecall } from "./answers.ts";
 import { problemList } from "./config-review.ts";
 import { type Flash, readFlash } from "./flash.ts";
 
@@ -17,37 +17,50 @@ import { type Flash, readFlash } from "./flash.ts";
 const REPAIRS = [
   {
     path: ROUTES.configMend.path,
-    name: "Carry old keys over",
+    name: "Migrate deprecated keys",
     about: "deprecated keys get their present form, unknown ones are dropped, as steward doctor --fix does.",
   },
   {
     path: ROUTES.configEdit.path,
     name: "Correct it by hand",
-    about: "every problem is told before anything is saved.",
+    about: "all problems are shown before anything is saved.",
   },
   {
     path: ROUTES.configLastGood.path,
-    name: "Go back to the last good one",
+    name: "Go back to the last valid config",
     about: "the config of the newest backup in which it was valid.",
   },
   {
     path: ROUTES.configFreshPage.path,
-    name: "Begin with a fresh file",
-    about: "the file is set aside, and the gateway writes one from its environment.",
+    name: "Reset to defaults",
+    about: "the file is set aside, and the gateway writes a new one from its environment.",
   },
 ] as const;
 
 const LIMIT_MS = 10_000;
 
+/** Dependencies of the page of the config. */
+interface ConfigPageOptions {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+}
+
 /** `GET /_admin/config`: the config file, redacted, and whether it is valid; wakes nothing. */
-export function showConfig(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {
+export function showConfig({ sandbox, answers }: ConfigPageOptions): Handler<AccessVariables> {
   return async function handleConfigPage(context) {
-    const status = await sandbox.status();
-    const { value: file, problem } =
-      status.state === "stopped" ? {} : await attempt(LIMIT_MS, containerConfig(sandbox));
-    const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(configPage({ visitor, flash: readFlash(context), status, file, problem }));
+    const visitor = await context.get("visitor")();
+    const { facts, reuseAfter } = visitor;
+    const { status } = facts;
+    const ask = () => containerConfig(sandbox);
+    const asked = await askOrRecall(answers, {
+      question: "config",
+      status,
+      reuseAfter,
+      limitMs: LIMIT_MS,
+      ask,
+    });
+    const { value: file, problem, asOf } = asked;
+    return htmlPage(context, configPage({ visitor, flash: readFlash(context), status, file, problem, asOf }));
   };
 }
 
@@ -56,21 +69,18 @@ interface ConfigView {
   visitor: Visitor;
   flash: Flash;
   status: SandboxStatus;
-  /** `undefined` while the container is stopped, or does not answer. */
+  /** `undefined` where the container never told. */
   file: ContainerConfig | undefined;
   problem: Reason | undefined;
+  asOf: string | undefined;
 }
 
 /** The page of `/_admin/config`. */
-function configPage({ visitor, flash, status, file, problem }: ConfigView): Markup {
+function configPage({ visitor, flash, status, file, problem, asOf }: ConfigView): Markup {
   return adminFrame(
-    { title: "Configuration", visitor, flash },
+    { title: "Configuration", visitor, flash, asOf, waits: true },
     html`${stateLine(status)} ${reasonBox(problem)} ${file === undefined ? "" : filePart(file)}
-    ${
-      status.state === "stopped"
-        ? html`<p class="soft">The file can be read once the container runs.</p>`
-        : ""
-    }`,
+    ${file === undefined ? html`<p class="soft">The file can be read once the container has run.</p>` : ""}`,
   );
 }
 
@@ -81,7 +91,7 @@ function filePart({ config, path, valid, problems }: ContainerConfig): Markup {
     ${valid ? "" : html`${problemList(problems)} ${repairsPart()}`}
     <h2>File</h2>
     <p><code>${path}</code>, with its secrets redacted.</p>
-    <p><a href="${ROUTES.configEdit.path}">Edit the file</a></p>
+    <p><a class="button primary" href="${ROUTES.configEdit.path}">Edit the file</a></p>
     ${
       config === null
         ? html`<p class="soft">It is not JSON.</p>`

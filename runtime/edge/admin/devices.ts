@@ -1,46 +1,68 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
-import { CONTROL_ROUTES, type SandboxStatus } from "../../contract/control.ts";
+import type { SandboxStatus } from "../../contract/control.ts";
 import { platformSchema } from "../../contract/delivery.ts";
 import { type ErrorCode, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { readField } from "../form.ts";
-import { operateJson, within } from "../operate.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import { operateJson, inTime } from "../operate.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
-import { WAIT_REFRESH_SECONDS } from "../home-route.ts";
-import type { Clock, Sandbox } from "../ports.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
 import {
   type AccessList,
   type Device,
   type DeviceRequest,
+  type Person,
   readAccessList,
   type SenderRequest,
 } from "./access-list.ts";
-import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
+import { type Answer, askOrRecall } from "./answers.ts";
+import { type Flash, flashQuery, readFlash } from "./flash.ts";
 
 /** For all that one form asks for. */
 const LIMIT_MS = 10_000;
+/** The lists come within 10 s, whole or not. */
+const LISTS_MS = 11_000;
 
 /** `<platform>:<code>` or `device:<request id>`. */
 const REQUEST = new RegExp(`^(?:(?:${platformSchema.options.join("|")}):[A-Z]{8}|device:[0-9a-f-]{36})$`);
 const DEVICE = /^[0-9a-f]{64}$/;
+/** `<platform>:<user id>` */
+const PERSON = new RegExp(`^(?:${platformSchema.options.join("|")}):[\\w.:-]{1,128}$`);
 
 /** `GET /_admin/devices`: who waits for approval and which devices have it; wakes nothing. */
-export function showDevices(sandbox: Sandbox, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
+export function showDevices({ sandbox, answers, clock }: DevicePages): Handler<AccessVariables> {
   return async function handleDevices(context) {
     const flash = readFlash(context);
-    const status = await sandbox.status();
-    const list = status.state === "stopped" ? undefined : await readAccessList(sandbox, clock);
-    const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(devicesPage({ visitor, flash, status, list, now: clock() }));
+    const visitor = await context.get("visitor")();
+    const { status } = visitor.facts;
+    const { value: list, asOf } = await knownAccess({ sandbox, answers, clock }, visitor);
+    return htmlPage(context, devicesPage({ visitor, flash, status, list, asOf, now: clock() }));
   };
+}
+
+/** Returns who has access and who asks for it, as of the last answer where the container gives none. */
+export async function knownAccess(
+  { sandbox, answers, clock }: DevicePages,
+  { facts: { status }, reuseAfter }: Visitor,
+  limitMs = LISTS_MS,
+): Promise<Answer<AccessList>> {
+  const ask = () => readAccessList(sandbox, clock);
+  const isWhole = ({ problem }: AccessList) => problem === undefined;
+  return askOrRecall(answers, { question: "access", status, reuseAfter, limitMs, ask, isWhole });
+}
+
+/** Dependencies of the page of the devices. */
+interface DevicePages {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+  clock: Clock;
 }
 
 /** Dependencies of a change. */
@@ -48,6 +70,7 @@ interface DeviceActions {
   sandbox: Sandbox;
   clock: Clock;
   log: Log;
+  record: RecordChange;
 }
 
 /**
@@ -77,22 +100,23 @@ export function revokeDevice(actions: DeviceActions): Handler<AccessVariables> {
   };
 }
 
-/** `POST /_admin/devices/wake`: starts a stopped container, which looking at the page does not. */
-export function wakeForDevices({ sandbox, log }: DeviceActions): Handler<AccessVariables> {
-  return async function handleWake(context) {
-    log.info("operator wakes the container", { by: context.get("identity").name });
-    const asked = sandbox.request("supervisor", { method: "GET", path: CONTROL_ROUTES.status });
-    // It starts whether or not it answers in time; the page then tells its state.
-    await within(LIMIT_MS, asked).catch(() => undefined);
-    const done: Done = "waking";
-    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery(done)}`, 303);
+/** `POST /_admin/devices/revoke-person`, field `person`: `<platform>:<user id>`. */
+export function revokePerson(actions: DeviceActions): Handler<AccessVariables> {
+  return async function handleRevokePerson(context) {
+    const people = await readField(context.req.raw, "person", PERSON);
+    const commands = people.map((person) => {
+      const [platform = "", ...id] = person.split(":");
+      return ["pairing", "revoke", platform, id.join(":")];
+    });
+    const problem = await runAll(commands, actions, context.get("identity").name);
+    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("removed", problem)}`, 303);
   };
 }
 
-/** Runs commands one after another. What failed first is told; the page shows what is still open. */
+/** Runs commands one after another. The first failure is reported; the page shows what is still open. */
 async function runAll(
   commands: readonly string[][],
-  { sandbox, clock, log }: DeviceActions,
+  { sandbox, clock, log, record }: DeviceActions,
   by: string,
 ): Promise<ErrorCode | undefined> {
   const deadline = clock() + LIMIT_MS;
@@ -100,7 +124,8 @@ async function runAll(
   for (const words of commands) {
     log.info("operator settles access", { by, command: words.join(" ") });
     try {
-      await within(Math.max(0, deadline - clock()), operateJson(sandbox, words, z.unknown()));
+      await inTime(Math.max(0, deadline - clock()), operateJson(sandbox, words, z.unknown()));
+      await record(by, words[1] ?? "", [words[0] ?? "", ...words.slice(2)].join(" "));
     } catch (error) {
       const code = error instanceof StewardError ? error.code : "command_failed";
       log.warn("operator's command failed", { by, command: words.join(" "), code });
@@ -116,32 +141,28 @@ interface DevicesView {
   visitor: Visitor;
   flash: Flash;
   status: SandboxStatus;
-  /** `undefined` while the container is stopped: looking does not wake it. */
+  /** `undefined` where the container never told: looking does not wake it. */
   list: AccessList | undefined;
+  asOf: string | undefined;
   now: number;
 }
 
 /** The page of `/_admin/devices`. */
-function devicesPage({ visitor, flash, status, list, now }: DevicesView): Markup {
-  // Only while a button's start is under way, so that nobody's page reloads under their hands.
-  const starting = flash.done === "waking" && ["stopped", "starting"].includes(status.state);
-  const refreshSeconds = starting ? WAIT_REFRESH_SECONDS : undefined;
+function devicesPage({ visitor, flash, status, list, asOf, now }: DevicesView): Markup {
   return adminFrame(
-    { title: "Devices", visitor, flash, refreshSeconds },
-    html`${list === undefined ? stoppedPart(status) : listPart(list, now)} ${commandLinePart()}`,
+    { title: "Access", visitor, flash, asOf, waits: true },
+    html`${list === undefined ? stoppedPart(status) : html`${waitingPart(list, now)} ${approvedPart(list, now)}`}
+    ${commandLinePart()}`,
   );
 }
 
 function stoppedPart(status: SandboxStatus): Markup {
   return html`${stateLine(status)} ${reasonBox(status.reason)}
-    <p>Who waits for approval is known once the container runs. Looking at this page does not start it.</p>
-    <form method="post" action="${ROUTES.devicesWake.path}">
-      <button type="submit">Start the container</button>
-    </form>`;
+    <p class="soft">The list is available once the container has run.</p>`;
 }
 
-/** Renders who waits for approval, with buttons, and which browsers have it. */
-export function listPart({ senders, requests, devices, problem }: AccessList, now: number): Markup {
+/** Renders who waits for approval, with buttons. */
+export function waitingPart({ senders, requests, problem }: AccessList, now: number): Markup {
   const waiting = [
     ...senders.map((one) => `${one.platform}:${one.code}`),
     ...requests.map((one) => `device:${one.requestId}`),
@@ -149,16 +170,55 @@ export function listPart({ senders, requests, devices, problem }: AccessList, no
   const isOpen = problem !== undefined;
   return html`${reasonBox(problem)}
     <h2>Waiting for approval (${waiting.length}${isOpen ? " known" : ""})</h2>
-    ${waiting.length === 0 ? html`<p class="soft">Nobody${isOpen ? " that is known of" : ""}.</p>` : ""}
+    ${waiting.length === 0 ? html`<p class="soft">${isOpen ? "None known." : "Nobody is waiting."}</p>` : ""}
     <ul class="cards">
       ${senders.map((one) => senderCard(one, now, isOpen))} ${requests.map((one) => requestCard(one, now))}
     </ul>
-    ${waiting.length > 1 ? approveAllForm(waiting) : ""}
-    <h2>Web chat devices (${devices.length})</h2>
-    ${devices.length === 0 ? html`<p class="soft">None${isOpen ? " that is known of" : ""}.</p>` : ""}
+    ${waiting.length > 1 ? approveAllForm(waiting) : ""}`;
+}
+
+/** Renders the people and browsers that have access, each with its button. */
+export function approvedPart({ devices, people, problem }: AccessList, now: number): Markup {
+  const isOpen = problem !== undefined;
+  return html`<h2>People (${people.length})</h2>
+    ${
+      people.length === 0
+        ? html`<p class="soft">
+            Nobody was approved yet. People in the config's <code>allowFrom</code> need none.
+          </p>`
+        : peopleTable(people)
+    }
+    <h2>Browsers (${devices.length})</h2>
+    ${devices.length === 0 ? html`<p class="soft">${isOpen ? "None known." : "No browser is paired."}</p>` : ""}
     <ul class="cards">
       ${devices.map((one) => deviceCard(one, now))}
     </ul>`;
+}
+
+function peopleTable(people: readonly Person[]): Markup {
+  return html`<div class="table" role="region" aria-label="People" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Platform</th>
+          <th scope="col">User id</th>
+          <th scope="col">Action</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${people.map(
+          ({ platform, sender }) =>
+            html`<tr>
+              <td>${platform}</td>
+              <th scope="row"><code>${sender}</code></th>
+              <td>
+                ${postForm(ROUTES.peopleRevoke.path, "person", [`${platform}:${sender}`], "Revoke", `${platform} ${sender}`)}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, now: number, isOpen: boolean) {
@@ -223,16 +283,19 @@ function settleForms(request: string, named: string): Markup {
   </div>`;
 }
 
-/** It names those that are shown, so that nobody is let in that nobody saw. */
+/** It lists those that are shown, so that no one unseen is let in. */
 function approveAllForm(requests: readonly string[]): Markup {
   const label = `Approve all ${requests.length}`;
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");
 }
 
+/** Classes of a button by its verb. */
+const STYLES: Readonly<Record<string, string>> = { Approve: "primary", Reject: "danger", Revoke: "danger" };
+
 function postForm(action: string, field: string, values: readonly string[], verb: string, what: string) {
   return html`<form method="post" action="${action}">
     ${values.map((value) => html`<input type="hidden" name="${field}" value="${value}" />`)}
-    <button type="submit" aria-label="${verb} ${what}">${verb}</button>
+    <button type="submit" class="${STYLES[verb] ?? ""}" aria-label="${verb} ${what}">${verb}</button>
   </form>`;
 }
 

@@ -7,14 +7,25 @@ export const DONE = {
   approved: "Approved.",
   rejected: "Rejected.",
   revoked: "Revoked. The device is cut off within a second.",
-  restarting: "The gateway is being restarted.",
-  replayed: "The event is delivered again.",
-  waking: "The container is being started.",
-  saved: "Saved. A running gateway takes it over within a second; one that its config stopped starts anew.",
-  fresh: "The file is set aside. The gateway starts anew and writes a fresh one.",
+  removed: "Revoked. This person needs a new approval to write.",
+  restarting: "The gateway is restarting.",
+  scheduled: "Added.",
+  paused: "Paused.",
+  resumed: "Resumed.",
+  runs: "It runs within seconds; the outcome appears under History.",
+  unscheduled: "Removed.",
+  startedOver: "Started over. The bot no longer uses the earlier messages; they are kept as before.",
+  forgotten: "Deleted. Backups that hold the conversation keep it.",
+  written: "Saved. The assistant reads it with the next message; the version before is kept.",
+  fileRemoved: "Removed. The file is kept as a version.",
+  replayed: "The event is being delivered again.",
+  waking: "The container is starting.",
+  saved: "Saved. A running gateway applies it within a second; a gateway stopped by its config restarts.",
+  fresh: "The old file is set aside. The gateway restarts and writes the defaults.",
   backedUp: "A backup was made.",
-  restored: "The backup is restored. The gateway starts anew with it.",
-  goesOn: "It takes longer than a page waits, and goes on in the background. Look again in a while.",
+  restored:
+    "The backup is restored. The gateway restarts with it. The state before is kept as the copy “Before a restore”.",
+  goesOn: "This takes longer than a page waits and continues in the background. Check again shortly.",
 } as const;
 
 /** See {@link DONE}. */
@@ -26,15 +37,16 @@ export interface Flash {
   problem?: ErrorCode | undefined;
 }
 
-/** The query's part for {@link Flash}. */
-export const flashSchema = z.strictObject({
-  done: z.optional(z.enum(Object.keys(DONE) as Done[])),
-  problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
-});
+/** The query's part for {@link Flash}. Made when it is read, and not at a start. */
+export const flashSchema = () =>
+  z.strictObject({
+    done: z.optional(z.enum(Object.keys(DONE) as Done[])),
+    problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
+  });
 
 /** Returns what the query tells of the button before; what is none of its codes is left out. */
 export function readFlash(context: Context): Flash {
-  const given = flashSchema.safeParse(context.req.query());
+  const given = flashSchema().safeParse(context.req.query());
   return given.success ? given.data : {};
 }
 

@@ -3,14 +3,15 @@ import { html } from "hono/html";
 import * as z from "zod/mini";
 import { platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { readField, readQuery } from "../form.ts";
-import { listQuery, replayKey } from "../ledger-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { readFields, readQuery } from "../form.ts";
+import { listQuery, replayKey, type ReplayOptions } from "../ledger-routes.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
+import type { Markup } from "../pages/layout.ts";
+import { listingQuery, RANGES, searchForm } from "../pages/listing.ts";
+import { selectField } from "../pages/select.ts";
 import {
   type Clock,
   ENTRY_STATES,
@@ -26,42 +27,55 @@ import { type Flash, flashQuery, flashSchema } from "./flash.ts";
 /** A state as people read it. */
 const STATES: Record<EntryState, string> = {
   waiting: "Waiting",
-  delivering: "Being delivered",
+  delivering: "In progress",
   answered: "Answered",
   ignored: "Ignored",
   failed: "Failed",
 };
 
+const TONES: Record<EntryState, string> = {
+  waiting: "wait",
+  delivering: "wait",
+  answered: "ok",
+  ignored: "wait",
+  failed: "bad",
+};
+
 const ENTRIES = 50;
+const ALL = ["", "All"] as const;
 /** `<platform>:<the platform's event id>` */
 const KEY = /^[a-z]+:\P{Cc}{1,256}$/u;
 // Made when the page is asked for, and not at a start.
-const pageQuery = () => z.extend(z.omit(listQuery(), { limit: true }), flashSchema.shape);
+const pageQuery = () =>
+  z.extend(z.omit(listQuery(), { limit: true }), {
+    ...flashSchema().shape,
+    range: listingQuery().shape.range,
+  });
 
-/** `GET /_admin/ledger?state=&platform=&before=`: counts and a page of entries; wakes nothing. */
-export function showLedger(ledger: Ledger, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
+/** `GET /_admin/ledger?q=&state=&platform=&range=&before=`: counts and a page of entries; wakes nothing. */
+export function showLedger(ledger: Ledger, clock: Clock): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
     const { done, problem, ...filter } = readQuery(context, pageQuery());
+    const { range, ...query } = filter;
+    const now = clock();
     const [counts, entries] = await Promise.all([
       ledger.counts(),
-      ledger.list({ ...filter, limit: ENTRIES }),
+      ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),
     ]);
-    const visitor = { identity: context.get("identity"), signsOut };
+    const visitor = await context.get("visitor")();
     const flash = { done, problem };
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(ledgerPage({ visitor, flash, counts, filter, page: entries, now: clock() }));
+    return htmlPage(context, ledgerPage({ visitor, flash, counts, filter, page: entries, now }));
   };
 }
 
 /** `POST /_admin/ledger/replay`, field `key`; then back to the list. */
-export function replayFromPage(ledger: Ledger, log: Log): Handler<AccessVariables> {
+export function replayFromPage(options: ReplayOptions): Handler<AccessVariables> {
   return async function handleReplayForm(context) {
     const by = context.get("identity").name;
-    const [key = "", ...others] = await readField(context.req.raw, "key", KEY);
-    if (others.length > 0) throw new StewardError("form_invalid");
+    const { key } = await readFields(context.req.raw, { key: KEY });
     const back = (query: string) => context.redirect(`${ROUTES.ledgerPage.path}${query}`, 303);
     try {
-      await replayKey(ledger, log, { by, key });
+      await replayKey(options, { by, key });
       return back(flashQuery("replayed"));
     } catch (error) {
       if (!(error instanceof StewardError)) throw error;
@@ -70,12 +84,15 @@ export function replayFromPage(ledger: Ledger, log: Log): Handler<AccessVariable
   };
 }
 
+/** Filter as the query has it. */
+type Filter = Omit<LedgerQuery, "limit" | "since"> & { range?: keyof typeof RANGES | undefined };
+
 /** Content of the page of the ledger. */
 interface LedgerView {
   visitor: Visitor;
   flash: Flash;
   counts: LedgerCounts;
-  filter: Omit<LedgerQuery, "limit">;
+  filter: Filter;
   page: LedgerPage;
   now: number;
 }
@@ -84,21 +101,10 @@ interface LedgerView {
 function ledgerPage({ visitor, flash, counts, filter, page, now }: LedgerView): Markup {
   const { entries, next } = page;
   return adminFrame(
-    { title: "Ledger", visitor, flash },
-    html`<h2>Events by state</h2>
-      <dl>
-        ${ENTRY_STATES.map(
-          (state) =>
-            html`<dt><a href="${address({ state })}">${STATES[state]}</a></dt>
-              <dd>${counts[state]}</dd>`,
-        )}
-      </dl>
-      <h2>Entries</h2>
-      ${filterForm(filter)} ${entries.length === 0 ? html`<p class="soft">None.</p>` : ""}
-      <ul class="cards">
-        ${entries.map((entry) => entryCard(entry, now))}
-      </ul>
-      <nav aria-label="Pages of entries">
+    { title: "Events", visitor, flash, waits: true },
+    html`${countsPart(counts)} ${filterForm(filter)}
+      ${entries.length === 0 ? html`<p class="soft">No events.</p>` : entriesTable(entries, now)}
+      <nav class="pages" aria-label="Pages of entries">
         ${
           filter.before === undefined
             ? ""
@@ -109,58 +115,69 @@ function ledgerPage({ visitor, flash, counts, filter, page, now }: LedgerView): 
   );
 }
 
-function filterForm({ state, platform }: LedgerView["filter"]): Markup {
-  const states = ENTRY_STATES.map((value) => [value, STATES[value]] as const);
-  const platforms = platformSchema.options.map((value) => [value, value] as const);
-  return html`<form class="row" method="get" action="${ROUTES.ledgerPage.path}">
-    ${selection("state", "State", states, state)} ${selection("platform", "Platform", platforms, platform)}
-    <button type="submit">Show</button>
-  </form>`;
+/** Renders how many events are in each state, each with the way to them. */
+export function countsPart(counts: LedgerCounts): Markup {
+  return html`<dl class="stats">
+    ${ENTRY_STATES.map(
+      (state) =>
+        html`<div>
+          <dt><a href="${address({ state })}">${STATES[state]}</a></dt>
+          <dd>${counts[state]}</dd>
+        </div>`,
+    )}
+  </dl>`;
 }
 
-function selection(
-  name: string,
-  label: string,
-  options: readonly (readonly [value: string, text: string])[],
-  selected: string | undefined,
-): Markup {
-  return html`<label
-    >${label}
-    <select name="${name}">
-      <option value="">All</option>
-      ${options.map(
-        ([value, text]) =>
-          html`<option value="${value}" ${value === selected ? "selected" : ""}>${text}</option>`,
-      )}
-    </select></label
-  >`;
+function filterForm({ state, platform, q, range }: Filter): Markup {
+  const states = [ALL, ...ENTRY_STATES.map((value) => [value, STATES[value]] as const)];
+  const platforms = [ALL, ...platformSchema.options.map((value) => [value, value] as const)];
+  return searchForm(
+    ROUTES.ledgerPage.path,
+    { q, range },
+    html`${selectField("state", "State", states, state)}
+    ${selectField("platform", "Platform", platforms, platform)}`,
+  );
 }
 
-function entryCard(entry: LedgerEntry, now: number): Markup {
+function entriesTable(entries: readonly LedgerEntry[], now: number): Markup {
+  return html`<div class="table" role="region" aria-label="Events" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Received</th>
+          <th scope="col">State</th>
+          <th scope="col">Event</th>
+          <th scope="col">Conversation</th>
+          <th scope="col" class="number">Attempts</th>
+          <th scope="col">Note</th>
+          <th scope="col">Action</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${entries.map((entry) => entryRow(entry, now))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function entryRow(entry: LedgerEntry, now: number): Markup {
   const { key, state, conversation, attempts, receivedAt, nextAt, settledAt, note, group } = entry;
-  return html`<li>
-    <h3>${key}</h3>
-    <dl>
-      <dt>State</dt>
-      <dd>${STATES[state]}</dd>
-      <dt>Conversation</dt>
-      <dd>${conversation}</dd>
-      <dt>Attempts</dt>
-      <dd>${attempts}</dd>
-      <dt>Received</dt>
-      <dd>${age(Date.parse(receivedAt), now)}</dd>
-      ${settledAt === undefined ? "" : row("Settled", age(Date.parse(settledAt), now))}
-      ${nextAt === undefined ? "" : row("Next attempt", moment(nextAt))}
-      ${note === undefined ? "" : row(state === "ignored" ? "Reason" : "Note", note)}
-    </dl>
-    ${group === undefined ? "" : allowLink(entry.platform, group)}
-    ${state === "failed" || state === "ignored" ? replayForm(key) : ""}
-  </li>`;
-}
-
-function row(name: string, value: Markup | string): Markup {
-  return html`<dt>${name}</dt>
-    <dd>${value}</dd>`;
+  return html`<tr>
+    <td>${age(Date.parse(receivedAt), now)}</td>
+    <td><span class="badge ${TONES[state]}">${STATES[state]}</span></td>
+    <th scope="row"><code>${key}</code></th>
+    <td><code>${conversation}</code></td>
+    <td class="number">${attempts}</td>
+    <td>
+      ${note ?? ""}
+      ${settledAt === undefined ? "" : html`<span class="soft">finished ${age(Date.parse(settledAt), now)}</span>`}
+      ${nextAt === undefined ? "" : html`<span class="soft">next attempt ${moment(nextAt)}</span>`}
+    </td>
+    <td>
+      ${group === undefined ? "" : allowLink(entry.platform, group)}
+      ${state === "failed" || state === "ignored" ? replayForm(key) : ""}
+    </td>
+  </tr>`;
 }
 
 function allowLink(platform: string, group: string): Markup {
@@ -171,11 +188,11 @@ function allowLink(platform: string, group: string): Markup {
 function replayForm(key: string): Markup {
   return html`<form method="post" action="${ROUTES.ledgerPageReplay.path}">
     <input type="hidden" name="key" value="${key}" />
-    <button type="submit" aria-label="Deliver again ${key}">Deliver again</button>
+    <button type="submit" aria-label="Replay ${key}">Replay</button>
   </form>`;
 }
 
-function address(query: Omit<LedgerQuery, "limit">): string {
+function address(query: Filter): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return `${ROUTES.ledgerPage.path}${search.size === 0 ? "" : `?${search}`}`;

@@ -1,15 +1,16 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
-import type { SandboxStatus } from "../../contract/control.ts";
+import type { LogTail, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { lastLines, type LogTail } from "../debug-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { lastLines } from "../debug-routes.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
-import { LOGS_SCRIPT } from "../pages/logs-script.ts";
+import type { Markup } from "../pages/layout.ts";
+import { LOGS_SCRIPT } from "../pages/scripts.ts";
+import { readableLine } from "../../shared/log.ts";
 import type { Sandbox } from "../ports.ts";
 import { readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
@@ -19,17 +20,17 @@ const FOLLOW_SECONDS = 5;
 
 const LIMIT_MS = 10_000;
 const LINES = 200;
-const logsQuery = z.strictObject({ follow: z.optional(z.literal("1")) });
+const logsQuery = () => z.strictObject({ follow: z.optional(z.literal("1")) });
 
 /** `GET /_admin/logs?follow=1`: the end of the gateway's output, redacted; wakes nothing. */
-export function showLogs(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {
+export function showLogs(sandbox: Sandbox): Handler<AccessVariables> {
   return async function handleLogsPage(context) {
-    const { follow } = readQuery(context, logsQuery);
-    const status = await sandbox.status();
+    const { follow } = readQuery(context, logsQuery());
+    const visitor = await context.get("visitor")();
+    const { status } = visitor.facts;
     const { value: tail = { lines: [] }, problem } = await attempt(LIMIT_MS, lastLines(sandbox, LINES));
-    const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy(LOGS_SCRIPT));
-    return context.html(logsPage({ visitor, status, tail, problem, follow: follow === "1" }));
+    const page = logsPage({ visitor, status, tail, problem, follow: follow === "1" });
+    return htmlPage(context, page, 200, LOGS_SCRIPT);
   };
 }
 
@@ -40,11 +41,11 @@ interface LogsView {
   tail: LogTail;
   /** Why there are no lines. */
   problem: Reason | undefined;
-  /** It loads again by itself, without its script. */
+  /** The page reloads automatically, without its script. */
   follow: boolean;
 }
 
-/** The page of `/_admin/logs`. Where scripts run it follows by itself, else only where that was asked for. */
+/** The page of `/_admin/logs`. With scripts it follows the log automatically, else only on request. */
 function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup {
   const { lines, next } = tail;
   const path = ROUTES.logsPage.path;
@@ -52,9 +53,12 @@ function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup 
     ? html`<a href="${path}">Stop following</a>`
     : html`<a href="${path}">Load again</a> ·
         <a href="${path}?follow=1">Follow every ${FOLLOW_SECONDS} s</a>`;
+  const download = html`<a href="${ROUTES.logs.path}?lines=500" download="steward-logs.json"
+    >Download 500 lines</a
+  >`;
   const none =
-    status.state === "stopped" ? "No lines are kept while the container is stopped." : "There are no lines.";
-  // Said aloud, a log would drown out everything else: whoever wants to hear it goes there.
+    status.state === "stopped" ? "No lines are available while the container is stopped." : "No lines.";
+  // Not a live region: read aloud, a log would drown out everything else.
   const output = html`<pre
     id="output"
     role="region"
@@ -62,10 +66,11 @@ function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup 
     aria-live="off"
     tabindex="0"
     data-from="${ROUTES.logs.path}"
+    ${follow ? "" : html`data-lines="${JSON.stringify(lines)}"`}
     ${next === undefined ? "" : html`data-next="${next}"`}
     ${lines.length === 0 ? "hidden" : ""}
   >
-${lines.join("\n")}</pre>`;
+${lines.map(readableLine).join("\n")}</pre>`;
   return adminFrame(
     {
       title: "Logs",
@@ -75,7 +80,7 @@ ${lines.join("\n")}</pre>`;
     },
     html`${stateLine(status)} ${reasonBox(problem)}
       <p id="ways">${ways}</p>
-      ${follow ? "" : controls()} ${output}
+      ${lines.length === 0 ? "" : html`<p>${download}</p>`} ${follow ? "" : controls()} ${output}
       <p id="none" class="soft" ${lines.length === 0 ? "" : "hidden"}>${none}</p>`,
   );
 }

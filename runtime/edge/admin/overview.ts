@@ -3,18 +3,20 @@ import { html } from "hono/html";
 import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { gatewayDetails, listProcesses } from "../debug-routes.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { listProcesses } from "../debug-routes.ts";
+import type { Problem } from "../health.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
-import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
+import { reasonText, stateLine } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
 import { startsPart } from "../pages/starts.ts";
-import type { Backups, BackupsStatus, Clock, Ledger, LedgerCounts, Sandbox } from "../ports.ts";
-import { type AccessList, readAccessList } from "./access-list.ts";
+import type { AnswerMemory, BackupsStatus, Clock, Ledger, LedgerCounts, Sandbox } from "../ports.ts";
+import type { AccessList } from "./access-list.ts";
 import { attempt, type Attempt } from "../operate.ts";
-import { listPart } from "./devices.ts";
+import { approvedPart, knownAccess, waitingPart } from "./devices.ts";
 import { type Flash, readFlash } from "./flash.ts";
+import { countsPart } from "./ledger.ts";
 
 /** Dependencies of the overview. */
 interface OverviewOptions {
@@ -22,9 +24,8 @@ interface OverviewOptions {
   bundle: string;
   ledger: Ledger;
   sandbox: Sandbox;
-  backups: Backups;
+  answers: AnswerMemory;
   clock: Clock;
-  signsOut: boolean;
 }
 
 /** The overview does not wait longer for what the container tells. */
@@ -32,31 +33,28 @@ const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: the state of everything, who waits for approval, and which browsers have it. */
 export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
-  const { bundle, ledger, sandbox, backups, clock, signsOut } = options;
+  const { bundle, ledger, sandbox, clock } = options;
   return async function handleOverview(context) {
-    const status = await sandbox.status();
-    const [counts, { value: list }, details, copies, access] = await Promise.all([
+    const visitor = await context.get("visitor")();
+    const { status, details } = visitor.facts;
+    const [counts, { value: list }, access] = await Promise.all([
       ledger.counts(),
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
-      gatewayDetails(sandbox),
-      attempt(LIMIT_MS, backups.status()),
-      status.state === "stopped" ? undefined : attempt(LIMIT_MS, readAccessList(sandbox, clock)),
+      knownAccess(options, visitor, LIMIT_MS),
     ]);
     const processes = list?.processes;
     const flash = readFlash(context);
-    const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy());
     const told = {
       status,
       bundle,
       counts,
       processes,
       details,
-      access: access?.value,
-      backups: copies,
+      access: access.value,
+      backups: visitor.backups,
       now: clock(),
     };
-    return context.html(overviewPage({ visitor, flash, ...told }));
+    return htmlPage(context, overviewPage({ visitor, flash, ...told }));
   };
 }
 
@@ -91,67 +89,77 @@ function overviewPage({
   backups,
   now,
 }: Overview): Markup {
-  const coldStart = status.coldStartMs === undefined ? "not measured yet" : `${status.coldStartMs} ms`;
+  const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
   return adminFrame(
-    { title: "Overview", visitor, flash },
-    html`<h2>Gateway</h2>
-      ${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
-      ${recoveredPart(backups, now)}
-      <dl>
-        <dt>Since</dt>
-        <dd>${moment(status.since)}</dd>
-        <dt>Version</dt>
-        <dd>${status.version ?? "unknown while it is stopped"}</dd>
-        <dt>Bundle</dt>
-        <dd>${bundlePart(bundle, status.bundle)}</dd>
-        <dt>Restarts</dt>
-        <dd>${status.restarts}</dd>
-        <dt>Last cold start</dt>
-        <dd>${coldStart}</dd>
-        ${status.duty === undefined ? "" : awakePart(status.duty)}
-      </dl>
-      ${startsPart(status.coldStarts, now)} ${access === undefined ? unknownAccess() : listPart(access, now)}
-      ${details === undefined ? "" : detailsPart(details)}
-      <h2>Events</h2>
-      <p><a href="${ROUTES.ledgerPage.path}">See them in the ledger</a></p>
-      <dl>
-        <dt>Waiting</dt>
-        <dd>${counts.waiting}</dd>
-        <dt>Being delivered</dt>
-        <dd>${counts.delivering}</dd>
-        <dt>Answered</dt>
-        <dd>${counts.answered}</dd>
-        <dt>Ignored</dt>
-        <dd>${counts.ignored}</dd>
-        <dt>Failed</dt>
-        <dd>${counts.failed}</dd>
-      </dl>
-      <h2>Backups</h2>
-      <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
-      ${reasonBox(backups.problem ?? backups.value?.problem)}
-      <h2>Processes</h2>
-      ${processes === undefined ? html`<p class="soft">Not known: the container does not answer.</p>` : ""}
-      ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
-      <dl>
-        ${(processes ?? []).map(
-          ({ name, state, pid, restarts }) =>
-            html`<dt>${name}</dt>
-              <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
-        )}
-      </dl>
-      ${
-        status.state === "stopped"
-          ? ""
-          : html`<p><a href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
-      }`,
+    { title: "Overview", visitor, flash, asOf: visitor.asOf, waits: true },
+    html`${stateLine(status)} ${problemsPart(visitor.health.problems)} ${recoveredPart(backups, now)}
+      ${countsPart(counts)}
+      <p><a href="${ROUTES.ledgerPage.path}">All events</a></p>
+      ${access === undefined ? unknownAccess() : waitingPart(access, now)}
+      <div class="grid">
+        ${details === undefined ? "" : detailsPart(details)}
+        <section class="card">
+          <h2>Backups</h2>
+          <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
+        </section>
+        <section class="card">
+          <h2>Gateway</h2>
+          <dl>
+            <dt>Since</dt>
+            <dd>${moment(status.since)}</dd>
+            <dt>Version</dt>
+            <dd>${status.version ?? "unknown while asleep"}</dd>
+            <dt>Bundle</dt>
+            <dd>${bundlePart(bundle, status.bundle)}</dd>
+            <dt>Restarts</dt>
+            <dd>${status.restarts}</dd>
+            <dt>Last cold start</dt>
+            <dd>${coldStart}</dd>
+            ${status.duty === undefined ? "" : awakePart(status.duty)}
+          </dl>
+          ${startsPart(status.coldStarts, now)}
+        </section>
+        <section class="card">
+          <h2>Processes</h2>
+          ${processes === undefined ? html`<p class="soft">Unknown: the container does not answer.</p>` : ""}
+          ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
+          <dl>
+            ${(processes ?? []).map(
+              ({ name, state, pid, restarts }) =>
+                html`<dt>${name}</dt>
+                  <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
+            )}
+          </dl>
+          ${
+            status.state === "stopped"
+              ? ""
+              : html`<p><a class="button" href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
+          }
+        </section>
+      </div>
+      ${access === undefined ? "" : approvedPart(access, now)}`,
   );
+}
+
+/** Renders what is wrong, the worst first, each with the page that helps. */
+function problemsPart(problems: readonly Problem[]): Markup | "" {
+  if (problems.length === 0) return "";
+  return html`<section aria-label="Problems">
+    ${problems.map(
+      ({ title, reason, action }) =>
+        html`<aside>
+          <h3>${title}</h3>
+          ${reason === undefined ? "" : reasonText(reason)}
+          <p><a class="button primary" href="${action.path}">${action.label}</a></p>
+        </aside>`,
+    )}
+  </section>`;
 }
 
 function unknownAccess(): Markup {
   return html`<h2>Access</h2>
     <p class="soft">
-      Who waits for approval is known once the container answers:
-      <a href="${ROUTES.devicesPage.path}">open the list</a>.
+      Available once the container has run: <a href="${ROUTES.devicesPage.path}">open the list</a>.
     </p>`;
 }
 
@@ -160,7 +168,7 @@ function awakePart({ measuredHours, awakeHours }: Duty): Markup {
   const known = measuredHours >= SHORTEST_DUTY_HOURS;
   return html`<dt>Awake</dt>
     <dd>
-      ${known ? `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}` : "not measured for a day yet"}
+      ${known ? `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}` : "available after 24 h"}
     </dd>`;
 }
 
@@ -173,7 +181,7 @@ function bundlePart(edge: string, container: string | undefined): Markup {
 
 /** Renders when the newest one was made. */
 export function lastBackup({ value }: Attempt<BackupsStatus>, now: number): Markup | string {
-  if (value === undefined) return "not known";
+  if (value === undefined) return "unknown";
   return value.lastAt === undefined ? "none yet" : age(Date.parse(value.lastAt), now);
 }
 
@@ -184,45 +192,45 @@ export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): M
   return html`<aside>
     <p>
       <strong>The config file was not valid at a start</strong>, so the one of the backup
-      <code>${id}</code> was taken by itself, ${age(Date.parse(at), now)}. The file that was not valid is kept
-      beside it.
+      <code>${id}</code> was restored automatically, ${age(Date.parse(at), now)}. The file that was not valid
+      is kept beside it.
     </p>
     <p><a href="${ROUTES.configEdit.path}">Edit the configuration</a></p>
   </aside>`;
 }
 
-/** Channels, models and what comes next, each trouble with the platform's own word for it and the fix. */
-function detailsPart({ channels, models, schedules, config }: GatewayStatus): Markup {
-  return html`<h2>Channels</h2>
-    ${channels.length === 0 ? html`<p class="soft">None is configured.</p>` : ""}
-    <dl>
-      ${channels.map(
-        ({ platform, state, lastEventAt, reason }) =>
-          html`<dt>${platform}</dt>
-            <dd>
-              ${state}${lastEventAt === undefined ? "" : html`, last event ${moment(lastEventAt)}`}
-              ${reasonBox(reason)}
-            </dd>`,
-      )}
-    </dl>
-    <h2>Models</h2>
-    <dl>
-      ${models.map(
-        ({ id, state, until, reason }) =>
-          html`<dt>${id}</dt>
-            <dd>
-              ${state}${until === undefined ? "" : html` until ${moment(until)}`} ${reasonBox(reason)}
-            </dd>`,
-      )}
-    </dl>
-    <h2>Schedules</h2>
-    <dl>
-      <dt>Kept</dt>
-      <dd>${schedules.count}</dd>
-      <dt>Next</dt>
-      <dd>${schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)}</dd>
-      <dt>Missed in seven days</dt>
-      <dd>${schedules.missed}</dd>
-    </dl>
-    ${reasonBox(config.problem)} ${repairLink(config.problem)}`;
+/** Channels, models and schedules. What is wrong with them is among the problems. */
+function detailsPart({ channels, models, schedules }: GatewayStatus): Markup {
+  return html`<section class="card">
+      <h2>Channels</h2>
+      ${channels.length === 0 ? html`<p class="soft">None is configured.</p>` : ""}
+      <dl>
+        ${channels.map(
+          ({ platform, state, lastEventAt }) =>
+            html`<dt>${platform}</dt>
+              <dd>${state}${lastEventAt === undefined ? "" : html`, last event ${moment(lastEventAt)}`}</dd>`,
+        )}
+      </dl>
+    </section>
+    <section class="card">
+      <h2>Models</h2>
+      <dl>
+        ${models.map(
+          ({ id, state, until }) =>
+            html`<dt>${id}</dt>
+              <dd>${state}${until === undefined ? "" : html` until ${moment(until)}`}</dd>`,
+        )}
+      </dl>
+    </section>
+    <section class="card">
+      <h2>Schedules</h2>
+      <dl>
+        <dt>Scheduled</dt>
+        <dd>${schedules.count}</dd>
+        <dt>Next</dt>
+        <dd>${schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)}</dd>
+        <dt>Missed (7 days)</dt>
+        <dd>${schedules.missed}</dd>
+      </dl>
+    </section>`;
 }

@@ -1,33 +1,56 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import type { SandboxStatus } from "../../contract/control.ts";
-import type { Log } from "../../contract/log.ts";
+import { StewardError } from "../../contract/errors.ts";
+import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables } from "../access.ts";
-import { adminFrame, type Visitor } from "../pages/admin-frame.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { readFields } from "../form.ts";
+import { adminFrame, htmlPage, isPage } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
-import { contentSecurityPolicy, type Markup } from "../pages/layout.ts";
-import type { Sandbox } from "../ports.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { RecordChange, Sandbox } from "../ports.ts";
 import { attempt } from "../operate.ts";
 import { flashQuery } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
 
 /** `GET /_admin/restart`: asks before it is done. */
-export function confirmRestart(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {
+export function confirmRestart(): Handler<AccessVariables> {
   return async function handleConfirmRestart(context) {
-    const visitor = { identity: context.get("identity"), signsOut };
-    context.header("content-security-policy", await contentSecurityPolicy());
-    return context.html(restartPage({ visitor, status: await sandbox.status() }));
+    const visitor = await context.get("visitor")();
+    return htmlPage(context, restartPage({ visitor, status: visitor.facts.status }));
   };
 }
 
+/** Dependencies of a restart. */
+interface RestartOptions {
+  sandbox: Sandbox;
+  log: Log;
+  record: RecordChange;
+}
+
 /** `POST /_admin/restart`: restarts the gateway; starts a stopped container. */
-export function restartGateway(sandbox: Sandbox, log: Log): Handler<AccessVariables> {
+export function restartGateway({ sandbox, log, record }: RestartOptions): Handler<AccessVariables> {
   return async function handleRestart(context) {
-    log.info("operator restarts the gateway", { by: context.get("identity").name });
+    const by = context.get("identity").name;
+    log.info("operator restarts the gateway", { by });
+    await record(by, "restart");
     const { value: failed, problem } = await attempt(LIMIT_MS, sandbox.restart());
     return context.redirect(`${ROUTES.admin.path}${flashQuery("restarting", failed ?? problem?.code)}`, 303);
+  };
+}
+
+const PATH = /^\/_admin\/[a-z-]*$/;
+
+/** `POST /_admin/wake`, field `page`: starts a stopped container, then back to that page of the navigation. */
+export function wakeFromPage({ sandbox, log }: RestartOptions): Handler<AccessVariables> {
+  return async function handleWake(context) {
+    const { page } = await readFields(context.req.raw, { page: PATH });
+    if (!isPage(page)) throw new StewardError("form_invalid");
+    log.info("operator wakes the container", { by: context.get("identity").name });
+    await sandbox.wake("operator");
+    return context.redirect(`${page}${flashQuery("waking")}`, 303);
   };
 }
 
@@ -37,7 +60,7 @@ function restartPage({ visitor, status }: { visitor: Visitor; status: SandboxSta
       The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.
     </p>
     <form method="post" action="${ROUTES.restart.path}">
-      <button type="submit">Restart the gateway</button>
+      <button type="submit" class="primary">Restart the gateway</button>
     </form>`;
   return adminFrame(
     { title: "Restart", visitor },

@@ -1,19 +1,26 @@
 import type { Hono } from "hono";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
-import type { Backups, Clock, Ledger, Sandbox } from "../ports.ts";
+import { looking } from "../operate.ts";
+import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "../ports.ts";
 import { confirmRestore, createBackup, restoreBackup, showBackups, verifyBackup } from "./backups.ts";
+import { showAbout, showRollouts } from "./about.ts";
+import { showActivity } from "./activity.ts";
 import { showChannels } from "./channels.ts";
 import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } from "./config-repairs.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
-import { revokeDevice, settleRequests, showDevices, wakeForDevices } from "./devices.ts";
+import { revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.ts";
 import { replayFromPage, showLedger } from "./ledger.ts";
 import { showConfig } from "./config.ts";
 import { showLogs } from "./logs.ts";
-import { confirmRestart, restartGateway } from "./restart.ts";
+import { confirmRestart, restartGateway, wakeFromPage } from "./restart.ts";
+import { addScheduleFrom, changeSchedule, showSchedules } from "./schedules.ts";
+import { showModels, testModel } from "./models.ts";
 import { showOverview } from "./overview.ts";
+import { deleteSession, resetSession, showMessages, showSession } from "./session.ts";
 import { showSessions } from "./sessions.ts";
+import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.ts";
 import { showUsage } from "./usage.ts";
 
 /** Dependencies of the pages. */
@@ -24,33 +31,54 @@ export interface AdminOptions {
   sandbox: Sandbox;
   backups: Backups;
   clock: Clock;
+  activity: Activity;
+  answers: AnswerMemory;
   log: Log;
-  /** This service holds the session, so its pages offer to end it. */
-  signsOut: boolean;
+  record: RecordChange;
 }
 
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
-  const { ledger, sandbox, clock, log, signsOut } = options;
-  app.get(ROUTES.admin.path, showOverview(options));
+  const { ledger, clock } = options;
+  const looks = { ...options, sandbox: looking(options.sandbox) };
+  app.get(ROUTES.admin.path, showOverview(looks));
 
-  app.get(ROUTES.devicesPage.path, showDevices(sandbox, clock, signsOut));
+  app.get(ROUTES.devicesPage.path, showDevices(looks));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
   app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
-  app.post(ROUTES.devicesWake.path, wakeForDevices(options));
+  app.post(ROUTES.peopleRevoke.path, revokePerson(options));
 
-  app.get(ROUTES.channelsPage.path, showChannels(sandbox, clock, signsOut));
-  app.get(ROUTES.sessionsPage.path, showSessions(sandbox, clock, signsOut));
-  app.get(ROUTES.usagePage.path, showUsage(sandbox, signsOut));
+  app.get(ROUTES.channelsPage.path, showChannels(clock));
+  app.get(ROUTES.workspacePage.path, showWorkspace(looks));
+  app.get(ROUTES.workspaceFile.path, showFile(options));
+  app.post(ROUTES.workspaceSave.path, saveFile(options));
+  app.post(ROUTES.workspaceRemove.path, removeFile(options));
+  app.get(ROUTES.modelsPage.path, showModels(looks));
+  app.post(ROUTES.modelsTest.path, testModel(options));
+  app.get(ROUTES.sessionsPage.path, showSessions(looks));
+  app.get(ROUTES.sessionPage.path, showSession(options));
+  app.post(ROUTES.sessionMessages.path, showMessages(options));
+  app.post(ROUTES.sessionsDelete.path, deleteSession(options));
+  app.post(ROUTES.sessionsReset.path, resetSession(options));
+  app.get(ROUTES.schedulesPage.path, showSchedules(looks));
+  app.post(ROUTES.schedulesAdd.path, addScheduleFrom(options));
+  app.post(ROUTES.schedulesPause.path, changeSchedule("pause", options));
+  app.post(ROUTES.schedulesResume.path, changeSchedule("resume", options));
+  app.post(ROUTES.schedulesRun.path, changeSchedule("run", options));
+  app.post(ROUTES.schedulesRemove.path, changeSchedule("remove", options));
+  app.get(ROUTES.usagePage.path, showUsage(looks));
 
-  app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock, signsOut));
-  app.post(ROUTES.ledgerPageReplay.path, replayFromPage(ledger, log));
+  app.get(ROUTES.activityPage.path, showActivity(options.activity, clock));
+  app.get(ROUTES.rolloutsPage.path, showRollouts(options));
+  app.get(ROUTES.aboutPage.path, showAbout(options));
+  app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock));
+  app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
 
-  app.get(ROUTES.logsPage.path, showLogs(sandbox, signsOut));
-  app.get(ROUTES.configPage.path, showConfig(sandbox, signsOut));
+  app.get(ROUTES.logsPage.path, showLogs(looks.sandbox));
+  app.get(ROUTES.configPage.path, showConfig(looks));
   app.get(ROUTES.configEdit.path, editConfig(options));
-  app.post(ROUTES.configEditOn.path, editConfigOn(options));
+  app.post(ROUTES.configEditOn.path, editConfigOn());
   app.post(ROUTES.configReview.path, reviewConfig(options));
   app.post(ROUTES.configSave.path, saveConfig(options));
   app.get(ROUTES.configMend.path, mendConfig(options));
@@ -65,6 +93,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.backupsRestorePage.path, confirmRestore(options));
   app.post(ROUTES.backupsRestore.path, restoreBackup(options));
 
-  app.get(ROUTES.restartPage.path, confirmRestart(sandbox, signsOut));
-  app.post(ROUTES.restart.path, restartGateway(sandbox, log));
+  app.get(ROUTES.restartPage.path, confirmRestart());
+  app.post(ROUTES.restart.path, restartGateway(options));
+  app.post(ROUTES.wake.path, wakeFromPage(options));
 }

@@ -3,17 +3,18 @@ import { html } from "hono/html";
 import * as z from "zod/mini";
 import type { RetentionNotice, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
-import type { AccessVariables } from "../access.ts";
-import { gatewayDetails } from "../debug-routes.ts";
-import { attempt, operateJson } from "../operate.ts";
-import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { operateJson } from "../operate.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Clock, Sandbox } from "../ports.ts";
-
-/** More rows than somebody reads on a page; the command line has them all. */
-const MOST_ROWS = 200;
+import { type ListingQuery, listingQuery, pageLinks, pageOf, searchForm } from "../pages/listing.ts";
+import { readQuery } from "../form.ts";
+import type { AnswerMemory, Clock, Sandbox } from "../ports.ts";
+import { askOrRecall } from "./answers.ts";
+import { type Flash, flashSchema, readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
 
@@ -24,19 +25,33 @@ const sessionsSchema = () =>
     sessions: z.array(z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() })),
   });
 
-/** `GET /_admin/sessions`: the conversations that are kept; wakes nothing. */
-export function showSessions(sandbox: Sandbox, clock: Clock, signsOut: boolean): Handler<AccessVariables> {
+/** Dependencies of the page of the sessions. */
+interface SessionsOptions {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+  clock: Clock;
+}
+
+/** `GET /_admin/sessions?q=&range=&page=`: the conversations that are kept; wakes nothing. */
+export function showSessions({ sandbox, answers, clock }: SessionsOptions): Handler<AccessVariables> {
   return async function handleSessions(context) {
-    const status = await sandbox.status();
-    const listed = status.state !== "stopped" && operateJson(sandbox, ["sessions", "list"], sessionsSchema());
-    const [{ value, problem }, details] = await Promise.all([
-      attempt(LIMIT_MS, Promise.resolve(listed || undefined)),
-      gatewayDetails(sandbox),
-    ]);
-    const visitor = { identity: context.get("identity"), signsOut };
-    const { sessions: list } = value ?? {};
+    const query = readQuery(context, z.extend(listingQuery(), flashSchema().shape));
+    const visitor = await context.get("visitor")();
+    const { facts, reuseAfter } = visitor;
+    const { status, details } = facts;
+    const ask = () => operateJson(sandbox, ["sessions", "list"], sessionsSchema());
+    const asked = await askOrRecall(answers, {
+      question: "sessions",
+      status,
+      reuseAfter,
+      limitMs: LIMIT_MS,
+      ask,
+    });
+    const { value, problem, asOf } = asked;
     const { retention } = details ?? {};
-    return htmlPage(context, sessionsPage({ visitor, status, list, retention, problem, now: clock() }));
+    const flash = readFlash(context);
+    const view = { visitor, flash, query, status, list: value?.sessions, asOf, retention, problem };
+    return htmlPage(context, sessionsPage({ ...view, now: clock() }));
   };
 }
 
@@ -52,9 +67,12 @@ interface SessionRow {
 /** Content of the page of the sessions. */
 interface SessionsView {
   visitor: Visitor;
+  flash: Flash;
+  query: ListingQuery;
   status: SandboxStatus;
-  /** Newest first; `undefined` while the container is stopped or does not tell. */
+  /** Newest first; `undefined` where the container never told. */
   list: readonly SessionRow[] | undefined;
+  asOf: string | undefined;
   /** Messages that `sessions.retention` is going to remove. */
   retention: RetentionNotice | undefined;
   problem: Reason | undefined;
@@ -62,15 +80,15 @@ interface SessionsView {
 }
 
 /** The page of `/_admin/sessions`. */
-function sessionsPage({ visitor, status, list, retention, problem, now }: SessionsView): Markup {
+function sessionsPage(view: SessionsView): Markup {
+  const { visitor, flash, query, status, list, asOf, retention, problem, now } = view;
   return adminFrame(
-    { title: "Sessions", visitor },
+    { title: "Conversations", visitor, flash, asOf, waits: true },
     html`${stateLine(status)} ${reasonBox(problem)} ${retentionNote(retention)}
-    ${list === undefined ? "" : listPart(list, now)}
     ${
-      status.state === "stopped"
-        ? html`<p class="soft">The conversations can be read once the container runs.</p>`
-        : ""
+      list === undefined
+        ? html`<p class="soft">The conversations can be read once the container has run.</p>`
+        : listPart(list, query, now)
     }`,
   );
 }
@@ -85,32 +103,41 @@ function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   </p>`;
 }
 
-function listPart(list: readonly SessionRow[], now: number): Markup {
+function listPart(list: readonly SessionRow[], query: ListingQuery, now: number): Markup {
   if (list.length === 0) return html`<p class="soft">Nobody has written yet.</p>`;
-  const more = list.length > MOST_ROWS ? `, of them the latest ${MOST_ROWS}` : "";
-  return html`<div class="table" role="region" aria-label="Conversations" tabindex="0">
-    <table>
-      <caption>
-        Conversations that are kept: ${list.length}${more}. What was written is not shown.
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Chat</th>
-          <th scope="col" class="number">Messages</th>
-          <th scope="col">Last activity</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${list.slice(0, MOST_ROWS).map((row) => sessionRow(row, now))}
-      </tbody>
-    </table>
-  </div>`;
+  const read = ({ conversation, lastAt }: SessionRow) => ({ text: conversation, at: Date.parse(lastAt) });
+  const listing = pageOf(list, query, now, read);
+  const path = ROUTES.sessionsPage.path;
+  return html`${searchForm(path, query)}
+    <div class="table" role="region" aria-label="Conversations" tabindex="0">
+      <table>
+        <caption>
+          Conversations: ${listing.count}. Message contents are not shown.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Chat</th>
+            <th scope="col" class="number">Messages</th>
+            <th scope="col">Last activity</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${listing.rows.map((row) => sessionRow(row, now))}
+        </tbody>
+      </table>
+    </div>
+    ${pageLinks(path, query, listing)}`;
 }
 
 function sessionRow({ conversation, messages, lastAt }: SessionRow, now: number): Markup {
   const [platform = "", ...ids] = conversation.split(":");
   return html`<tr>
-    <th scope="row"><span class="soft">${platform}</span> <code>${ids.join(":")}</code></th>
+    <th scope="row">
+      <span class="soft">${platform}</span>
+      <a href="${ROUTES.sessionPage.path}?${new URLSearchParams({ conversation })}"
+        ><code>${ids.join(":")}</code></a
+      >
+    </th>
     <td class="number">${messages}</td>
     <td>${age(Date.parse(lastAt), now)}</td>
   </tr>`;

@@ -1,24 +1,42 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { ModelUsage, SandboxStatus, UsageReport } from "../../contract/control.ts";
-import { type ModelPrice, PRICES_SOURCE } from "../../contract/prices.ts";
-import type { AccessVariables } from "../access.ts";
+import type { ModelUsage, SandboxStatus, UsageReport, ModelPrice } from "../../contract/control.ts";
+import { PRICES_SOURCE } from "../../shared/prices.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
-import { adminFrame, htmlPage, type Visitor } from "../pages/admin-frame.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { barChart, cellBar } from "../pages/chart.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Sandbox } from "../ports.ts";
+import type { AnswerMemory, Sandbox } from "../ports.ts";
+import { askOrRecall } from "./answers.ts";
 
+const LIMIT_MS = 10_000;
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;
 
+/** Dependencies of the page of the usage. */
+interface UsageOptions {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+}
+
 /** `GET /_admin/usage`: messages, tokens and what they cost, as the gateway counts them; wakes nothing. */
-export function showUsage(sandbox: Sandbox, signsOut: boolean): Handler<AccessVariables> {
+export function showUsage({ sandbox, answers }: UsageOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
-    const [status, report] = await Promise.all([sandbox.status(), gatewayUsage(sandbox)]);
-    const visitor = { identity: context.get("identity"), signsOut };
-    return htmlPage(context, usagePage({ visitor, status, report }));
+    const visitor = await context.get("visitor")();
+    const { facts, reuseAfter } = visitor;
+    const { status } = facts;
+    const ask = () => gatewayUsage(sandbox);
+    const limitMs = LIMIT_MS;
+    const { value: report, asOf } = await askOrRecall(answers, {
+      question: "usage",
+      status,
+      reuseAfter,
+      limitMs,
+      ask,
+    });
+    return htmlPage(context, usagePage({ visitor, status, report, asOf }));
   };
 }
 
@@ -26,21 +44,22 @@ export function showUsage(sandbox: Sandbox, signsOut: boolean): Handler<AccessVa
 interface UsageView {
   visitor: Visitor;
   status: SandboxStatus;
-  /** Told by the gateway itself; `undefined` while it is not ready. */
+  /** Told by the gateway itself; `undefined` where it never was ready. */
   report: UsageReport | undefined;
+  asOf: string | undefined;
 }
 
 /** The page of `/_admin/usage`. */
-function usagePage({ visitor, status, report }: UsageView): Markup {
+function usagePage({ visitor, status, report, asOf }: UsageView): Markup {
   return adminFrame(
-    { title: "Usage", visitor },
+    { title: "Usage", visitor, asOf, waits: true },
     report === undefined ? downPart(status) : reportPart(report),
   );
 }
 
 function downPart(status: SandboxStatus): Markup {
   return html`${stateLine(status)} ${reasonBox(status.reason)} ${repairLink(status.reason)}
-    <p class="soft">What was used is known once the gateway is up.</p>`;
+    <p class="soft">Usage is available once the gateway has run.</p>`;
 }
 
 function reportPart(report: UsageReport): Markup {
@@ -81,10 +100,11 @@ function reportPart(report: UsageReport): Markup {
       ...chart,
       title: "Estimated cost",
       format: dollars,
+      least: 0.02,
       series: [{ name: "US dollars", values: byDay.map(([, total]) => total.cost) }],
     })}
     <h2>By model</h2>
-    ${byModel.length === 0 ? html`<p class="soft">No model was asked.</p>` : modelTable(byModel)}
+    ${byModel.length === 0 ? html`<p class="soft">No model requests yet.</p>` : modelTable(byModel)}
     <p class="soft">
       The cost is an estimate: tokens at the base prices that
       <a href="${PRICES_SOURCE.url}">Anthropic published</a> (${PRICES_SOURCE.month}), or at those of

@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import { StewardError } from "../../contract/errors.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -43,16 +44,38 @@ export async function readText(request: Request): Promise<string> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw new StewardError("body_too_large");
   if (length !== null && !request.headers.has("transfer-encoding")) return request.text();
-  if (request.body === null) return "";
-  const decoder = new TextDecoder();
+  const bytes = await readBytes(request, MAX_BODY_BYTES);
+  if (bytes === undefined) throw new StewardError("body_too_large");
+  return new TextDecoder().decode(bytes);
+}
+
+/**
+ * Reads a body of at most `most` bytes; `undefined` for a longer one. One with a declared length is read in one piece,
+ * which servers do much faster.
+ */
+export async function readBytes(
+  message: Request | Response,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const { headers, body } = message;
+  const length = headers.get("content-length");
+  if (Number(length ?? 0) > most) return undefined;
+  const isTold = length !== null && !headers.has("transfer-encoding") && !headers.has("content-encoding");
+  if (isTold) return new Uint8Array(await message.arrayBuffer());
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  let text = "";
-  for await (const chunk of request.body) {
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) throw new StewardError("body_too_large");
-    text += decoder.decode(chunk, { stream: true });
+    if (size > most) return undefined;
+    chunks.push(chunk);
   }
-  return text + decoder.decode();
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
 }
 
 const QUOTE = 0x22;
@@ -74,12 +97,4 @@ function isTooDeep(text: string): boolean {
     if (depth > DEEPEST) return true;
   }
   return false;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new StewardError("body_invalid", "The body is not JSON.", { cause: error });
-  }
 }

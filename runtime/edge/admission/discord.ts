@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { isDiscordCommand, isPrivateAnswer } from "../../contract/discord-commands.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
 import { sendProblem } from "../problems.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
@@ -20,18 +21,20 @@ const AUTOCOMPLETE = 4;
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
 /** Members of every interaction, PING included. */
-const interaction = z.looseObject({ id: snowflake, type: z.int() });
+const interaction = once(() => z.looseObject({ id: snowflake, type: z.int() }));
 
 /** A command. Without `guild_id` it comes from a direct message. */
-const commandInteraction = z.looseObject({
-  id: snowflake,
-  application_id: snowflake,
-  type: z.literal(APPLICATION_COMMAND),
-  token: z.string().check(z.minLength(1), z.maxLength(1_024)),
-  channel_id: snowflake,
-  guild_id: z.optional(snowflake),
-  data: z.looseObject({ name: z.string(), type: z.int() }),
-});
+const commandInteraction = once(() =>
+  z.looseObject({
+    id: snowflake,
+    application_id: snowflake,
+    type: z.literal(APPLICATION_COMMAND),
+    token: z.string().check(z.minLength(1), z.maxLength(1_024)),
+    channel_id: snowflake,
+    guild_id: z.optional(snowflake),
+    data: z.looseObject({ name: z.string(), type: z.int() }),
+  }),
+);
 
 // Importing a key costs more than using it, and a deployment has one.
 let cached: { publicKey: string; key: Promise<VerifyKey> } | undefined;
@@ -78,17 +81,17 @@ export function discordInteractions({
         return { kind: "answer", response: sendProblem("signature_invalid", undefined, { status: 401 }) };
       }
       const value = parseJsonObject(text);
-      const kind = interaction.safeParse(value);
+      const kind = interaction().safeParse(value);
       if (!kind.success) throw new StewardError("body_invalid", "The body is not an interaction.");
       if (kind.data.type === PING) return { kind: "answer", response: Response.json({ type: PONG }) };
-      const command = commandInteraction.safeParse(value);
+      const command = commandInteraction().safeParse(value);
       if (!command.success || !isDiscordCommand(command.data.data.name)) {
         return { kind: "answer", response: unsupported(kind.data.type) };
       }
       return { kind: "event", delivery: discordDelivery(command.data, clock()) };
     },
     recorded(_ready, { payload }) {
-      const command = commandInteraction.parse(payload);
+      const command = commandInteraction().parse(payload);
       const hidden = isPrivateAnswer(command.data.name, command.guild_id !== undefined);
       return Response.json({ type: DEFERRED_MESSAGE, ...(hidden && { data: { flags: EPHEMERAL } }) });
     },
@@ -130,7 +133,10 @@ async function verifyDiscord(publicKey: string, request: SignedInteraction, now:
  * The delivery of a verified command. Its id is the interaction's, which is repeated with nothing else;
  * its conversation is the channel, be it a server's or a direct message's.
  */
-function discordDelivery(payload: z.infer<typeof commandInteraction>, receivedAt: number): Delivery {
+function discordDelivery(
+  payload: z.infer<ReturnType<typeof commandInteraction>>,
+  receivedAt: number,
+): Delivery {
   const conversation = `discord:${payload.channel_id}`;
   return { id: payload.id, platform: "discord", conversation, receivedAt, payload };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
@@ -11,24 +12,28 @@ const HEX_SIGNATURE = /^v0=([0-9a-f]{64})$/;
 const encoder = new TextEncoder();
 
 /** The request that Slack sends to prove who owns the address: https://docs.slack.dev/reference/events/url_verification */
-const urlVerification = z.object({
-  type: z.literal("url_verification"),
-  challenge: z.string().check(z.maxLength(4_096)),
-});
+const urlVerification = once(() =>
+  z.object({
+    type: z.literal("url_verification"),
+    challenge: z.string().check(z.maxLength(4_096)),
+  }),
+);
 
 /** The envelope of an event: https://docs.slack.dev/apis/events-api/#event-type-structure */
-const eventCallback = z.looseObject({
-  type: z.literal("event_callback"),
-  event_id: z.string().check(z.minLength(1), z.maxLength(200)),
-  team_id: z.optional(z.string().check(z.maxLength(64))),
-  event: z.looseObject({
-    type: z.string(),
-    channel: z.optional(z.string().check(z.maxLength(64))),
-    ts: z.optional(z.string().check(z.maxLength(64))),
-    thread_ts: z.optional(z.string().check(z.maxLength(64))),
-    channel_type: z.optional(z.string().check(z.maxLength(32))),
+const eventCallback = once(() =>
+  z.looseObject({
+    type: z.literal("event_callback"),
+    event_id: z.string().check(z.minLength(1), z.maxLength(200)),
+    team_id: z.optional(z.string().check(z.maxLength(64))),
+    event: z.looseObject({
+      type: z.string(),
+      channel: z.optional(z.string().check(z.maxLength(64))),
+      ts: z.optional(z.string().check(z.maxLength(64))),
+      thread_ts: z.optional(z.string().check(z.maxLength(64))),
+      channel_type: z.optional(z.string().check(z.maxLength(32))),
+    }),
   }),
-});
+);
 
 // Importing a key costs more than using it, and a deployment has one secret.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
@@ -49,9 +54,9 @@ interface SlackEventsOptions {
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
     const text = await readJsonText(request);
-    // A short body that is not JSON gets 400 even if it is unsigned, which helps whoever tries the route by hand.
+    // A short body that is not JSON gets 400 even if it is unsigned, which helps people who try the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
-    const verification = urlVerification.safeParse(short);
+    const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
@@ -96,7 +101,7 @@ async function verifySlack(secret: string, request: SignedRequest, now: number):
  * conversation of its own; a direct message's conversation is the channel.
  */
 function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined {
-  const parsed = eventCallback.safeParse(body);
+  const parsed = eventCallback().safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id: id, team_id: team = "", event } = parsed.data;
   const thread = event.channel_type === "im" ? "" : (event.thread_ts ?? event.ts ?? "");

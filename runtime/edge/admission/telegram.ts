@@ -1,7 +1,9 @@
+import { sha256Hex } from "../../contract/digest.ts";
 import * as z from "zod/mini";
 import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { sameToken } from "../../contract/token.ts";
+import { sameToken } from "../../shared/token.ts";
+import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
 import { parseJsonObject, readJsonText } from "./body.ts";
 import type { WebhookOptions } from "./webhook.ts";
@@ -9,16 +11,17 @@ import type { WebhookOptions } from "./webhook.ts";
 /** The kinds of updates that carry a message: https://core.telegram.org/bots/api#update */
 const MESSAGE_KINDS = ["message", "edited_message", "channel_post", "edited_channel_post"] as const;
 
-const message = z.looseObject({
-  chat: z.looseObject({ id: z.number() }),
-  message_thread_id: z.optional(z.number()),
-  is_topic_message: z.optional(z.boolean()),
-});
+const message = once(() =>
+  z.looseObject({
+    chat: z.looseObject({ id: z.number() }),
+    message_thread_id: z.optional(z.number()),
+    is_topic_message: z.optional(z.boolean()),
+  }),
+);
 
-const update = z.looseObject({ update_id: z.int() });
+const update = once(() => z.looseObject({ update_id: z.int() }));
 
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
-const encoder = new TextEncoder();
 
 /** Dependencies of {@link telegramUpdates}. */
 interface TelegramUpdatesOptions {
@@ -47,13 +50,8 @@ export function telegramUpdates({ secret, clock }: TelegramUpdatesOptions): Webh
 
 // Digests have one length, so that the time of the comparison does not tell the secret's.
 async function sameSecret(given: string | null, expected: string): Promise<boolean> {
-  const [a, b] = await Promise.all([digest(given ?? ""), digest(expected)]);
+  const [a, b] = await Promise.all([sha256Hex(given ?? ""), sha256Hex(expected)]);
   return sameToken(a, b);
-}
-
-async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /**
@@ -61,10 +59,10 @@ async function digest(text: string): Promise<string> {
  * repeats with the update. A topic of a group is a conversation of its own.
  */
 export function telegramDelivery(body: unknown, receivedAt: number): Delivery | undefined {
-  const parsed = update.safeParse(body);
+  const parsed = update().safeParse(body);
   if (!parsed.success) return undefined;
   const carried = MESSAGE_KINDS.map((kind) => parsed.data[kind]).find((value) => value !== undefined);
-  const { data } = message.safeParse(carried);
+  const { data } = message().safeParse(carried);
   const thread = data?.is_topic_message === true ? data.message_thread_id : undefined;
   const place = data === undefined ? ["none"] : [data.chat.id, ...(thread === undefined ? [] : [thread])];
   return {

@@ -1,17 +1,9 @@
+import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
 import { type Delivery, type DeliveryOutcome } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
 import type { Sandbox } from "../ports.ts";
 import type { AttemptResult } from "./dispatcher.ts";
-
-/** Reads `Retry-After` as seconds or as a date (RFC 9110, section 10.2.3). Milliseconds. */
-function retryAfterMs(header: string | null, now: number): number | undefined {
-  if (header === null || header === "") return undefined;
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
 
 /** One delivery to the gateway of a running sandbox: what its answer means for the ledger. */
 export async function deliverTo(

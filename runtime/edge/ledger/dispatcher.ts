@@ -1,12 +1,13 @@
-import type { Log } from "../../contract/log.ts";
+import { backoffMs } from "../../shared/backoff.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
 import type { DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
-const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 5 * 60_000;
+/** Waits between the attempts of one event. */
+const RETRY = { firstMs: 1_000, longestMs: 5 * 60_000 };
 /** The longest wait for a gateway that was not there: people should not wait long once it is back. */
 const LONGEST_ABSENT_MS = 15_000;
 /** An entry whose wait is as long as its life is tried once more this long before its end. */
@@ -32,7 +33,7 @@ export interface DispatcherOptions {
   store: LedgerStore;
   /** Delivers one event; returns when the reply is out. A throw counts as a retry. */
   deliver(delivery: Delivery): Promise<AttemptResult>;
-  /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks anew. */
+  /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
   wakeAt(time: number): void;
   clock: Clock;
   /** A number from 0 up to 1. */
@@ -42,12 +43,6 @@ export interface DispatcherOptions {
   concurrency: number;
 }
 
-/** Milliseconds to wait before the next attempt: exponential, with jitter over its upper half. */
-export function retryDelay(attempt: number, random: number): number {
-  const full = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_RETRY_MS);
-  return Math.round(full * (0.5 + random / 2));
-}
-
 /**
  * Carries recorded events to the gateway: conversations side by side, a conversation in order. What
  * comes while an answer is made is handed over too, so that the gateway can take it into account.
@@ -55,7 +50,7 @@ export function retryDelay(attempt: number, random: number): number {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   #stopped = false;
-  /** Entries may be marked as delivering that nobody delivers. */
+  /** Entries may be marked `delivering` without a delivery. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
   readonly #active = new Map<string, Promise<void>>();
@@ -122,7 +117,7 @@ export class Dispatcher {
     return this.#active.size;
   }
 
-  /** Nothing can be begun until a delivery ends, which looks for the next one by itself. */
+  /** Nothing can start until a delivery ends, which then looks for the next one. */
   get full(): boolean {
     return this.#active.size >= this.#options.concurrency;
   }
@@ -134,7 +129,7 @@ export class Dispatcher {
       note: error instanceof Error ? error.message : "unknown error",
       absent: true,
     }));
-    // All in one go: nobody sees an entry that came back, and is under way still.
+    // In one step: no one sees an entry that came back and is still in progress.
     this.#active.delete(key);
     try {
       this.#conclude({ key, attempt, delivery }, result);
@@ -159,7 +154,7 @@ export class Dispatcher {
       log.error("event given up", { key, attempt, note: result.note });
       return;
     }
-    const delay = retryDelay(attempt, random());
+    const delay = backoffMs(RETRY, attempt, random());
     const capped = result.absent === true && attempt <= ABSENT_ATTEMPTS;
     const most = capped ? Math.min(delay, LONGEST_ABSENT_MS) : delay;
     const lastTry = delivery.receivedAt + FAILED_AFTER_MS - LAST_TRY_MS - now;

@@ -47,21 +47,60 @@ export const LISTING_INDEX = `CREATE INDEX IF NOT EXISTS ledger_listing ON ledge
  * of each pair of platform and state come from the index, and only those that are shown are read.
  */
 export function listEntries(sql: Sql, query: LedgerQuery): LedgerPage {
-  const { state, platform, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  const { state, platform, q, since, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  if (q !== undefined || since !== undefined) return searchEntries(sql, query);
   const filtered = state !== undefined || platform !== undefined;
   // One more than is shown tells whether others follow.
   const newest = filtered ? newestOfPairs(sql, query, before) : newestOfAll(sql, limit + 1, before);
   const shown = newest.slice(0, limit);
+  const last = shown.at(-1);
+  const next = newest.length > limit ? last : undefined;
+  return { entries: readEntries(sql, shown), ...(next !== undefined && { next }) };
+}
+
+/** Rows that one page of a search reads, so that it takes no longer in a ledger of a million. */
+const SEARCHED = 20_000;
+
+/** One page of a search, newest first. Fewer than `limit` with a `next` mean that older rows are still to be searched. */
+function searchEntries(sql: Sql, query: LedgerQuery): LedgerPage {
+  const { state = null, platform = null, q = "", since = 0, limit, before = Number.MAX_SAFE_INTEGER } = query;
+  const [top] = sql.all("SELECT max(seq) AS seq FROM ledger WHERE seq < ?", before);
+  if (top === undefined || top["seq"] === null) return { entries: [] };
+  const lowest = Math.max(0, Number(top["seq"]) - SEARCHED);
+  const found = sql
+    .all(
+      `SELECT seq FROM ledger WHERE seq < ? AND seq > ? AND received_at >= ? AND (? IS NULL OR state = ?)
+         AND (? IS NULL OR ${PLATFORM} = ?) AND (instr(lower(key), ?) > 0 OR instr(lower(conversation), ?) > 0)
+       ORDER BY seq DESC LIMIT ?`,
+      before,
+      lowest,
+      since,
+      state,
+      state,
+      platform,
+      platform,
+      q.toLowerCase(),
+      q.toLowerCase(),
+      limit + 1,
+    )
+    .map(({ seq }) => Number(seq));
+  const shown = found.slice(0, limit);
+  const from = found.length > limit ? shown.at(-1) : lowest + 1;
+  const older = sql.all(
+    "SELECT received_at FROM ledger WHERE seq < ? ORDER BY seq DESC LIMIT 1",
+    from ?? before,
+  );
+  const isMore = older.length > 0 && Number(older[0]?.["received_at"]) >= since;
+  return { entries: readEntries(sql, shown), ...(isMore && from !== undefined && { next: from }) };
+}
+
+function readEntries(sql: Sql, shown: readonly number[]): LedgerEntry[] {
   const rows = sql.all(
     `SELECT key, ${PLATFORM} AS platform, conversation, state, attempts, received_at, next_at, settled_at, note, group_id
      FROM ledger WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
     JSON.stringify(shown),
   );
-  const last = shown.at(-1);
-  return {
-    entries: rows.map(entryOf),
-    ...(newest.length > limit && last !== undefined && { next: last }),
-  };
+  return rows.map(entryOf);
 }
 
 function newestOfAll(sql: Sql, limit: number, before: number): number[] {

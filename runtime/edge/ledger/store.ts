@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
@@ -59,7 +60,7 @@ export class LedgerStore {
     renameStates(sql);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
-      // How that attempt would have ended nobody knows: it does not count against the entry.
+      // The attempt was interrupted; its outcome is unknown, so it does not count.
       sql.all(
         `UPDATE ledger SET state = 'waiting', attempts = attempts - 1
          WHERE settled_at IS NULL AND state = 'delivering'`,
@@ -87,7 +88,7 @@ export class LedgerStore {
    * Marks due entries as delivering and returns them, each behind those before it in its conversation,
    * all of which are under way: up to `limit`, those that lead their conversation first, and no
    * follower once there are `followerLimit`. An entry that this version cannot read is settled as failed,
-   * so that it holds up nobody.
+   * so that it delays no other.
    */
   take(now: number, limit: number, followerLimit = limit): DueEntry[] {
     // Who opens the table puts back what is marked as delivering: that a power cut undoes the mark is all the same.
@@ -130,7 +131,7 @@ export class LedgerStore {
     return row === undefined ? undefined : String(row["key"]);
   }
 
-  /** Puts back what is marked as delivering although nobody delivers it. `active` are the keys under way. */
+  /** Resets entries marked `delivering` that are not being delivered. `active` are the keys in progress. */
   release(active: readonly string[]): void {
     this.#updateAll(
       `UPDATE ledger SET state = 'waiting' WHERE settled_at IS NULL AND state = 'delivering'
@@ -293,12 +294,4 @@ function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {
   const after = before?.slice(parsed.data.platform.length + 1);
   const delivery = { ...parsed.data, ...(after !== undefined && { after }) };
   return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -43,7 +43,7 @@ export class Turns {
     for (const statement of SCHEMA) sql.all(statement);
   }
 
-  /** Works every turn out anew; nothing may be marked as delivering. */
+  /** Recomputes every turn; no entry may be marked `delivering`. */
   rebuild(): void {
     this.#sql.all("DELETE FROM ledger_turns");
     // The other columns are those of the row with the smallest seq: https://sqlite.org/lang_select.html#bareagg
@@ -54,8 +54,8 @@ export class Turns {
   }
 
   /**
-   * Works one conversation's turn out anew, within the transaction that changed an entry of it. What is
-   * appended finds its turn by itself.
+   * Recomputes one conversation's turn, within the transaction that changed an entry of it. An
+   * appended entry computes its own.
    */
   update(conversation: string): void {
     this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", conversation);

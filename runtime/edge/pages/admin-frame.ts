@@ -3,30 +3,46 @@ import { html } from "hono/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { DONE, type Flash } from "../admin/flash.ts";
-import type { Identity } from "../identity.ts";
+import { DONE, type Done, type Flash } from "../admin/flash.ts";
+import type { Visitor } from "../access.ts";
+import type { Overall } from "../health.ts";
 import { signOutForm } from "../sign-in.ts";
+import { moment } from "./age.ts";
 import { reasonBox } from "./home.ts";
 import { contentSecurityPolicy, type Markup, page } from "./layout.ts";
-
-/** Visitor of a page, and whether this service holds the session, so that it offers to end it. */
-export interface Visitor {
-  identity: Identity;
-  signsOut: boolean;
-}
+import { LIVE_SCRIPT } from "./scripts.ts";
 
 /** The administration's pages, in the order of the navigation. */
 const PAGES = [
   [ROUTES.admin.path, "Overview"],
-  [ROUTES.devicesPage.path, "Devices"],
+  [ROUTES.devicesPage.path, "Access"],
+  [ROUTES.sessionsPage.path, "Conversations"],
+  [ROUTES.ledgerPage.path, "Events"],
+  [ROUTES.schedulesPage.path, "Schedules"],
+  [ROUTES.workspacePage.path, "Workspace"],
   [ROUTES.channelsPage.path, "Channels"],
-  [ROUTES.sessionsPage.path, "Sessions"],
+  [ROUTES.modelsPage.path, "Models"],
   [ROUTES.usagePage.path, "Usage"],
-  [ROUTES.ledgerPage.path, "Ledger"],
   [ROUTES.logsPage.path, "Logs"],
   [ROUTES.configPage.path, "Configuration"],
   [ROUTES.backupsPage.path, "Backups"],
+  [ROUTES.activityPage.path, "Activity"],
+  [ROUTES.rolloutsPage.path, "Rollouts"],
+  [ROUTES.aboutPage.path, "About"],
 ] as const;
+
+const TONES: Record<Overall, string> = {
+  Healthy: "ok",
+  Degraded: "warn",
+  Down: "bad",
+  Asleep: "wait",
+  Starting: "wait",
+};
+
+/** Seconds between reloads while the container starts. */
+const STARTING_SECONDS = 3;
+/** Actions after which the page has to show another state soon. The reload drops the notice. */
+const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fresh", "saved", "waking"]);
 
 /** A page's own part within the frame. */
 interface FrameOptions {
@@ -34,34 +50,85 @@ interface FrameOptions {
   visitor: Visitor;
   flash?: Flash;
   refreshSeconds?: number | undefined;
+  /** Shows the state, so it is kept up to date; without scripts it reloads while the container starts. */
+  waits?: boolean;
+  /** In place of the one that keeps the page up to date. */
   script?: string | undefined;
+  /** ISO 8601: the time of the state that the page shows; absent if it is the present one. */
+  asOf?: string | undefined;
 }
 
-/** A page of the administration: the way to the others, who is signed in, what the last button did. */
+/** A page of the administration: product and environment, overall state, navigation, who is signed in, last action. */
 export function adminFrame(options: FrameOptions, content: Markup): Markup {
-  const { title, visitor, flash, refreshSeconds, script } = options;
+  const { title, visitor, flash, waits = false, asOf } = options;
+  const script = options.script ?? (waits ? LIVE_SCRIPT : undefined);
+  const { environment, health } = visitor;
+  const isWaking = health.overall === "Asleep" || health.overall === "Starting";
+  const isChanging = flash?.done !== undefined && CHANGES_STATE.has(flash.done);
+  // A reload would drop the message about a failure before it is read.
+  const reloads = waits && flash?.problem === undefined && (isWaking || isChanging);
+  const refreshSeconds = options.refreshSeconds ?? (reloads ? STARTING_SECONDS : undefined);
+  const refreshTo = reloads ? PAGES.find(([, name]) => name === title)?.[0] : undefined;
   const header = html`<a class="skip" href="#content">Skip to the content</a>
     <header>
-      <div>
-        <nav aria-label="Administration">
-          <ul>
-            ${PAGES.map(
-              ([path, name]) =>
-                html`<li>
-                  <a href="${path}" ${name === title ? html`aria-current="page"` : ""}>${name}</a>
-                </li>`,
-            )}
-          </ul>
-        </nav>
-        <div class="who">
-          <p class="soft">Signed in as ${visitor.identity.name}</p>
-          ${visitor.signsOut ? signOutForm() : ""}
-        </div>
+      <p class="brand"><a href="${ROUTES.admin.path}">steward</a> ${environmentBadge(environment)}</p>
+      <p class="badge ${TONES[health.overall]}" title="Overall state">${health.overall}</p>
+      <div class="who">
+        <p class="soft">Signed in as ${visitor.identity.name}</p>
+        ${visitor.signsOut ? signOutForm() : ""}
       </div>
-    </header>`;
+    </header>
+    <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation" />
+    <label for="menu" class="menu" aria-hidden="true">☰ ${title}</label>
+    <nav class="side" aria-label="Administration">
+      <ul>
+        ${PAGES.map(
+          ([path, name]) =>
+            html`<li>
+              <a href="${path}" ${name === title ? html`aria-current="page"` : ""}>${name}</a>
+              ${path === ROUTES.devicesPage.path ? pendingBadge(visitor.facts.details?.pending) : ""}
+            </li>`,
+        )}
+      </ul>
+    </nav>`;
   const body = html`<h1>${title}</h1>
-    ${flashBox(flash)} ${content}`;
-  return page(`${title} – steward administration`, body, { refreshSeconds, header, script });
+    ${flashBox(flash)} ${waits ? asleepPart(title, health.overall, asOf) : ""} ${content}`;
+  const named = environment === undefined ? "steward" : `steward ${environment}`;
+  return page(`${title} – ${named}`, body, { refreshSeconds, refreshTo, header, script, shell: true });
+}
+
+/** Says how old the content is, and wakes a container that sleeps. */
+function asleepPart(title: string, overall: Overall, asOf: string | undefined): Markup | "" {
+  const path = PAGES.find(([, name]) => name === title)?.[0];
+  const isAsleep = overall === "Asleep" && path !== undefined;
+  if (asOf === undefined && !isAsleep) return "";
+  return html`<div class="asof" role="note">
+    ${asOf === undefined ? "" : html`<p>As of ${moment(asOf)}, when the container was last asked.</p>`}
+    ${
+      isAsleep
+        ? html`<form method="post" action="${ROUTES.wake.path}">
+            <button name="page" value="${path}" class="primary">Wake now</button>
+          </form>`
+        : ""
+    }
+  </div>`;
+}
+
+/** Tells whether a path is one of the navigation's pages. */
+export function isPage(path: string): boolean {
+  return PAGES.some(([own]) => own === path);
+}
+
+/** Approvals that somebody waits for. Beside the link, whose name stays as it is. */
+function pendingBadge(pending = 0): Markup | "" {
+  return pending === 0 ? "" : html`<span class="badge warn" title="Waiting for approval">${pending}</span>`;
+}
+
+/** Production stands out, so that nobody takes it for a test. */
+function environmentBadge(name: string | undefined): Markup | "" {
+  if (name === undefined) return "";
+  const tone = /^prod/i.test(name) ? "production" : "environment";
+  return html`<span class="badge ${tone}">${name}</span>`;
 }
 
 function flashBox({ done, problem }: Flash = {}): Markup | "" {
@@ -74,7 +141,8 @@ export async function htmlPage(
   context: Context,
   markup: Markup,
   status: ContentfulStatusCode = 200,
+  script = LIVE_SCRIPT,
 ): Promise<Response> {
-  context.header("content-security-policy", await contentSecurityPolicy());
+  context.header("content-security-policy", await contentSecurityPolicy(script));
   return context.html(markup, status);
 }

@@ -1,8 +1,10 @@
+import type { Visitor } from "../access.ts";
 import { html } from "hono/html";
 import type { ConfigSource, GenerationManifest } from "../../contract/backup.ts";
 import type { GatewayStatus } from "../../contract/control.ts";
+import { backupLabel } from "../../shared/backup-texts.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { adminFrame, type Visitor } from "./admin-frame.ts";
+import { adminFrame } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
 
@@ -35,10 +37,11 @@ const SOURCES: Record<ConfigSource, string> = {
 /** The page of `/_admin/backups/restore`: what is replaced, and the button. */
 export function backupRestorePage(view: BackupRestoreView): Markup {
   const { visitor, backup, now } = view;
+  const label = backupLabel(backup).toLowerCase();
   return adminFrame(
     { title: "Restore a backup", visitor },
     html`<p>
-        <code>${backup.id}</code>, made ${age(Date.parse(backup.createdAt), now)} by version
+        <code>${backup.id}</code> (${label}), made ${age(Date.parse(backup.createdAt), now)} by version
         ${backup.agentVersion}, takes the place of the state that is there now.
       </p>
       ${warning()} ${comparison(view)} ${restoreForm(backup)}
@@ -50,9 +53,9 @@ function warning(): Markup {
   return html`<aside>
     <p><strong>Conversations, approvals, schedules and the workspace are replaced.</strong></p>
     <p>
-      A backup of what is there now is made first. The gateway is stopped meanwhile and starts anew; messages
-      that come are kept and answered afterwards. The ledger's events are not rolled back: what was answered
-      is not answered again.
+      The current state is backed up first, as a copy labelled “Before a restore”. The gateway stops during
+      the restore and then restarts; messages that arrive are queued and answered afterwards. The ledger is
+      not rolled back: what was answered is not answered again.
     </p>
   </aside>`;
 }
@@ -65,7 +68,7 @@ function comparison({ backup, newest, present, now }: BackupRestoreView): Markup
   return html`<div class="table" role="region" aria-label="What is replaced" tabindex="0">
     <table>
       <caption>
-        What is there now, as far as the gateway tells,
+        Current state, as reported by the gateway,
         ${isNewest ? "" : html`in the newest backup (${age(Date.parse(newest.createdAt), now)}),`} and in this
         backup${isNewest ? ", the newest one" : ""}
       </caption>
@@ -82,7 +85,7 @@ function comparison({ backup, newest, present, now }: BackupRestoreView): Markup
           ([name, key]) =>
             html`<tr>
               <th scope="row">${name}</th>
-              <td class="number">${known[key] ?? html`<span class="soft">not told</span>`}</td>
+              <td class="number">${known[key] ?? html`<span class="soft">unknown</span>`}</td>
               ${isNewest ? "" : html`<td class="number">${newest.counts[key]}</td>`}
               <td class="number">${backup.counts[key]}</td>
             </tr>`,
@@ -110,6 +113,6 @@ function restoreForm({ id, configValid }: GenerationManifest): Markup {
           >`,
       )}
     </fieldset>
-    <button type="submit">Restore this backup</button>
+    <button type="submit" class="danger">Restore this backup</button>
   </form>`;
 }

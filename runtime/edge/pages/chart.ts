@@ -17,11 +17,14 @@ export interface Chart {
   /** The first stands at the bottom of each bar. Two at most: the style knows as many colours. */
   series: readonly Series[];
   format(value: number): string;
+  /** The lowest end of the scale, whose half can still be told from nothing. Default: 2. */
+  least?: number;
 }
 
 const HEIGHT = 100;
 /** Of a label's place in the chart, and what its bar takes of it. */
 const PLACE = 10;
+const LEAST = 2;
 const BAR = 8;
 
 /**
@@ -29,23 +32,25 @@ const BAR = 8;
  * nothing to a screen reader that the table does not say better.
  */
 export function barChart(chart: Chart): Markup {
-  const { title, labels, series } = chart;
+  const { title, labels, series, format } = chart;
   const sums = labels.map((_, index) => sum(series.map(({ values }) => values[index])));
-  const most = Math.max(0, ...sums);
+  const top = topOf(Math.max(chart.least ?? LEAST, ...sums));
+  const width = labels.length * PLACE;
+  const last = labels.length - 1;
+  const ends = [...new Set([0, Math.floor(last / 2), last])];
   const legend = series.length === 1 ? "" : html`<p class="legend">${series.map(legendOf)}</p>`;
   return html`<section>
     <h3>${title}</h3>
     <p class="soft">${summary(chart, sums)}</p>
     ${legend}
-    <svg
-      class="chart"
-      viewBox="0 0 ${labels.length * PLACE} ${HEIGHT}"
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      ${labels.map((label, index) => bar(chart, { label, index, most }))}
-    </svg>
-    <p class="ends" aria-hidden="true"><span>${labels[0]}</span><span>${labels.at(-1)}</span></p>
+    <div class="plot" aria-hidden="true">
+      <p class="scale">${[top, top / 2, 0].map((value) => html`<span>${format(value)}</span>`)}</p>
+      <svg class="chart" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">
+        ${[0, HEIGHT / 2].map((y) => html`<line x1="0" x2="${width}" y1="${y}" y2="${y}" />`)}
+        ${labels.map((label, index) => bar(chart, { label, index, top }))}
+      </svg>
+      <p class="ends">${ends.map((index) => html`<span>${labels[index]}</span>`)}</p>
+    </div>
     <details>
       <summary>${title} as a table</summary>
       ${figures(chart)}
@@ -64,16 +69,23 @@ export function cellBar(value: number, most: number): Markup {
 function summary({ series, format }: Chart, sums: readonly number[]): string {
   const known = series.some(({ values }) => values.some((value) => value !== undefined));
   if (!known) return "Not known.";
-  return `In all: ${format(sum(sums))}. Highest: ${format(Math.max(0, ...sums))}.`;
+  return `Total: ${format(sum(sums))}. Peak: ${format(Math.max(0, ...sums))}.`;
 }
 
 function legendOf({ name }: Series): Markup {
   return html`<span>${name}</span> `;
 }
 
-function bar(chart: Chart, at: { label: string; index: number; most: number }): Markup {
-  const { label, index, most } = at;
-  const heights = chart.series.map(({ values }) => (most === 0 ? 0 : ((values[index] ?? 0) / most) * HEIGHT));
+/** Returns the scale's end: an even number of one digit, and zeros, that no bar exceeds. */
+function topOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const digit = [2, 4, 6, 8].find((one) => one * power >= most) ?? 10;
+  return digit * power;
+}
+
+function bar(chart: Chart, at: { label: string; index: number; top: number }): Markup {
+  const { label, index, top } = at;
+  const heights = chart.series.map(({ values }) => ((values[index] ?? 0) / top) * HEIGHT);
   return html`<g>
     <title>${label}: ${chart.series.map((one) => told(chart, one, index)).join(", ")}</title>
     ${heights.map((height, place) => {

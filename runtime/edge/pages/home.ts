@@ -26,14 +26,16 @@ export function stateLine(status: SandboxStatus): Markup {
 
 /** Renders what went wrong and what to do. */
 export function reasonBox(reason: Reason | undefined): Markup | "" {
-  if (reason === undefined) return "";
-  return html`<aside>
-    <p><code>${reason.code}</code>: ${reason.detail}</p>
-    <p><strong>Fix:</strong> ${reason.fix}</p>
-  </aside>`;
+  return reason === undefined ? "" : html`<aside>${reasonText(reason)}</aside>`;
 }
 
-/** The way to the repairs of a config that is not valid; whoever follows it signs in first. */
+/** Renders a reason and its fix without a box of its own. A detail may have several lines. */
+export function reasonText({ code, detail, fix }: Reason): Markup {
+  return html`<p class="lines"><code>${code}</code>: ${detail}</p>
+    <p><strong>Fix:</strong> ${fix}</p>`;
+}
+
+/** The link to the repairs of an invalid config; it leads through the sign-in. */
 export function repairLink(reason: Reason | undefined): Markup | "" {
   if (reason?.code !== "config_invalid") return "";
   return html`<p><a href="${ROUTES.configPage.path}#repairs">Repair the configuration</a></p>`;

@@ -7,7 +7,7 @@ import type { Markup } from "./layout.ts";
 /** Renders how far the start under way is, measured against the earlier ones; nothing while there is none. */
 export function startProgress({ start, coldStarts = [] }: SandboxStatus, now: number): Markup | "" {
   if (start === undefined) return "";
-  if (start.phase === "crashed") return html`<p>The gateway has crashed and is started again by itself.</p>`;
+  if (start.phase === "crashed") return html`<p>The gateway crashed and restarts automatically.</p>`;
   const elapsed = Math.max(0, now - Date.parse(start.at));
   const what = start.phase === "restoring" ? ", its state is being restored" : "";
   return html`<p>Starting for ${seconds(elapsed)}${what}; ${againstUsual(elapsed, usualMs(coldStarts))}</p>

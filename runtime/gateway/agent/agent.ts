@@ -1,9 +1,10 @@
 import type { Config } from "../../contract/config/index.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { ERRORS } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
-import { instructions, localTime } from "./instructions.ts";
+import type { Log } from "../../shared/log.ts";
+import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
+import { isResetDue } from "../sessions/retention.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
@@ -11,8 +12,6 @@ import { rightsOf } from "./rights.ts";
 import { Run } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** A timer of Node that is longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -47,7 +46,7 @@ export class Agent {
 
   /**
    * The text to send. An answer is in the transcript when this returns, so a second attempt to send
-   * it does not ask the model again. A refusal is told but not kept: it is not the model's word.
+   * it does not ask the model again. A refusal is shown but not stored: it is not the model's word.
    *
    * @throws RetryableError where another attempt may help.
    */
@@ -155,30 +154,4 @@ function refusalText({ code, message, tooLong }: ModelRefusal): string {
 /** Returns the failure of an answer that took longer than `agent.timeout`. */
 function timeoutText(timeout: string): string {
   return `I stopped: the answer took longer than ${timeout}. Ask for less at once, or raise agent.timeout.`;
-}
-
-/**
- * Tells whether a session begins anew with a message that comes now. It does where the daily time lies between
- * the last message and this one, or where that was too long ago. Times in milliseconds since the epoch.
- */
-export function isResetDue(
-  rules: Config["sessions"]["reset"],
-  lastAt: number | undefined,
-  now: number,
-): boolean {
-  if (lastAt === undefined) return false;
-  const { dailyAt, timezone = "UTC", idle } = rules;
-  if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
-  if (dailyAt === undefined || now <= lastAt) return false;
-  if (now - lastAt >= 2 * DAY_MS) return true;
-  // The day begins at that time by the clock on the wall, so a change to summer time needs no sum.
-  return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
-}
-
-/** The date by the wall's clock; before the daily time it is still the day before. */
-function dayOf(at: number, dailyAt: string, timeZone: string): string {
-  // That locale writes YYYY-MM-DD HH:MM.
-  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
-  if (time >= dailyAt) return date;
-  return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

@@ -28,7 +28,7 @@ interface InstructionsOptions {
 }
 
 /**
- * Returns what stands before every conversation. Read anew for each question: the files are small, and change.
+ * Returns the text before every conversation. Read again for each question: the files are small, and change.
  * The place and the time are apart, so that a provider can keep what is before them.
  */
 export function instructions(

@@ -5,7 +5,7 @@ import { DAY_MS, dayOf } from "../models/usage.ts";
 import type { Question } from "./question.ts";
 
 const MINUTE_MS = 60_000;
-/** Of earlier days nothing is asked; a few stay for whoever looks. */
+/** Earlier days are not needed; a few stay for inspection. */
 const KEPT_DAYS = 7;
 
 /** Tokens that each chat and each person has taken, by day (UTC). Older versions do not know the table, and leave it. */

@@ -8,7 +8,7 @@ export type May = (capability: Capability) => boolean;
 
 /**
  * Returns who somebody is: an operator that the config names, a person whom the operator let in, or one of a group.
- * While the config names no operator, whoever was let in counts as one: mostly that is the one person there is.
+ * While the config names no operator, everyone who was let in counts as one: mostly that is the one person there is.
  */
 export function roleOf(
   config: Config,
@@ -21,7 +21,7 @@ export function roleOf(
 }
 
 /**
- * Returns what an answer may do. In a group that is never more than the group may, whoever asks: others' words stand
+ * Returns what an answer may do. In a group that is never more than the group may, for anyone who asks: others' words stand
  * before the model too, and it follows what it reads.
  */
 export function rightsOf(

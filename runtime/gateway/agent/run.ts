@@ -1,5 +1,5 @@
 import type { Config } from "../../contract/config/index.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
 import {
   ModelRefusal,
@@ -19,7 +19,7 @@ const FULL_SHARE = 0.8;
 const SHORT_OUTPUT = 2_000;
 const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
 const CONCLUDE = "No more tools can be used for this answer. Conclude with what you have.";
-/** Said where the model is silent behind its tools: whoever asked should know that it has ended. */
+/** Sent if the model is silent after its tools, so that the person knows that it has ended. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
 
@@ -42,7 +42,7 @@ export interface RunOptions {
 
 /**
  * Makes one answer: asks the model, runs the tools that it asks for, hands it their results, until it
- * answers without one. Every step is kept before the next, so that another attempt goes on behind it.
+ * answers without one. Every step is stored before the next, so that a retry continues after it.
  */
 export class Run {
   readonly #options: RunOptions;

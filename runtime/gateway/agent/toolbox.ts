@@ -1,5 +1,5 @@
-import type { Log } from "../../contract/log.ts";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import type { ToolCall, ToolDefinition } from "../models/model.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import type { May } from "./rights.ts";

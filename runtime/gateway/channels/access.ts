@@ -71,7 +71,7 @@ function groupDecision(rules: AccessRules, group: string, user: string, addresse
   return { becomes: "message", reason: addressed ? "the bot was addressed" : "the group needs no mention" };
 }
 
-/** Returns what a sender who is not on the list is told: its own id, and what the operator does with it. */
+/** Returns the answer to a sender who is not on the list: its own id, and what the operator does with it. */
 export function unknownSenderText(platform: Platform, user: string): string {
   return [
     "I do not know you yet, so I have not read your message.",

@@ -24,7 +24,7 @@ const BLOCK_KEYS = [
 type Node = Readonly<Record<string, unknown>>;
 
 /** The answer to a message of a kind that cannot be read. */
-export const UNREADABLE_TEXT =
+const UNREADABLE_TEXT =
   "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
 /** Returns what a channel makes of a message of a kind that cannot be read, from somebody who may write. */

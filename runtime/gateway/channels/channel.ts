@@ -19,7 +19,7 @@ export interface ReplyTarget {
 /** Decision whether a sender may be answered, and why: every decision can be looked up in the log. */
 export type AccessDecision =
   | { allowed: true; reason: string }
-  /** `answer`: nothing is said; the sender is told how it can be allowed; it is offered a pairing code. */
+  /** `answer`: no reply; the sender learns how to be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
 /** Author of a message. `name` is what people call the sender, where the platform tells. */
@@ -48,7 +48,7 @@ export interface InboundMessage {
   text: string;
   attachments: readonly Attachment[];
   target: ReplyTarget;
-  /** Written in a thread that was there before: whoever reads along there sees no answer elsewhere. */
+  /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
 }
 
@@ -62,7 +62,7 @@ export type Inbound =
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
-  /** The sender may not be answered, and is told how that can change. The model does not see it. */
+  /** The sender may not be answered, and learns how that can change. The model does not see it. */
   | { kind: "refused"; target: ReplyTarget; text: string; note: string }
   /** The sender is unknown, and may ask to be let in. The model does not see the message. */
   | {

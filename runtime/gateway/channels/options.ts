@@ -1,5 +1,5 @@
 import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import type { ChannelAccess } from "./access.ts";
 
 /** Dependencies of one channel. */

@@ -1,7 +1,7 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RefusedError } from "../failure.ts";
 
 /** Dependencies of a channel's standing. */
@@ -63,7 +63,7 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** The channel's health, as far as what goes out tells. */
+  /** The channel's health, judging by outgoing requests alone. */
   health(): ChannelHealth {
     const { platform } = this.#options;
     return this.#failure === undefined

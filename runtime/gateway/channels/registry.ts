@@ -2,7 +2,7 @@ import type { Config } from "../../contract/config/index.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
 import { channelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";

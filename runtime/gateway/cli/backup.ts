@@ -1,12 +1,6 @@
+import { backupsText, madeText, wholeText, reportText } from "../../shared/backup-texts.ts";
 import { Option, type Command } from "commander";
-import {
-  backupsText,
-  CONFIG_SOURCES,
-  type ConfigSource,
-  madeText,
-  reportText,
-  wholeText,
-} from "../../contract/backup.ts";
+import { CONFIG_SOURCES, type ConfigSource } from "../../contract/backup.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
 import { drill, type RestoreOptions, stageRestore } from "../../process/backups/restore.ts";
 import { Shelf } from "../../process/backups/shelf.ts";
@@ -74,7 +68,7 @@ function configOption(): Option {
 function create(shelf: Shelf, { settings, environment, clock }: CommandContext) {
   return shelf.alone(async () => {
     const id = await shelf.next(Math.max(1, await shelf.epoch()));
-    return makeGeneration({ home: settings.home, shelf, id, environment, clock });
+    return makeGeneration({ home: settings.home, shelf, id, environment, clock, cause: "operator" });
   });
 }
 

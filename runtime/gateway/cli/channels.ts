@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ChannelHealth } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { table } from "../../contract/table.ts";
+import { table } from "../../shared/table.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 import { askGateway } from "./gateway.ts";
@@ -15,7 +15,7 @@ export function addChannelCommands(program: Command, context: CommandContext): v
   const channels = program.command("channels").description("the chat platforms");
   channels
     .command("status")
-    .description("how each configured chat platform stands")
+    .description("the state of each configured chat platform")
     .option("--json", "as JSON")
     .action(async ({ json }: JsonOption) => {
       const { details } = await askGateway(context);

@@ -22,7 +22,7 @@ const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
 /**
  * Writes one value of the config file. The whole file is checked first: what is not valid is not written.
  *
- * @throws StewardError `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
+ * @throws StewardError `config_refused`, `config_invalid`, `secret_in_plain`, `usage_invalid`, `config_missing`.
  */
 export async function setConfig(
   context: CommandContext,
@@ -47,7 +47,7 @@ export async function setConfig(
 /**
  * Removes one value of the config file, so that its default holds.
  *
- * @throws StewardError `config_path_not_found`, `config_invalid`, `config_missing`.
+ * @throws StewardError `config_path_not_found`, `config_refused`, `config_invalid`, `config_missing`.
  */
 export async function unsetConfig(context: CommandContext, path: string): Promise<void> {
   const keys = configPath(path);
@@ -62,7 +62,7 @@ export async function unsetConfig(context: CommandContext, path: string): Promis
   });
 }
 
-/** Checked without the lock, which is for moments only; anew where the file has changed meanwhile. */
+/** Checked without the lock, which is for moments only; again if the file has changed meanwhile. */
 async function change(
   { settings, environment }: CommandContext,
   work: (root: Section) => void,
@@ -79,7 +79,7 @@ async function change(
   for (let isWritten = false; !isWritten;) {
     const text = changedText();
     const { result } = await wholeReading(readConfigText(text, environment));
-    if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
+    if (!result.ok) throw new StewardError("config_refused", formatConfigProblems(path, result.problems));
     isWritten = withConfigLock(path, () => {
       if (changedText() !== text) return false;
       writeFileAtomic(path, text);
@@ -109,7 +109,7 @@ function refusePlainSecret({ redact }: CommandContext, keys: string[], value: un
   if (!byPlace && redact(written) === written) return;
   throw new StewardError(
     "secret_in_plain",
-    `${path} would hold a secret in plain text. --plain writes it all the same.`,
+    `${path} would hold a secret in plain text. Use --plain to write it anyway.`,
   );
 }
 

@@ -3,13 +3,13 @@ import { formatConfigProblems } from "../../contract/config/index.ts";
 import { isReference } from "../../contract/config/references.ts";
 import { resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { createRedactor, redactValue } from "../../contract/redact.ts";
+import { createRedactor, redactValue } from "../../shared/redact.ts";
 import { wholeReading } from "../../process/config-file.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 
-/** `steward config get|set|unset|validate|schema`. A running gateway takes a changed file over by itself. */
+/** `steward config get|set|unset|validate|schema`. A running gateway applies a changed file automatically. */
 export function addConfigCommands(program: Command, context: CommandContext): void {
   const { environment, settings, redact, output } = context;
   const path = settings.configPath;
@@ -55,7 +55,7 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
     .command("set")
     .description("writes a value, JSON or text; the whole file is checked before it is written")
     .argument("<path>", "for example slack.dmPolicy")
-    .argument("[value]", "JSON, or text as it stands")
+    .argument("[value]", "JSON or plain text")
     .option("--env <name>", "write a reference to this environment variable: the way for secrets")
     .option("--plain", "write a secret in plain text")
     .option("--json", "as JSON")

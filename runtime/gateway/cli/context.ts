@@ -1,5 +1,6 @@
+import { styleText } from "node:util";
 import { StewardError } from "../../contract/errors.ts";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
 import { pairingStores, type PairingStores } from "../pairing/store.ts";
@@ -45,7 +46,7 @@ interface OutputOptions {
 export function processOutput({ stdout, stderr, redact }: OutputOptions): Output {
   const line = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
   return {
-    answer: (json, value, text) => void stdout.write(json ? line(value) : `${text}\n`),
+    answer: (json, value, text) => void stdout.write(json ? line(value) : `${coloured(text, stdout)}\n`),
     text: (text) => void stdout.write(text),
     warn: (text) => void stderr.write(`${redact(text)}\n`),
     fail: (json, error) => {
@@ -60,7 +61,27 @@ export function processOutput({ stdout, stderr, redact }: OutputOptions): Output
   };
 }
 
-/** The pairing stores of the data directory; one that cannot be read is told beside the answer. */
+/** Words whose colour tells at a glance how something is. */
+const STATES =
+  /\b(?:(not valid|failing|failed|no answer|revoked)|(starting|pending|missed|cooling|disabled)|(ready|valid|answered|complete|done))\b/g;
+const COLOURS = ["red", "yellow", "green"] as const;
+
+/** A text on a terminal: the head of a table stands out, and so do states. Elsewhere, or with NO_COLOR, as it is. */
+function coloured(text: string, stream: NodeJS.WritableStream): string {
+  if (!("isTTY" in stream) || stream.isTTY !== true) return text;
+  const paint = (format: (typeof COLOURS)[number] | "bold", words: string) =>
+    styleText(format, words, { stream });
+  const [head = "", ...rows] = text.split("\n");
+  const states = (line: string) =>
+    line.replaceAll(STATES, (word, ...groups: unknown[]) => {
+      const tone = COLOURS.find((_, index) => groups[index] !== undefined);
+      return tone === undefined ? word : paint(tone, word);
+    });
+  const isTable = rows.length > 0 && !head.includes(":") && / {2,}/.test(head);
+  return [isTable ? paint("bold", head) : states(head), ...rows.map(states)].join("\n");
+}
+
+/** The pairing stores of the data directory; an unreadable one is reported beside the answer. */
 export function commandStores({ settings, output, clock }: CommandContext): PairingStores {
   return pairingStores({
     home: settings.home,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
-import { table } from "../../contract/table.ts";
+import { table } from "../../shared/table.ts";
 import { type DeviceRequest, DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
 
@@ -51,7 +51,7 @@ export function addDeviceCommands(program: Command, { settings, output }: Comman
     const dropped = found(store.reject(request(given)), "device_request_unknown", given);
     return { value: { rejected: dropped }, text: `Rejected device ${named(dropped)}.` };
   });
-  command("revoke", "deviceId", "take a device's rights back, at once and for good", (given) => {
+  command("revoke", "deviceId", "revoke a device's access, immediately and permanently", (given) => {
     const ids = store.paired().map(({ deviceId }) => deviceId);
     const device = found(store.revoke(whole(given, ids, "device_unknown")), "device_unknown", given);
     return { value: { revoked: withoutSecrets(device) }, text: `Revoked device ${named(device)}.` };

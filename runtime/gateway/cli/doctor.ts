@@ -13,13 +13,13 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
   program
     .command("doctor")
     .description("looks for what is wrong; exit code 1 while a problem remains")
-    .option("--fix", "mend what can be mended without losing anything; a copy of the config is kept")
+    .option("--fix", "fix what can be fixed without losing data; saves a copy of the config")
     .option("--json", "as JSON")
     .action(async ({ json, fix }: JsonOption & { fix?: boolean }) => {
       const changes = fix ? mend(context, context.clock()) : [];
       const findings = await examine(context, await askGateway(context));
       const healthy = findings.every(({ state }) => state !== "problem");
-      const lines = [...changes.map((change) => `mended: ${change}`), ...findings.map(findingText)];
+      const lines = [...changes.map((change) => `fixed: ${change}`), ...findings.map(findingText)];
       context.output.answer(json, { healthy, findings, changes }, lines.join("\n"));
       if (!healthy) context.setExitCode(1);
     });
@@ -53,6 +53,6 @@ function mendFile({ settings, environment }: DoctorOptions, now: number): string
     if (!readConfigText(written, environment).result.ok) return [];
     const copy = keepCopy(path, text, now);
     writeFileAtomic(path, written);
-    return [`config: the file as it was is kept as ${copy}`, ...changes];
+    return [`config: saved the old file as ${copy}`, ...changes];
   });
 }

@@ -1,4 +1,8 @@
+import { parseJson } from "../../shared/json.ts";
+import { readFileSync } from "node:fs";
 import { get } from "node:http";
+import path from "node:path";
+import { STATUS_TOKEN_FILE } from "../../contract/names.ts";
 import type { GatewayStatus } from "../../contract/control.ts";
 import { homeDigest } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
@@ -9,7 +13,7 @@ const READY = "/readyz";
 const STATUS = "/status";
 
 /**
- * Statement of the running gateway about itself. `details` where this process holds its control token. `foreign`: something
+ * Statement of the running gateway about itself. `details` if this process has its control token or may read its status token. `foreign`: something
  * else answers on its port, perhaps the gateway of another data directory.
  */
 export interface GatewayAnswer {
@@ -35,7 +39,7 @@ export async function askReady({ settings }: Surroundings): Promise<GatewayAnswe
 export function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
   if (ready) return `ready at ${url}, version ${version}`;
   return foreign
-    ? `another program answers at ${url}: stop it, or give this gateway a GATEWAY_PORT of its own`
+    ? `another program answers at ${url}: stop it, or set another GATEWAY_PORT for this gateway`
     : `no answer at ${url}`;
 }
 
@@ -43,12 +47,22 @@ export function readyText({ url, ready, foreign, version }: GatewayAnswer): stri
 export async function askGateway(context: Surroundings): Promise<GatewayAnswer> {
   const answer = await askReady(context);
   if (!answer.ready) return answer;
-  const headers = { authorization: `Bearer ${context.settings.controlToken ?? ""}` };
+  const { controlToken = statusToken(context.settings.home) } = context.settings;
+  const headers = { authorization: `Bearer ${controlToken}` };
   const details = await readJson<GatewayStatus>(`${answer.url}${STATUS}`, headers);
   return { ...answer, ...(details && { details }) };
 }
 
-/** An address that stands for all of them is reached on loopback. */
+/** Reads the token of the running gateway; empty if there is none to read. */
+function statusToken(home: string): string {
+  try {
+    return readFileSync(path.join(home, STATUS_TOKEN_FILE), "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** A wildcard address is reached on loopback. */
 function gatewayUrl({ bind, gatewayPort }: CommandContext["settings"]): string {
   if (bind === "0.0.0.0") return `http://127.0.0.1:${gatewayPort}`;
   if (bind === "::") return `http://[::1]:${gatewayPort}`;
@@ -63,16 +77,10 @@ function readJson<T>(url: string, headers: Record<string, string> = {}): Promise
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
       response.on("error", nothing);
-      response.on("end", () => resolve(response.statusCode === 200 ? parsed<T>(text) : undefined));
+      response.on("end", () =>
+        resolve(response.statusCode === 200 ? (parseJson(text) as T | undefined) : undefined),
+      );
     });
     asked.on("error", nothing);
   });
-}
-
-function parsed<T>(text: string): T | undefined {
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    return undefined;
-  }
 }

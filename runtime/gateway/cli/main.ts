@@ -1,11 +1,11 @@
 import { gatewayEnvironment } from "../../contract/variables.ts";
-import { createRedactor } from "../../contract/redact.ts";
+import { createRedactor } from "../../shared/redact.ts";
 import { ownEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./context.ts";
 import { runCommandLine } from "./program.ts";
 
-// What a command writes is read by the gateway, and by nobody else.
+// Only the gateway reads what a command writes.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const received = ownEnvironment();

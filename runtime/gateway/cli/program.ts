@@ -44,13 +44,23 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import("./channels.ts")).addChannelCommands,
   },
   {
+    name: "models",
+    description: "the models that answer",
+    load: async () => (await import("./models.ts")).addModelCommands,
+  },
+  {
     name: "sessions",
-    description: "the conversations that are kept",
-    load: async () => (await import("./records.ts")).addSessionCommands,
+    description: "conversations with their models and sizes",
+    load: async () => (await import("./sessions.ts")).addSessionCommands,
+  },
+  {
+    name: "workspace",
+    description: "the files that the assistant reads",
+    load: async () => (await import("./workspace.ts")).addWorkspaceCommands,
   },
   {
     name: "schedules",
-    description: "what is said in a chat at a time",
+    description: "messages that the bot sends at set times",
     load: async () => (await import("./schedules.ts")).addScheduleCommands,
   },
   {
@@ -64,8 +74,13 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import("./backup.ts")).addBackupCommands,
   },
   {
+    name: "completion",
+    description: "completions for bash, zsh and fish",
+    load: async () => (await import("./completion.ts")).addCompletionCommand,
+  },
+  {
     name: "doctor",
-    description: "looks for what is wrong, and mends what can be mended",
+    description: "checks for problems and fixes what it can",
     load: async () => (await import("./doctor.ts")).addDoctorCommand,
   },
 ];
@@ -78,11 +93,12 @@ async function createProgram(context: CommandContext, args: readonly string[]): 
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.output.text(text),
-      // What is wrong with a line is thrown too, and told like every other failure.
+      // An error of the command line is thrown too, and reported like every other failure.
       writeErr: () => undefined,
     });
   for (const { name, description, load } of GROUPS) {
-    if (args.includes(name)) (await load())(program, context);
+    // The completions are made from all of them.
+    if (args.includes(name) || args[0] === "completion") (await load())(program, context);
     else program.command(name).description(description);
   }
   return program;

@@ -2,15 +2,24 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Option, type Command } from "commander";
-import * as z from "zod/mini";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { table } from "../../contract/table.ts";
+import { table } from "../../shared/table.ts";
 import { ensureDirectory } from "../../process/files.ts";
-import { addSchedule, removeSchedule } from "../schedules/port.ts";
+import {
+  addSchedule,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  runSchedule,
+} from "../schedules/port.ts";
 import { ScheduleStore, type StoredSchedule } from "../schedules/store.ts";
 import { openStore } from "../store.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
+import { readRows } from "./records.ts";
+
+const MOST_RUNS = 50;
+const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
 
 interface AddOptions extends JsonOption {
   to: string;
@@ -23,10 +32,11 @@ interface AddOptions extends JsonOption {
   prompt?: string;
 }
 
-/** `steward schedules list|add|remove`. They work on the table; a running gateway sees it within seconds. */
-export function addScheduleCommands(program: Command, { settings, output }: CommandContext): void {
+/** `steward schedules list|add|pause|resume|run|history|remove`. They work on the table; a running gateway sees it within seconds. */
+export function addScheduleCommands(program: Command, context: CommandContext): void {
+  const { settings, output } = context;
   const file = join(settings.home, "state.db");
-  const schedules = program.command("schedules").description("what is said in a chat at a time");
+  const schedules = program.command("schedules").description("messages that the bot sends at set times");
 
   /** The table as it is: looking at it neither makes the file nor changes its form. */
   const read = (): StoredSchedule[] => {
@@ -52,14 +62,14 @@ export function addScheduleCommands(program: Command, { settings, output }: Comm
 
   schedules
     .command("add")
-    .description("says a text, or the agent's answer to a prompt, in a chat")
+    .description("sends a text, or the agent's answer to a prompt, to a chat")
     .requiredOption("--to <platform:chat>", "the chat, for example slack:C0123456789")
     .option("--thread <id>", "the thread inside the chat")
     .addOption(new Option("--at <time>", "once, ISO 8601 with its offset").conflicts(["every", "cron"]))
     .addOption(new Option("--every <duration>", "in equal steps, for example 1h30m").conflicts("cron"))
     .option("--cron <expression>", "by a cron expression of five fields")
     .option("--timezone <name>", "for --cron, for example Europe/Berlin; default UTC")
-    .addOption(new Option("--text <text>", "what is said").conflicts("prompt"))
+    .addOption(new Option("--text <text>", "the text to send").conflicts("prompt"))
     .option("--prompt <text>", "what the agent is asked")
     .option("--json", "as JSON")
     .action(async ({ json, ...options }: AddOptions) => {
@@ -67,6 +77,50 @@ export function addScheduleCommands(program: Command, { settings, output }: Comm
       const { id, nextAt } = await write((store) => addSchedule(store, "cli", spec, Date.now()));
       const due = new Date(nextAt).toISOString();
       output.answer(json, { id, nextAt: due }, `Added ${id}, due ${due}.`);
+    });
+
+  const change = (
+    verb: string,
+    description: string,
+    act: (store: ScheduleStore, id: string) => Promise<string>,
+  ) =>
+    void schedules
+      .command(verb)
+      .description(description)
+      .argument("<id>", "as `list` shows it")
+      .option("--json", "as JSON")
+      .action(async (id: string, { json }: JsonOption) => {
+        const text = await write((store) => act(store, id));
+        output.answer(json, { [verb]: id }, text);
+      });
+  change("pause", "switches one off that was made in a chat or here", async (store, id) => {
+    pauseSchedule(store, id);
+    return `Paused ${id}.`;
+  });
+  change("resume", "switches one on again", async (store, id) => {
+    const due = new Date(await resumeSchedule(store, id, Date.now())).toISOString();
+    return `Resumed ${id}, due ${due}.`;
+  });
+  change("run", "runs one now, beside its own times", async (store, id) => {
+    runSchedule(store, id, Date.now());
+    return `${id} runs within seconds, if the gateway is up.`;
+  });
+
+  schedules
+    .command("history")
+    .description(`the last ${MOST_RUNS} runs of the last seven days, newest first`)
+    .option("--json", "as JSON")
+    .action(({ json }: JsonOption) => {
+      const runs = readRows(context, "schedule_runs", RUNS).map((row) => ({
+        schedule: String(row["schedule"]),
+        dueAt: new Date(Number(row["due_at"])).toISOString(),
+        state: String(row["state"]),
+        count: Number(row["count"]),
+        note: String(row["note"] ?? ""),
+      }));
+      const cells = runs.map(({ schedule, dueAt, state, note }) => [schedule, dueAt, state, shorten(note)]);
+      const text = runs.length === 0 ? "No runs." : table(["Id", "Due", "State", "Outcome"], cells);
+      output.answer(json, { runs }, text);
     });
 
   schedules
@@ -98,7 +152,10 @@ function readSpec({ to, thread, ...rest }: Omit<AddOptions, "json">): Schedule {
   const [platform, ...chat] = to.split(":");
   const address = { platform, chat: chat.join(":"), ...(thread !== undefined && { thread }) };
   const parsed = scheduleSchema.safeParse({ ...rest, to: address });
-  if (!parsed.success) throw new StewardError("schedule_invalid", z.prettifyError(parsed.error));
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    throw new StewardError("schedule_invalid", problems.join("; "));
+  }
   return parsed.data;
 }
 

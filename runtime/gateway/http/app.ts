@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
@@ -5,10 +6,10 @@ import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../cont
 import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { problem, problemResponse } from "../../contract/problem.ts";
-import { bearerToken, sameToken } from "../../contract/token.ts";
-import type { Deliveries } from "../deliveries/deliveries.ts";
+import { bearerToken, sameToken } from "../../shared/token.ts";
+import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
@@ -23,7 +24,9 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
   /** Undefined: every route that needs it refuses everyone. */
   controlToken: string | undefined;
-  deliveries: Deliveries;
+  /** Reads status and usage, and nothing else. */
+  statusToken: string;
+  inbox: Inbox;
   /** Takes over a config file that has changed. Never rejects. */
   configTaken(): Promise<void>;
   status(): GatewayStatus;
@@ -32,7 +35,7 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
 
 /** The gateway's HTTP side, but for its health. */
 export function gatewayApp(options: GatewayAppOptions): Hono {
-  const { controlToken, deliveries, status, usage, log } = options;
+  const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
   const { deliveries: deliveriesPath, status: statusPath, usage: usagePath } = GATEWAY_ROUTES;
 
@@ -42,6 +45,8 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.use("*", async (context, next) => {
     const given = bearerToken(context.req.header("authorization"));
+    const reads = context.req.path === statusPath || context.req.path === usagePath;
+    if (reads && sameToken(given, statusToken)) return next();
     if (!sameToken(given, controlToken ?? "")) return problemResponse(problem("control_refused"));
     return next();
   });
@@ -61,7 +66,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
       const delivery = readDelivery(await context.req.text());
       // Whoever has just changed the config and has an event delivered again means the new one.
       await options.configTaken();
-      return context.json(await deliveries.deliver(delivery));
+      return context.json(await inbox.deliver(delivery));
     },
   );
 
@@ -71,12 +76,8 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 }
 
 function readDelivery(text: string): Delivery {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (error) {
-    throw new StewardError("body_invalid", "The body is not JSON.", { cause: error });
-  }
+  const body = parseJson(text);
+  if (body === undefined) throw new StewardError("body_invalid", "The body is not JSON.");
   const parsed = deliverySchema.safeParse(body);
   if (!parsed.success) throw new StewardError("delivery_invalid", z.prettifyError(parsed.error));
   return parsed.data;

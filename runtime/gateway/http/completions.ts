@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import type { Config } from "../../contract/config/index.ts";
 import { textUpTo } from "../../contract/config/values.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
 import type { Image, Model, ModelAnswer, ModelMessage, ModelRequest } from "../models/model.ts";
 import { type GatewayTokenOptions, requireGatewayToken } from "./gateway-token.ts";
@@ -34,7 +34,7 @@ const message = z.discriminatedUnion("role", [
 ]);
 
 /**
- * A request for a chat completion, as far as it is served. Tools of the caller are refused instead of
+ * The supported part of a request for a chat completion. Tools of the caller are refused instead of
  * left out: an answer without them would be another one.
  * https://platform.openai.com/docs/api-reference/chat/create
  */
@@ -145,7 +145,7 @@ async function stream(
   const encoder = new TextEncoder();
   const gone = new AbortController();
   const begun = Promise.withResolvers<void>();
-  // One that reads no more has gone, and the model need not go on.
+  // The caller is gone, so the model need not continue.
   writer.closed.catch(() => gone.abort());
   let sent = "";
   const write = (data: object | string): void => {
@@ -164,7 +164,7 @@ async function stream(
     sent += text;
     begun.resolve();
   };
-  const restarted = new RetryableError("model_failed", "The model's answer broke off and began anew.");
+  const restarted = new RetryableError("model_failed", "The model's answer broke off and started over.");
   const onText = (delta: string | undefined): void => {
     if (delta !== undefined) piece(delta);
     // What was sent cannot be taken back.

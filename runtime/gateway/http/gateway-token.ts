@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { resolveSecret } from "../../contract/config/text.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Environment } from "../../contract/environment.ts";
-import { bearerToken, sameToken } from "../../contract/token.ts";
+import { bearerToken, sameToken } from "../../shared/token.ts";
 
 /** Dependencies of the check of the gateway token. */
 export interface GatewayTokenOptions {
@@ -10,7 +10,7 @@ export interface GatewayTokenOptions {
   environment: Environment;
 }
 
-/** Lets in who carries `gateway.token` as a Bearer. Without one in the config, nobody. */
+/** Lets in callers that send `gateway.token` as a Bearer token. Without one in the config, all are refused. */
 export function requireGatewayToken(
   { config, environment }: GatewayTokenOptions,
   refuse: () => Response,

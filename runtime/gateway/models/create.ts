@@ -3,18 +3,14 @@ import type { Config } from "../../contract/config/index.ts";
 import { resolveSecret } from "../../contract/config/text.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../contract/log.ts";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import { serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
-import { type Model, ModelRefusal } from "./model.ts";
+import type { Model } from "./model.ts";
 import type { ModelTimeout } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
-import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
+import { createAnthropicModel, createOpenAiCompatibleModel } from "./providers.ts";
 import type { UsageStore } from "./usage.ts";
-
-/** Advice about a missing key, also for those who meant to use another provider. */
-export const NO_KEY =
-  "ANTHROPIC_API_KEY is not set. To use another provider, name one of its models in models.primary.";
 
 /** Dependencies of the models. */
 interface ModelsOptions {
@@ -75,53 +71,4 @@ function createModel(reference: string, config: Config, options: ModelsOptions):
   return address.provider === "anthropic"
     ? createAnthropicModel(provider)
     : createOpenAiCompatibleModel(provider);
-}
-
-/** Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
-export function createAnthropicModel(options: ProviderOptions): Model {
-  const { modelId, apiKey, baseUrl, redact, clock, timeout } = options;
-  const model = createStreamedModel({
-    reference: `anthropic/${modelId}`,
-    load: async () => {
-      const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL: baseUrl })(modelId);
-    },
-    redact,
-    clock,
-    ...(timeout && { timeout }),
-  });
-  if (apiKey !== "") return model;
-  return {
-    answer: () => Promise.reject(new ModelRefusal("model_key_invalid", `anthropic/${modelId}: ${NO_KEY}`)),
-  };
-}
-
-/** Connection settings of a server that speaks OpenAI's chat completions. `baseUrl` ends in `/v1` as a rule. */
-interface OpenAiCompatibleOptions extends ProviderOptions {
-  /** Its name in `models.providers`. */
-  provider: string;
-}
-
-/**
- * A server that speaks OpenAI's chat completions, streamed
- * (https://platform.openai.com/docs/api-reference/chat-streaming). Without a key, none is sent.
- */
-export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): Model {
-  const { provider, modelId, apiKey, baseUrl, redact, clock, timeout } = options;
-  return createStreamedModel({
-    reference: `${provider}/${modelId}`,
-    load: async () => {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      const create = createOpenAICompatible({
-        name: provider,
-        baseURL: baseUrl,
-        includeUsage: true,
-        ...(apiKey !== "" && { apiKey }),
-      });
-      return create.chatModel(modelId);
-    },
-    redact,
-    clock,
-    ...(timeout && { timeout }),
-  });
 }

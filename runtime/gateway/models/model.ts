@@ -29,7 +29,7 @@ export type ModelMessage =
   | { role: "assistant"; text: string; toolCalls?: readonly ToolCall[] }
   | { role: "tool"; results: readonly ToolResult[] };
 
-/** A tool as the model is told of it. `inputSchema` is a JSON Schema of an object. */
+/** A tool as the model sees it. `inputSchema` is a JSON Schema of an object. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -76,7 +76,7 @@ export interface Model {
   answer(request: ModelRequest): Promise<ModelAnswer>;
 }
 
-/** The provider refuses, and would again: the person in the chat is told, with the fix. */
+/** The provider refuses, and would again: the person in the chat gets the reason, with the fix. */
 export class ModelRefusal extends StewardError {
   /** The conversation is longer than the model reads; a shorter one may pass. */
   readonly tooLong: boolean;

@@ -1,7 +1,9 @@
+import { retryAfterMs } from "../../shared/retry-after.ts";
+import { parseJson } from "../../shared/json.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { PROBLEM_TYPE } from "../../contract/problem.ts";
-import type { Redactor } from "../../contract/redact.ts";
-import { RetryableError, retryAfterMs } from "../failure.ts";
+import type { Redactor } from "../../shared/redact.ts";
+import { RetryableError } from "../failure.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
 
 /** A provider's error: by HTTP status, or inside a stream that had begun. */
@@ -30,7 +32,7 @@ const TOO_LONG =
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
 /** A key that a provider quotes in part: OpenAI shows its beginning, asterisks, and its end. */
 const QUOTED_KEYS = [/\S*\*{3,}[\w*-]*/g, /\b(?:sk|pk|key)-[\w-]{4,}/gi, /(?<=api[ _-]?key provided: )\S+/gi];
-/** Inside a stream there is no status, but a kind that stands for one. */
+/** Inside a stream there is no status, but a kind that corresponds to one. */
 const STATUS_OF: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -100,7 +102,7 @@ function clean(message: string, redact: Redactor): string {
 function shapeOf(error: unknown): ProviderError {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "unknown error", kinds: [] };
   const { message, statusCode, responseHeaders, responseBody } = error;
-  const body = typeof responseBody === "string" ? parsed(responseBody) : error;
+  const body = typeof responseBody === "string" ? parseJson(responseBody) : error;
   return {
     message: typeof message === "string" && message !== "" ? message : "unknown error",
     ...(typeof statusCode === "number" && { statusCode }),
@@ -117,14 +119,6 @@ export function errorKinds(body: unknown): string[] {
   return [inner["code"], inner["type"], nested["code"], nested["type"]].filter(
     (kind): kind is string => typeof kind === "string",
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Tells whether a value is an object, whose fields can then be looked at. */

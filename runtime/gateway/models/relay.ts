@@ -1,6 +1,6 @@
 import type { ModelHealth } from "../../contract/control.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RetryableError } from "../failure.ts";
 import { ModelRefusal, ModelTrouble, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 import { concernsModel, LONGEST_WAIT_MS, ModelState } from "./model-state.ts";

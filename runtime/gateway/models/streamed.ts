@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4FinishReason } from "@ai-sdk/provider";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import {
   ModelRefusal,
   ModelTrouble,

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { AGENT } from "../../contract/names.ts";
 import type { ReplyTarget } from "../channels/channel.ts";
 import type { PairingStores } from "./store.ts";
@@ -21,8 +21,8 @@ export class PairingDesk {
   }
 
   /**
-   * Returns what the stranger is told; `meta` is what the platform tells of it. `undefined`: nothing at all, while as many as
-   * allowed wait already.
+   * Returns the reply to a stranger; `meta` is what the platform says about it. `undefined`: no reply, since as many as
+   * allowed are waiting.
    */
   ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string | undefined {
     const { stores, waiting, log } = this.#options;
@@ -48,14 +48,14 @@ function pairingText(platform: Platform, sender: string, code: string): string {
   ].join("\n");
 }
 
-/** A sender that was given a code, and where it is to be told of its approval. */
+/** A sender that got a code, and where to notify it of its approval. */
 export interface WaitingSender {
   platform: Platform;
   sender: string;
   target: ReplyTarget;
 }
 
-/** Store of the senders that wait to be told. In the database, so that an approval while the gateway is down is told later. */
+/** Store of the senders to notify. In the database, so that an approval while the gateway is down is sent later. */
 export class WaitingSenders {
   readonly #add: StatementSync;
   readonly #remove: StatementSync;
@@ -70,12 +70,12 @@ export class WaitingSenders {
     this.#on = database.prepare("SELECT sender, chat, thread FROM waiting_senders WHERE platform = ?");
   }
 
-  /** Notes a sender; one that asks again is told where it asked last. */
+  /** Records a sender; one that asks again is notified where it asked last. */
   add({ platform, sender, target }: WaitingSender): void {
     this.#add.run(platform, sender, target.chat, target.thread ?? null);
   }
 
-  /** Forgets a sender: it was told, or there is nothing to tell any more. */
+  /** Forgets a sender: it was notified, or there is no more to send. */
   remove({ platform, sender }: Pick<WaitingSender, "platform" | "sender">): void {
     this.#remove.run(platform, sender);
   }

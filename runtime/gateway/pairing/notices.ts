@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "../../shared/backoff.ts";
+import { settledWithin } from "../../shared/within.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Components } from "../components.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingStores } from "./store.ts";
 import type { WaitingSender, WaitingSenders } from "./desk.ts";
 
 const LOOK_EVERY_MS = 1_000;
-const FIRST_WAIT_MS = 5_000;
+const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** The waits double: the last attempt is about 40 minutes behind the first. */
 const MOST_ATTEMPTS = 10;
 
@@ -51,11 +52,8 @@ export class ApprovalNotices {
   /** Ends the looking; a notice that is on its way may go out within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     clearTimeout(this.#timer);
-    const late = new AbortController();
-    const bound = sleep(graceMs, undefined, { signal: late.signal }).catch(() => undefined);
     this.#stopped = true;
-    await Promise.race([this.#looking, bound]);
-    late.abort();
+    await settledWithin(graceMs, this.#looking);
   }
 
   // Side by side: a platform that does not answer holds up no other.
@@ -98,7 +96,7 @@ export class ApprovalNotices {
       const attempts = failed.attempts + 1;
       if (attempts < MOST_ATTEMPTS) {
         const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
-        const wait = Math.max(asked, FIRST_WAIT_MS * 2 ** failed.attempts);
+        const wait = Math.max(asked, backoffMs(RETRY, attempts));
         this.#failed.set(key, { attempts, notBefore: clock() + wait });
         return;
       }

@@ -24,7 +24,7 @@ export const approvedSchema = z.strictObject({
   allowFrom: z.array(z.string().check(z.minLength(1))),
 });
 
-/** Letters that nobody mistakes for a digit or for each other when a code is read out: no I, L, O. */
+/** Letters that cannot be mistaken for a digit or for each other when a code is read out: no I, L, O. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 8;
 const FAIR_BYTES = 256 - (256 % LETTERS.length);
@@ -104,6 +104,16 @@ export class PairingStore {
     return this.#settle(code, () => undefined);
   }
 
+  /** Takes an approved sender's access away. False: the sender is not approved. */
+  revoke(id: string): boolean {
+    return this.#change(() => {
+      const approved = this.approved();
+      if (!approved.includes(id)) return false;
+      this.#write(this.#approvedPath, { version: 1, allowFrom: approved.filter((one) => one !== id) });
+      return true;
+    });
+  }
+
   // What follows from the request is written first: a crash in between leaves it pending, to be settled again.
   #settle(code: string, carryOut: (request: PairingRequest) => void): PairingRequest | undefined {
     if (!existsSync(this.#requestsPath)) return undefined;
@@ -138,7 +148,7 @@ export class PairingStore {
 }
 
 /** A pairing code: 8 uppercase letters, about 36 bits from the cryptographic source. */
-export function newPairingCode(): string {
+function newPairingCode(): string {
   let code = "";
   while (code.length < LENGTH) {
     // A byte from the incomplete last round would make the first letters likelier.

@@ -1,8 +1,8 @@
 import type { Platform } from "../../contract/delivery.ts";
 import { conversationOf, type ReplyTarget } from "../channels/channel.ts";
-import type { InTurn } from "../deliveries/conversations.ts";
-import type { DeliveryRecords } from "../deliveries/records.ts";
-import type { Replies } from "../deliveries/replies.ts";
+import type { InTurn } from "../inbox/chat-queues.ts";
+import type { DeliveryRecords } from "../inbox/records.ts";
+import type { Replies } from "../inbox/replies.ts";
 import { RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
@@ -22,7 +22,7 @@ export interface AnnounceRequest {
 }
 
 /** Outcome of it. */
-export type Said = "said" | "nothing to say";
+type Said = "said" | "nothing to say";
 
 /**
  * Says something, in turn with the messages of its chat.

@@ -79,6 +79,37 @@ export async function addSchedule(
   return { id, nextAt };
 }
 
+/** A schedule that an operator changes; one of the config is changed there. */
+function changeable(store: ScheduleStore, id: string): StoredSchedule {
+  const found = store.get(id);
+  if (found === undefined) throw unknownSchedule(id);
+  if (found.source === "config")
+    throw new StewardError("schedule_invalid", `${id} is in the config file: set enabled there`);
+  return found;
+}
+
+/** Switches a schedule off: it stays, and is not due. */
+export function pauseSchedule(store: ScheduleStore, id: string): void {
+  const { nextAt: _, ...schedule } = changeable(store, id);
+  store.put({ ...schedule, spec: { ...schedule.spec, enabled: false } });
+}
+
+/** Switches a schedule on again. Returns when it is due next, in milliseconds since the epoch. */
+export async function resumeSchedule(store: ScheduleStore, id: string, now: number): Promise<number> {
+  const schedule = changeable(store, id);
+  const nextAt = await dueAfter(schedule.spec, schedule.createdAt, now);
+  if (nextAt === undefined) throw new StewardError("schedule_invalid", "it is never due");
+  store.put({ ...schedule, spec: { ...schedule.spec, enabled: true }, nextAt });
+  return nextAt;
+}
+
+/** Runs a schedule once, now; its own times stay as they are. One that was due once goes with the run. */
+export function runSchedule(store: ScheduleStore, id: string, now: number): void {
+  if (store.get(id) === undefined) throw unknownSchedule(id);
+  if (!store.runNow(id, now))
+    throw new StewardError("schedule_invalid", `the run of ${id} before this one has not ended`);
+}
+
 /** Removes a schedule by its id. See {@link SchedulesPort}. */
 export function removeSchedule(store: ScheduleStore, id: string): void {
   if (store.get(id)?.source === "config") {

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "../../shared/backoff.ts";
+import { settledWithin } from "../../shared/within.ts";
 import type { Config } from "../../contract/config/index.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import type { SchedulesHealth } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { isStoreError } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
 import type { Announce, AnnounceRequest } from "./announce.ts";
@@ -14,10 +15,9 @@ import { HEARTBEAT_ID, HEARTBEAT_OK, scheduleName, configSchedules } from "./con
 /** A time in the config that passed no longer ago than this is run for: a deployment takes a while. */
 const JUST_NOW_MS = 10 * 60_000;
 
-/** Later than this, the agent is told that its question is late. */
+/** Later than this, the agent learns that its question is late. */
 const LATE_MS = 60_000;
-const FIRST_RETRY_MS = 5_000;
-const LONGEST_RETRY_MS = 10 * 60_000;
+const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
 /** The command line writes the table too, and the system's clock may be set: neither tells. */
 const LOOK_EVERY_MS = 2_000;
@@ -74,11 +74,8 @@ export class Schedules {
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer();
-    const bound = new AbortController();
     // What does not end even then is pending in the store.
-    const late = sleep(graceMs, undefined, { signal: bound.signal }).catch(() => undefined);
-    await Promise.race([this.idle(), late]);
-    bound.abort();
+    await settledWithin(graceMs, this.idle());
     this.#stop.abort();
   }
 
@@ -99,7 +96,7 @@ export class Schedules {
     await Promise.all(this.#active.values());
   }
 
-  /** One piece of work on the table after the other; one that fails is told, and the next look comes. */
+  /** Runs one piece of work on the table at a time. A failure is logged, and the next look comes. */
   #next(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
       this.#options.log.error("the schedules cannot be worked on", { error: String(error) });
@@ -111,11 +108,11 @@ export class Schedules {
     const { store, clock, log } = this.#options;
     if (this.#stopped) return;
     const now = clock();
-    // It may have been set back while nobody looked, which only times too far ahead tell.
+    // The clock may have been set back unnoticed, which only times too far ahead show.
     if (this.#lookedAt === Number.NEGATIVE_INFINITY) await this.#bringForward(now, now + GIVE_UP_MS);
     else if (now < this.#lookedAt - SET_BACK_MS) {
       const byMs = this.#lookedAt - now;
-      log.warn("the clock was set back: schedules are worked out anew", { byMs });
+      log.warn("the clock was set back: recomputing schedules", { byMs });
       await this.#bringForward(now, now);
     }
     this.#lookedAt = now;
@@ -236,7 +233,7 @@ function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): Anno
 /** Milliseconds until the next attempt; infinite where none can help. */
 function retryWait({ attempts }: PendingRun, error: unknown): number {
   if (!(error instanceof RetryableError || isStoreError(error))) return Number.POSITIVE_INFINITY;
-  const wait = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS);
+  const wait = backoffMs(RETRY, attempts + 1);
   return Math.max(wait, error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0);
 }
 

@@ -111,11 +111,20 @@ export class ScheduleStore {
       const runs = dueAt !== undefined && busy.length === 0;
       const left = dueAt !== undefined && !runs ? missed + 1 : missed;
       if (runs) this.#insertRun(id, dueAt, "pending", 1, now);
-      // The first of the times that passed stands for all of them.
+      // The first of the times that passed represents all of them.
       if (left > 0) this.#insertRun(id, due, "missed", left, now);
       if (!runs && isOver(schedule)) this.#all("DELETE FROM schedules WHERE id = ?", id);
       this.#all("DELETE FROM schedule_runs WHERE at < ? AND state <> 'pending'", now - KEEP_RUNS_MS);
       return left;
+    });
+  }
+
+  /** Begins a run now, beside the schedule's own times. False: the run before it has not ended. */
+  runNow(id: string, now: number): boolean {
+    return transaction(this.#database, () => {
+      const busy = this.#all("SELECT 1 FROM schedule_runs WHERE schedule = ? AND state = 'pending'", id);
+      if (busy.length === 0) this.#insertRun(id, now, "pending", 1, now);
+      return busy.length === 0;
     });
   }
 

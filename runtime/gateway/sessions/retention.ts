@@ -1,8 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as pause } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
+import { parseDuration } from "../../contract/duration.ts";
+import { localTime } from "../agent/instructions.ts";
 import type { RetentionNotice } from "../../contract/control.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { transaction } from "../../process/database.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -41,17 +43,7 @@ export class Retention {
 
   constructor(options: RetentionOptions) {
     this.#options = options;
-    // Older versions do not know the table, and leave it.
-    options.database.exec(
-      `CREATE TABLE IF NOT EXISTS retention (
-         id INTEGER PRIMARY KEY CHECK (id = 1),
-         rules TEXT NOT NULL,
-         since INTEGER NOT NULL,
-         messages INTEGER NOT NULL,
-         sessions INTEGER NOT NULL
-       ) STRICT;
-       INSERT INTO retention VALUES (1, '', 0, 0, 0) ON CONFLICT DO NOTHING`,
-    );
+    countRemovals(options.database);
   }
 
   /** Returns what is going to be removed and when it begins; `undefined` without rules. */
@@ -93,14 +85,14 @@ export class Retention {
       this.#notice = undefined;
       return;
     }
-    const beginsAt = since + NOTICE_MS;
-    if (clock() < beginsAt) {
-      this.#notice = { beginsAt: new Date(beginsAt).toISOString(), messages: this.#due(current) };
+    const beginsAt = new Date(since + NOTICE_MS).toISOString();
+    if (clock() < since + NOTICE_MS) {
+      this.#notice = { beginsAt, messages: this.#due(current) };
       if (isNew) log.warn("messages are going to be removed by sessions.retention", { ...this.#notice });
       return;
     }
     const removed = await this.#remove(current);
-    this.#notice = { beginsAt: new Date(beginsAt).toISOString(), messages: this.#due(current) };
+    this.#notice = { beginsAt, messages: 0 };
     if (removed.messages > 0) log.info("messages were removed by sessions.retention", removed);
   }
 
@@ -135,7 +127,9 @@ export class Retention {
   async #inBatches(most: number, remove: (most: number) => number | bigint): Promise<number> {
     let removed = 0;
     while (removed < most && !this.#stop.signal.aborted) {
-      const count = this.#overwriting(() => Number(remove(Math.min(BATCH, most - removed))), "messages");
+      const count = overwriting(this.#options.database, "messages", () =>
+        Number(remove(Math.min(BATCH, most - removed))),
+      );
       removed += count;
       if (count === 0) break;
       await pause();
@@ -148,28 +142,15 @@ export class Retention {
     if (days === undefined || this.#stop.signal.aborted) return 0;
     const { database, clock } = this.#options;
     const before = clock() - days * DAY_MS;
-    database.prepare("DELETE FROM session_context WHERE at < ?").run(before);
+    const removeAsides = database.prepare("DELETE FROM session_context WHERE at < ?");
     const remove = database.prepare(
       `DELETE FROM sessions WHERE updated_at < ?
        AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.conversation = sessions.conversation)`,
     );
-    return this.#overwriting(() => Number(remove.run(before).changes), "sessions");
-  }
-
-  /** Removes rows so that nothing of them stays in the file, and counts them. */
-  #overwriting(remove: () => number, counted: "messages" | "sessions"): number {
-    const { database } = this.#options;
-    // https://sqlite.org/pragma.html#pragma_secure_delete
-    database.exec("PRAGMA secure_delete = ON");
-    try {
-      return transaction(database, () => {
-        const count = remove();
-        database.prepare(`UPDATE retention SET ${counted} = ${counted} + ?`).run(count);
-        return count;
-      });
-    } finally {
-      database.exec("PRAGMA secure_delete = OFF");
-    }
+    return overwriting(database, "sessions", () => {
+      removeAsides.run(before);
+      return Number(remove.run(before).changes);
+    });
   }
 
   /** The first message that is young enough. Reads those before it alone. */
@@ -192,4 +173,81 @@ export class Retention {
       .all({ most: messages, before })
       .map(({ conversation, excess }) => ({ conversation: String(conversation), excess: Number(excess) }));
   }
+}
+
+/** Makes the table that counts what was removed. Older versions do not know it, and leave it. */
+function countRemovals(database: DatabaseSync): void {
+  database.exec(
+    `CREATE TABLE IF NOT EXISTS retention (
+       id INTEGER PRIMARY KEY CHECK (id = 1),
+       rules TEXT NOT NULL,
+       since INTEGER NOT NULL,
+       messages INTEGER NOT NULL,
+       sessions INTEGER NOT NULL
+     ) STRICT;
+     INSERT INTO retention VALUES (1, '', 0, 0, 0) ON CONFLICT DO NOTHING`,
+  );
+}
+
+/** Removes rows so that nothing of them stays in the file, and counts them. Returns how many. */
+function overwriting(database: DatabaseSync, counted: "messages" | "sessions", remove: () => number): number {
+  // https://sqlite.org/pragma.html#pragma_secure_delete
+  database.exec("PRAGMA secure_delete = ON");
+  try {
+    return transaction(database, () => {
+      const count = remove();
+      database.prepare(`UPDATE retention SET ${counted} = ${counted} + ?`).run(count);
+      return count;
+    });
+  } finally {
+    database.exec("PRAGMA secure_delete = OFF");
+  }
+}
+
+/**
+ * Removes a conversation with all that was said in it, and overwrites it in the file. Backups that hold it keep it.
+ *
+ * @returns the number of its messages; `undefined` if there is no such conversation.
+ */
+export function deleteConversation(database: DatabaseSync, conversation: string): number | undefined {
+  countRemovals(database);
+  let messages: number | undefined;
+  overwriting(database, "sessions", () => {
+    const known = database.prepare("DELETE FROM sessions WHERE conversation = ?").run(conversation).changes;
+    if (known === 0) return 0;
+    for (const table of ["session_context", "steps"])
+      database.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(conversation);
+    messages = Number(
+      database.prepare("DELETE FROM messages WHERE conversation = ?").run(conversation).changes,
+    );
+    database.prepare("UPDATE retention SET messages = messages + ?").run(messages);
+    return 1;
+  });
+  return messages;
+}
+
+/**
+ * Tells whether a session starts over with the present message: the daily time has passed since the last one, or
+ * the session was idle for too long. Times are milliseconds since the epoch.
+ */
+export function isResetDue(
+  rules: Config["sessions"]["reset"],
+  lastAt: number | undefined,
+  now: number,
+): boolean {
+  if (lastAt === undefined) return false;
+  const { dailyAt, timezone = "UTC", idle } = rules;
+  if (idle !== undefined && now - lastAt >= (parseDuration(idle) ?? Number.POSITIVE_INFINITY)) return true;
+  if (dailyAt === undefined || now <= lastAt) return false;
+  if (now - lastAt >= 2 * DAY_MS) return true;
+  // The day begins at that time by the clock on the wall, so a change to summer time needs no sum.
+  return dayOf(now, dailyAt, timezone) > dayOf(lastAt, dailyAt, timezone);
+}
+
+/** The date by the wall's clock; before the daily time it is still the day before. */
+function dayOf(at: number, dailyAt: string, timeZone: string): string {
+  // That locale writes YYYY-MM-DD HH:MM.
+  const [date = "", time = ""] = localTime(at, timeZone, { locale: "sv-SE", dateStyle: "short" }).split(" ");
+  if (time >= dailyAt) return date;
+  return new Date(Date.parse(`${date}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
 }

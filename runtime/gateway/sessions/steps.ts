@@ -23,7 +23,7 @@ export interface Step {
 
 /**
  * The steps of answers that are being made. Each is kept before the next thing happens, so that a
- * delivery that is tried again goes on behind it, and no tool runs twice for one call.
+ * delivery that is retried continues after it, and no tool runs twice for one call.
  */
 export class Steps {
   readonly #insert: StatementSync;
@@ -59,7 +59,7 @@ export class Steps {
   /** Keeps a step whose calls are still to be run. */
   add(conversation: string, delivery: string, text: string, calls: readonly ToolCall[], at: number): Step {
     const seq = Number(this.#insert.get(conversation, delivery, text, at)?.["seq"]);
-    // A call without an input is told with an empty one: JSON has no other word for it.
+    // A call without an input gets an empty one: JSON has no other word for it.
     const known = calls.map(({ id, name, input }): StepCall => ({
       id,
       name,
@@ -89,7 +89,7 @@ export class Steps {
       .filter(({ calls }) => calls.length > 0);
   }
 
-  /** Forgets the steps of an answer that is whole, and those that nobody comes back for. */
+  /** Forgets the steps of a complete answer, and those that will not be continued. */
   drop(conversation: string, deliveries: readonly string[], now: number): void {
     for (const delivery of deliveries) this.#drop.run(conversation, delivery);
     this.#prune.run(now - KEEP_MS);

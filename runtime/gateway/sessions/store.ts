@@ -34,7 +34,7 @@ interface Entry extends Turn {
 interface QuestionEntry {
   conversation: string;
   messages: readonly { delivery: string; sender: Sender; text: string }[];
-  /** The model is told who speaks, and what was said that was not for the bot. */
+  /** The model sees who speaks, and messages that were not for the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
   at: number;
@@ -72,7 +72,7 @@ interface SessionSummary {
  * The sessions, one a conversation, with their transcripts. They survive restarts. A delivery that is
  * tried again finds its own message, and its answer where one was made, instead of adding them twice.
  *
- * A session that begins anew keeps what was said before, but does not put it before the model. Counters
+ * A session that starts over keeps its messages, but does not put them before the model. Counters
  * are kept by triggers, so that no count reads the messages.
  */
 export class Sessions {
@@ -96,7 +96,7 @@ export class Sessions {
 
   /**
    * Adds a question's messages, each once. The first new one of a group takes along what was said there
-   * meanwhile that was not for the bot. After a power cut whoever asked asks again.
+   * meanwhile that was not for the bot. After a power cut the person asks again.
    */
   ask({ conversation, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
@@ -165,12 +165,12 @@ export class Sessions {
     };
   }
 
-  /** Keeps what stands for a session's messages up to `seq`. */
+  /** Stores the summary of a session's messages up to `seq`. */
   summarise(conversation: string, summary: string, seq: number): void {
     this.#sql.summarise.run(summary, seq, conversation);
   }
 
-  /** Begins a session anew: what was said before is kept, but not put before the model any more. */
+  /** Starts a session over: its messages are kept, but not put before the model any more. */
   reset(conversation: string, at: number): void {
     transaction(this.#database, () => {
       this.#context.take(conversation);
@@ -178,7 +178,7 @@ export class Sessions {
     });
   }
 
-  /** Returns when a session's last message came or it began anew, in milliseconds since the epoch. */
+  /** Returns when a session's last message came or it started over, in milliseconds since the epoch. */
   updatedAt(conversation: string): number | undefined {
     const at = this.#sql.session.get(conversation)?.["updated_at"];
     return typeof at === "number" ? at : undefined;
@@ -189,7 +189,7 @@ export class Sessions {
     return Number(this.#sql.session.get(conversation)?.["messages"] ?? 0);
   }
 
-  /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session begins anew. */
+  /** The model that a conversation chose, `<provider>/<model id>`. It stays when the session starts over. */
   modelOf(conversation: string): string | undefined {
     const model = this.#sql.session.get(conversation)?.["model"];
     return typeof model === "string" ? model : undefined;

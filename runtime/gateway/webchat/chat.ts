@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Agent } from "../agent/agent.ts";
 import { conversationOf, type Sender } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
-import { Conversations } from "../deliveries/conversations.ts";
+import { ChatQueues } from "../inbox/chat-queues.ts";
 import { RetryableError } from "../failure.ts";
 import type { Sessions } from "../sessions/store.ts";
 
@@ -30,7 +30,7 @@ interface WebChatOptions {
   log: Log;
 }
 
-/** Receives what the pages of one device are told. */
+/** Receives the messages to the pages of one device. */
 type Listener = (message: ToPage) => void;
 
 interface Said {
@@ -39,19 +39,19 @@ interface Said {
   sender: Sender;
 }
 
-/** The conversations of the web chat: one a device, one run at a time in each, told to all of its pages. */
+/** The conversations of the web chat: one per device, one run at a time in each, sent to all of its pages. */
 export class WebChat {
   readonly #options: WebChatOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Message ids under way, by device. */
   readonly #running = new Map<string, Map<string, Said>>();
   readonly #settled = new Map<string, ToPage>();
-  readonly #conversations: Conversations<Said>;
+  readonly #conversations: ChatQueues<Said>;
   readonly #stop = new AbortController();
 
   constructor(options: WebChatOptions) {
     this.#options = options;
-    this.#conversations = new Conversations({
+    this.#conversations = new ChatQueues({
       answer: async ([said], signal) => {
         await this.#answer(said, AbortSignal.any([signal, this.#stop.signal]));
         return [{ outcome: "answered" }];
@@ -60,7 +60,7 @@ export class WebChat {
     });
   }
 
-  /** A page of a device has come. Gives what it is told first, and how it leaves. */
+  /** Connects a page of a device. Returns its first message and the function that disconnects it. */
   join(deviceId: string, listener: Listener): { welcome: ToPage; leave(): void } {
     const listeners = this.#listeners.get(deviceId) ?? new Set();
     this.#listeners.set(deviceId, listeners.add(listener));
@@ -75,7 +75,7 @@ export class WebChat {
     };
   }
 
-  /** Takes a message on. One that was answered already is told its answer again. */
+  /** Takes a message. One that was answered already gets its answer again. */
   say(said: Said): void {
     const { sender, id, text } = said;
     const conversation = conversationOf(PLATFORM, { chat: sender.id });

@@ -1,5 +1,12 @@
+import { parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
-import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, proofText, type ToPage } from "../../contract/chat.ts";
+import {
+  CHAT_CLOSE,
+  CHAT_MESSAGE_BYTES,
+  type FromPage,
+  proofText,
+  type ToPage,
+} from "../../contract/chat.ts";
 import { ERRORS } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import { randomBytes } from "../../process/random.ts";
@@ -8,7 +15,7 @@ import { type DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 
 /** Messages of the page. Keys and signatures are base64url without padding. */
-const fromPageSchema = z.discriminatedUnion("type", [
+const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hello"),
     /** SHA-256 of the raw public key, in hex. */
@@ -117,7 +124,7 @@ export class ChatSession {
       this.#enter(state.hello, paired.get(state.hello.deviceId), state.requestId);
   }
 
-  /** Ends it; the page is told why. */
+  /** Ends it; the page learns why. */
   close(code: number, reason: string): void {
     if (this.#state.phase === "paired") this.#state.leave();
     this.#state = { phase: "closed" };
@@ -175,11 +182,7 @@ export class ChatSession {
 }
 
 function readMessage(text: string) {
-  try {
-    return fromPageSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return fromPageSchema.safeParse(parseJson(text)).data;
 }
 
 /** Tells whether a page holds the key of the device that it says it is, and signed this very connection's nonce. */
@@ -222,7 +225,6 @@ class Rate {
 }
 
 /** See {@link fromPageSchema}. */
-type FromPage = z.infer<typeof fromPageSchema>;
 
 /** The first message of a page. */
 type Hello = Extract<FromPage, { type: "hello" }>;

@@ -4,10 +4,10 @@ import type { WebSocket, WebSocketServer } from "ws";
 import { CHAT_CLOSE, CHAT_MESSAGE_BYTES, isOwnPage } from "../../contract/chat.ts";
 import { networkOf } from "../../contract/client.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { problem } from "../../contract/problem.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { bearerToken, sameToken } from "../../contract/token.ts";
+import { bearerToken, sameToken } from "../../shared/token.ts";
 import { refuseConnection } from "../../process/server.ts";
 import type { DeviceStore } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
@@ -18,10 +18,10 @@ const LOOK_MS = 1_000;
 const PING_MS = 30_000;
 /** Of approved devices; others take no place of theirs. */
 const MOST_PAIRED = 100;
-/** Of whoever else connects. One more takes the place of the oldest of them. */
+/** Limit of other connections. One more replaces the oldest of them. */
 const MOST_STRANGERS = 50;
 const MOST_STRANGERS_OF_NETWORK = 8;
-/** A page that reads so slowly is cut; it connects anew and gets what it missed. */
+/** A page that reads this slowly is disconnected; it reconnects and gets what it missed. */
 const MOST_BUFFERED = 4 * 1024 * 1024;
 
 /** Dependencies of the sockets. */
@@ -104,7 +104,7 @@ export class ChatSockets {
     setTimeout(() => oldest.socket.terminate(), LOOK_MS).unref();
   }
 
-  /** Returns where a page is and comes from: told by the edge, else what the connection itself shows. */
+  /** Returns where a page is and comes from: from the edge's headers, else from the connection itself. */
   #caller({ headers, socket }: IncomingMessage): { host: string | undefined; remoteIp: string } {
     const trusted = sameToken(bearerToken(headers.authorization), this.#options.controlToken ?? "");
     const told = (name: string): string | undefined => (trusted ? headers[name]?.toString() : undefined);

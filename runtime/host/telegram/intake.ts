@@ -1,15 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { hostname } from "node:os";
 import { readConfigText, resolveSecret } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { directAddress } from "../../contract/services.ts";
 import type { Sql } from "../../edge/ledger/sql.ts";
 import type { Clock, Ledger } from "../../edge/ports.ts";
 import { TelegramApi } from "../../process/telegram/api.ts";
 import { Poller } from "./poller.ts";
-import { IntakeRecord } from "./record.ts";
+import { holderIsGone, IntakeRecord, processHolder } from "./record.ts";
 import { WebhookRegistration } from "./webhook.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -111,29 +109,6 @@ export class TelegramIntake {
     const { url, secret } = mode;
     const checkedSecret = environment["TELEGRAM_WEBHOOK_SECRET"];
     return new WebhookRegistration({ api, record, url, secret, checkedSecret, log });
-  }
-}
-
-/** A name for this process that says on which machine it runs and under which process id. */
-export function processHolder(): string {
-  return `${hostname()}/${process.pid}/${randomUUID()}`;
-}
-
-/**
- * Tells whether the process behind a holder's name is known to be dead, so that a restart after a crash goes
- * on at once. What runs on another machine, or in another container, is not known.
- */
-export function holderIsGone(holder: string): boolean {
-  const [machine, id] = holder.split("/");
-  const pid = Number(id);
-  if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
-  // This process is not that holder, so that one had the same id before it.
-  if (pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }
 

@@ -1,7 +1,8 @@
+import { backoffMs, type BackoffRange } from "../../shared/backoff.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
 import { telegramDelivery } from "../../edge/admission/telegram.ts";
 import type { Clock } from "../../edge/ports.ts";
@@ -13,10 +14,10 @@ const POLL_SECONDS = 50;
 const POLL_TIMEOUT_MS = 65_000;
 const RENEW_MS = 20_000;
 /** Time that it is left alone after a failure: doubling, with jitter, from the first to the second. */
-const NETWORK_WAIT_MS = [1_000, 60_000] as const;
-const CONFLICT_WAIT_MS = [5_000, 60_000] as const;
+const NETWORK_WAIT = { firstMs: 1_000, longestMs: 60_000 };
+const CONFLICT_WAIT = { firstMs: 5_000, longestMs: 60_000 };
 /** Nothing but another token mends it, and that starts a poller of its own. */
-const TOKEN_WAIT_MS = [60_000, 300_000] as const;
+const TOKEN_WAIT = { firstMs: 60_000, longestMs: 300_000 };
 const LEASE_WAIT_MS = 5_000;
 
 /** Dependencies of a poller. */
@@ -78,7 +79,7 @@ export class Poller {
           log.info("polling Telegram");
         }
         await this.#poll();
-        if (this.#failures > 0) log.info("polling Telegram goes on");
+        if (this.#failures > 0) log.info("polling Telegram again");
         this.#failures = 0;
         this.#told = undefined;
       } catch (error) {
@@ -132,9 +133,7 @@ export class Poller {
     const { code, detail, range, afterMs = 0 } = readFailure(error);
     if (code !== undefined) this.#attempt(() => record.failed(code, detail));
     this.#tell(detail, code);
-    const [first, longest] = range;
-    const full = Math.min(first * 2 ** Math.min(this.#failures - 1, 20), longest);
-    await this.#wait(Math.max(afterMs, full * (0.5 + random() / 2)));
+    await this.#wait(Math.max(afterMs, backoffMs(range, this.#failures, random())));
   }
 
   /** Says a thing once, not at every attempt. */
@@ -161,7 +160,7 @@ export class Poller {
 interface Failure {
   code?: ErrorCode;
   detail: string;
-  range: readonly [first: number, longest: number];
+  range: BackoffRange;
   /** Milliseconds that Telegram asks to wait. */
   afterMs?: number;
 }
@@ -171,21 +170,21 @@ function readFailure(error: unknown): Failure {
     return {
       code: "internal",
       detail: `An update could not be recorded: ${String(error)}`,
-      range: NETWORK_WAIT_MS,
+      range: NETWORK_WAIT,
     };
   }
   const { status, message, tokenRefused, retryAfterMs } = error;
   if (tokenRefused) {
     const detail = `Telegram refuses the bot token: ${message}.`;
-    return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT_MS };
+    return { code: "telegram_token_invalid", detail, range: TOKEN_WAIT };
   }
   // The description tells which: another poller, or a webhook that was set meanwhile.
-  if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT_MS };
+  if (status === 409) return { code: "telegram_conflict", detail: `${message}.`, range: CONFLICT_WAIT };
   const detail = `Telegram did not answer: ${message}.`;
   return {
     code: "telegram_unreachable",
     detail,
-    range: NETWORK_WAIT_MS,
+    range: NETWORK_WAIT,
     ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
   };
 }

@@ -1,14 +1,14 @@
+import { backoffMs } from "../../shared/backoff.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { TELEGRAM_UPDATES } from "../../contract/telegram.ts";
 import { TelegramError, type TelegramApi } from "../../process/telegram/api.ts";
 import type { IntakeRecord } from "./record.ts";
 
 /** Time that it is left alone after a failure: doubling, from the first to the second. */
-const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 300_000;
+const RETRY = { firstMs: 4_000, longestMs: 300_000 };
 const RENEW_MS = 20_000;
 
 /** https://core.telegram.org/bots/api#webhookinfo */
@@ -57,7 +57,8 @@ export class WebhookRegistration {
   async #run(): Promise<void> {
     const { record, log } = this.#options;
     const { signal } = this.#stop;
-    let wait = FIRST_WAIT_MS;
+    let wait = RENEW_MS;
+    let failures = 0;
     let isSet = false;
     while (!signal.aborted) {
       try {
@@ -75,7 +76,8 @@ export class WebhookRegistration {
       } catch (error) {
         if (signal.aborted) break;
         this.#failed(error);
-        wait = isSet ? RENEW_MS : Math.min(wait * 2, LONGEST_WAIT_MS);
+        failures += 1;
+        wait = isSet ? RENEW_MS : backoffMs(RETRY, failures);
       }
       await sleep(wait, undefined, { signal }).catch(() => undefined);
     }

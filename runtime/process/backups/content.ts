@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
@@ -103,12 +104,8 @@ export function listsApprovals(name: string): boolean {
 
 /** Returns how many a file of {@link listsApprovals} lists; none where it cannot be read. */
 export function countApprovals(text: string): number {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null) return 0;
-    if (!("allowFrom" in value)) return Object.keys(value).length;
-    return Array.isArray(value.allowFrom) ? value.allowFrom.length : 0;
-  } catch {
-    return 0;
-  }
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null) return 0;
+  if (!("allowFrom" in value)) return Object.keys(value).length;
+  return Array.isArray(value.allowFrom) ? value.allowFrom.length : 0;
 }

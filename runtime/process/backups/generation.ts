@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
+import { type BackupCause, GENERATION_FILES, type GenerationManifest } from "../../contract/backup.ts";
 import { readConfigText } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
@@ -21,6 +21,7 @@ export interface GenerationOptions {
   id: string;
   /** Environment that the config file is checked against. */
   environment: Environment;
+  cause?: BackupCause | undefined;
   /** Milliseconds since the epoch. */
   clock(): number;
   /** Looks at it before it is there for others; what it throws keeps it from that. */
@@ -28,7 +29,7 @@ export interface GenerationOptions {
 }
 
 /**
- * Copies the state into a new generation, while whoever writes it goes on. Only within `shelf.alone`.
+ * Copies the state into a new generation, while its writers continue. Only within `shelf.alone`.
  *
  * @throws StewardError `backup_failed`, `disk_full`, `store_corrupt`, `data_directory_unwritable`; nothing
  * of it is left then.
@@ -51,7 +52,7 @@ export async function makeGeneration(options: GenerationOptions): Promise<Genera
 }
 
 async function make(options: GenerationOptions): Promise<GenerationManifest> {
-  const { home, shelf, id, environment, clock, accept } = options;
+  const { home, shelf, id, environment, clock, cause, accept } = options;
   const createdAt = new Date(clock()).toISOString();
   const [state, archive] = [shelf.path(id, ".db.tmp"), shelf.path(id, `${GENERATION_FILES.archive}.tmp`)];
   const source = join(home, STATE_FILE);
@@ -67,6 +68,7 @@ async function make(options: GenerationOptions): Promise<GenerationManifest> {
     configValid: config !== undefined && readConfigText(config.toString("utf8"), environment).result.ok,
     counts: { files, ...countTables(copied), approvals },
     agentVersion: VERSION,
+    ...(cause && { cause }),
   };
   await rm(state, { force: true });
   accept?.(manifest);

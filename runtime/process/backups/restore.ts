@@ -14,7 +14,7 @@ import { readConfigText } from "../../contract/config/text.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { CONFIG_FILE, RESTORE_MARKER, STATE_FILE } from "../../contract/names.ts";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import { ensureDirectory, writeFailure, writeFileAtomic } from "../files.ts";
 import {
   countApprovals,

@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import { createReadStream, type ReadStream } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -122,11 +123,7 @@ export class Shelf {
     const text = await unlessGone(readFile(this.path(id, GENERATION_FILES.manifest), "utf8"));
     const archive = await unlessGone(stat(this.path(id, GENERATION_FILES.archive)));
     if (text === undefined || archive === undefined) return undefined;
-    try {
-      const manifest = generationManifest.parse(JSON.parse(text));
-      return manifest.id === id ? manifest : undefined;
-    } catch {
-      return undefined;
-    }
+    const manifest = generationManifest.safeParse(parseJson(text)).data;
+    return manifest?.id === id ? manifest : undefined;
   }
 }

@@ -11,7 +11,7 @@ import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
 import { writeFailure } from "../files.ts";
 import { MOST_BYTES, MOST_ENTRIES } from "./archive.ts";
 
-/** An archive as it comes, and what is told of it. */
+/** An archive's stream and its manifest. */
 export interface Archive {
   content: AsyncIterable<Uint8Array>;
   manifest: GenerationManifest;

@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
 import type { Connection } from "./transport.ts";
 
@@ -155,9 +156,5 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function readAnswer(bytes: Uint8Array): Answer | undefined {
-  try {
-    return answerSchema.safeParse(JSON.parse(Buffer.from(bytes).toString("utf8"))).data;
-  } catch {
-    return undefined;
-  }
+  return answerSchema.safeParse(parseJson(Buffer.from(bytes).toString("utf8"))).data;
 }

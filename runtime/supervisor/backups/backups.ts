@@ -1,12 +1,12 @@
 import { existsSync, type ReadStream } from "node:fs";
 import { join } from "node:path";
-import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
+import type { BackupCause, ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
 import type { Environment } from "../../contract/environment.ts";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
-import type { Redactor } from "../../contract/redact.ts";
+import type { Redactor } from "../../shared/redact.ts";
 import { stateRevision } from "../../process/backups/content.ts";
 import { makeGeneration } from "../../process/backups/generation.ts";
 import {
@@ -20,7 +20,7 @@ import { Shelf } from "../../process/backups/shelf.ts";
 import type { Archive } from "../../process/backups/unpack.ts";
 import type { ConfigEditor } from "../config-edit.ts";
 
-/** The gateway's life, as far as a restore takes part in it. */
+/** The parts of the gateway's life cycle that a restore uses. */
 interface Holder {
   hold(why: Reason): Promise<void>;
   release(): void;
@@ -45,6 +45,7 @@ export interface StateBackupsOptions {
 export interface MakeOptions {
   /** Its name; without one it is the next. */
   id?: string | undefined;
+  cause?: BackupCause | undefined;
   /** Looks at it before it is there for others; what it throws keeps it from that. */
   accept?(manifest: GenerationManifest): void;
 }
@@ -135,7 +136,7 @@ export class StateBackups {
     });
   }
 
-  /** Puts one in the state's place, after a copy of what is there now, and starts the gateway anew. */
+  /** Replaces the state with a backup, after a copy of the current state, and restarts the gateway. */
   restore(id: string, config: ConfigSource): Promise<RestoreReport> {
     return this.#shelf.alone(async () => {
       const archive = { ...this.#options, ...(await this.#shelf.open(id)) };
@@ -154,7 +155,7 @@ export class StateBackups {
     });
   }
 
-  /** Goes on without a restore: whoever was asked for the data has none. */
+  /** Continues without a restore: there is no data to wait for. */
   async receiveNothing({ start }: Pick<ReceiveOptions, "start">): Promise<void> {
     if (start) this.#options.supervisor.release();
     else await this.#options.supervisor.stop();
@@ -164,7 +165,7 @@ export class StateBackups {
   finishMarked(): Promise<void> {
     const { home, log } = this.#options;
     return this.#shelf.alone(async () => {
-      const id = await finishRestore(home, () => this.#make());
+      const id = await finishRestore(home, () => this.#make({ cause: "restore" }));
       if (id !== undefined) log.info("a restore was finished", { id });
       await removeScratch(home);
       await this.#shelf.tidy();
@@ -175,7 +176,7 @@ export class StateBackups {
     const { home, supervisor, log } = this.#options;
     await supervisor.hold(RESTORING);
     try {
-      const id = await finishRestore(home, () => this.#make());
+      const id = await finishRestore(home, () => this.#make({ cause: "restore" }));
       log.info("the state was restored", { id });
     } catch (error) {
       // Without the marker it was called off, and the state is whole.
@@ -187,7 +188,7 @@ export class StateBackups {
     else await supervisor.stop();
   }
 
-  async #make({ id, accept }: MakeOptions = {}): Promise<GenerationManifest> {
+  async #make({ id, cause, accept }: MakeOptions = {}): Promise<GenerationManifest> {
     const { home, environment, clock, log } = this.#options;
     this.#epoch ??= (await this.#shelf.epoch()) + 1;
     const manifest = await makeGeneration({
@@ -196,6 +197,7 @@ export class StateBackups {
       id: id ?? (await this.#shelf.next(this.#epoch)),
       environment,
       clock,
+      cause,
       ...(accept && { accept }),
     });
     log.info("a backup was made", { id: manifest.id, size: manifest.size, ...manifest.counts });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { reason, StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { RESTORE_MARKER } from "../../contract/names.ts";
 import type { Supervisor } from "../supervisor.ts";
 

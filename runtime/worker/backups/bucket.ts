@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json.ts";
 import type { R2Bucket, R2Object, R2ObjectBody } from "@cloudflare/workers-types/index.ts";
 import {
   BUCKET_KEYS,
@@ -115,7 +116,7 @@ function note(found: Map<string, StoredGeneration>, { key, size, uploaded }: R2O
   const name = key.slice(BUCKET_KEYS.generations.length);
   const ending = Object.values(GENERATION_FILES).find((one) => name.endsWith(one));
   const id = ending === undefined ? "" : name.slice(0, -ending.length);
-  // Somebody else's file is nobody's generation.
+  // Other files in the folder are not generations.
   if (!generationId.safeParse(id).success) return;
   const known = found.get(id) ?? { id, storedAt: uploaded, published: false };
   found.set(id, {
@@ -132,12 +133,4 @@ function archiveKey(id: string): string {
 
 function manifestKey(id: string): string {
   return `${BUCKET_KEYS.generations}${id}${GENERATION_FILES.manifest}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { sha256Hex } from "../../contract/digest.ts";
 import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import { BUCKET_KEYS } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
@@ -10,7 +11,7 @@ interface CachedConfig {
   etag: string;
   /** Of the text. */
   sha256: string;
-  /** A sync wrote it, and nobody since. */
+  /** A sync wrote it, and it has not changed since. */
   synced: boolean;
 }
 
@@ -77,7 +78,7 @@ export class CachedObjects {
   async putConfig({ text }: ConfigText, { config }: Cached): Promise<string | undefined> {
     if (text === null || config?.synced === false) return config?.etag;
     const onlyIf = config === undefined ? ABSENT : { etagMatches: config.etag };
-    const customMetadata = { [WRITTEN]: await sha256Of(text) };
+    const customMetadata = { [WRITTEN]: await sha256Hex(text) };
     const options = { onlyIf, customMetadata, httpMetadata: HTTP_METADATA };
     return (await this.#bucket.put(BUCKET_KEYS.config, text, options))?.etag ?? config?.etag;
   }
@@ -105,11 +106,6 @@ export function seenOf({ config, marker }: Cached): Seen {
 
 async function readConfig(object: NonNullable<Awaited<ReturnType<R2Bucket["get"]>>>): Promise<CachedConfig> {
   const text = await object.text();
-  const sha256 = await sha256Of(text);
+  const sha256 = await sha256Hex(text);
   return { text, sha256, etag: object.etag, synced: object.customMetadata?.[WRITTEN] === sha256 };
-}
-
-async function sha256Of(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,6 +1,6 @@
-import type { GenerationManifest, LastSync } from "../../contract/backup.ts";
+import type { BackupCause, GenerationManifest, LastSync } from "../../contract/backup.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import { expired, shrank } from "../../edge/backups.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
@@ -26,6 +26,7 @@ export interface PublisherOptions {
 export interface PublishOptions {
   /** Also where it holds far less than the one before. */
   force?: boolean;
+  cause?: BackupCause;
 }
 
 /**
@@ -66,7 +67,7 @@ export class Publisher {
     }
   }
 
-  async #publish({ force = false }: PublishOptions): Promise<GenerationManifest> {
+  async #publish({ force = false, cause }: PublishOptions): Promise<GenerationManifest> {
     const { bucket, cached, control, record, log } = this.#options;
     // A copy of half a state would be taken for the newest one at the next start.
     if (!record.facts.restored)
@@ -78,7 +79,7 @@ export class Publisher {
 
     const revision = await control.revision();
     const id = record.next();
-    const manifest = await control.snapshot(id);
+    const manifest = { ...(await control.snapshot(id)), ...(cause && { cause }) };
     try {
       const before = record.facts.counts;
       const loss = before && !force ? shrank(before, manifest.counts) : undefined;

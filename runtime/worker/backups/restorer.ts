@@ -1,6 +1,7 @@
+import { backoffMs } from "../../shared/backoff.ts";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
 import { reason, type Reason, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Clock } from "../../edge/ports.ts";
 import { pause } from "../alarm.ts";
 import type { GenerationBucket, StoredGeneration } from "./bucket.ts";
@@ -10,8 +11,7 @@ import { inWords } from "./in-words.ts";
 import type { BackupRecord } from "./record.ts";
 
 /** The wait before the second attempt, then twice as long each time. */
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const RETRY = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Dependencies of {@link Restorer}. */
 interface RestorerOptions {
@@ -70,11 +70,7 @@ export class Restorer {
   }
 
   async #untilDone(): Promise<void> {
-    for (
-      let waitMs = FIRST_WAIT_MS;
-      this.#options.running();
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)
-    ) {
+    for (let attempt = 1; this.#options.running(); attempt += 1) {
       this.#attempting = true;
       const failed = await this.#attempt().finally(() => {
         this.#attempting = false;
@@ -82,7 +78,7 @@ export class Restorer {
       if (failed === undefined || !this.#options.running()) return;
       this.#reason = reason("restore_failed", failed.message);
       this.#options.log.error("the state could not be restored", { error: failed.message });
-      await pause(waitMs);
+      await pause(backoffMs(RETRY, attempt));
     }
   }
 
@@ -102,7 +98,7 @@ export class Restorer {
     const [stored, found] = await Promise.all([bucket.list(), cached.read(), control.listening(running)]);
     const published = stored.filter((one) => one.published);
     const { manifest, damaged } = await this.#newestWhole(published, found);
-    if (run !== this.#run) throw new Error("The container was started anew.");
+    if (run !== this.#run) throw new Error("The container was restarted.");
     record.begin(stored[0]?.id);
     record.note({
       restored: true,

@@ -1,264 +1,77 @@
-import type { R2Bucket } from "@cloudflare/workers-types/index.ts";
 import type { ConfigSource, GenerationManifest, RestoreReport } from "../../contract/backup.ts";
 import type { ConfigText } from "../../contract/control.ts";
-import { StewardError, type Reason } from "../../contract/errors.ts";
-import type { Log } from "../../contract/log.ts";
-import { lastGood } from "../../edge/backups.ts";
-import type { Backups, BackupsStatus, Clock } from "../../edge/ports.ts";
-import { AskAgain } from "../alarm.ts";
-import type { ContainerPorts } from "../container-ports.ts";
-import type { ContainerMemory } from "../container-memory.ts";
-import { GenerationBucket } from "./bucket.ts";
-import { CachedObjects } from "./cached.ts";
-import { BackupControl } from "./control.ts";
-import { inWords } from "./in-words.ts";
-import { Publisher, type PublishOptions } from "./publisher.ts";
-import { BackupRecord } from "./record.ts";
-import { Restorer } from "./restorer.ts";
-
-/** Frequency with which a container that is awake is asked whether its state has moved. */
-const LOOK_MS = 2 * 60_000;
-const RETRY = { firstMs: 30_000, longestMs: 10 * 60_000 };
-/** Copies before a stop, while something still moves. */
-const LAST_COPIES = 3;
+import type { Backups, BackupsStatus } from "../../edge/ports.ts";
+import type { ContainerLife } from "../container-life.ts";
+import type { PublishOptions } from "./publisher.ts";
+import type { StateSync } from "./state-sync.ts";
 
 /** Dependencies of {@link SandboxBackups}. */
-export interface SandboxBackupsOptions {
-  bucket: R2Bucket;
-  ports: ContainerPorts;
-  notes: ContainerMemory;
-  /** Tells whether the platform runs the container. */
-  running(): boolean;
-  /** Starts the container where it is stopped, and waits until it has its data. */
-  start(): Promise<void>;
-  /** Keeps the object until the work is over. */
-  waitUntil(promise: Promise<unknown>): void;
-  clock: Clock;
-  log: Log;
+interface SandboxBackupsOptions {
+  state: StateSync;
+  life: Pick<ContainerLife, "whenRestored">;
 }
 
-/** The copies of the state in the bucket: made while the container is awake, put back when it starts. */
+/** The backups that an operator sees and uses. What needs the container starts it and keeps it awake. */
 export class SandboxBackups implements Backups {
-  readonly restorer: Restorer;
-  readonly #options: SandboxBackupsOptions;
-  readonly #bucket: GenerationBucket;
-  readonly #control: BackupControl;
-  readonly #record: BackupRecord;
-  readonly #cached: CachedObjects;
-  readonly #publisher: Publisher;
-  readonly #again = new AskAgain(RETRY);
-  /** By this object: one that is made anew looks at once. */
-  #lookedAt = 0;
-  #wanted = 0;
-  // One copy or restore at a time: the supervisor refuses a second one.
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #state: StateSync;
+  readonly #life: SandboxBackupsOptions["life"];
+  #waiting = 0;
 
-  constructor(options: SandboxBackupsOptions) {
-    this.#options = options;
-    this.#bucket = new GenerationBucket(options.bucket);
-    this.#control = new BackupControl(options.ports);
-    this.#record = new BackupRecord(options.notes);
-    this.#cached = new CachedObjects(options.bucket);
-    const shared = {
-      bucket: this.#bucket,
-      cached: this.#cached,
-      control: this.#control,
-      record: this.#record,
-      log: options.log,
-    };
-    this.restorer = new Restorer({
-      ...shared,
-      clock: options.clock,
-      running: options.running,
-      waitUntil: options.waitUntil,
-    });
-    this.#publisher = new Publisher({ ...shared, clock: options.clock });
+  constructor({ state, life }: SandboxBackupsOptions) {
+    this.#state = state;
+    this.#life = life;
+  }
+
+  /** Someone waits for a copy or a restore, so the container must stay awake. */
+  get busy(): boolean {
+    return this.#waiting > 0;
   }
 
   /** See {@link Backups}. */
   async status(): Promise<BackupsStatus> {
-    const { lastAt, problem = this.restorer.reason, recovered } = this.#record.facts;
-    return {
-      ...(lastAt && { lastAt }),
-      ...(problem && { problem }),
-      ...(recovered && { recovered: { id: recovered.id, at: recovered.at } }),
-    };
-  }
-
-  /** See {@link Backups}. What is not whole is not among them. */
-  async list(): Promise<GenerationManifest[]> {
-    const published = (await this.#bucket.list()).filter((one) => one.published);
-    const read = await Promise.all(published.map((one) => this.#bucket.manifest(one).catch(whereNotWhole)));
-    return read.filter((one) => one !== undefined);
+    return this.#state.status();
   }
 
   /** See {@link Backups}. */
-  async create(options: PublishOptions = {}): Promise<GenerationManifest> {
-    return this.#started(() => this.#tried(() => this.#publisher.publish(options)));
+  list(): Promise<GenerationManifest[]> {
+    return this.#state.list();
+  }
+
+  /** See {@link Backups}. */
+  create(options: PublishOptions = {}): Promise<GenerationManifest> {
+    return this.#awake(() => this.#state.publish(options));
   }
 
   /** See {@link Backups}. */
   async verify(id: string): Promise<RestoreReport> {
-    const manifest = await this.#find(id);
-    return this.#started(() => this.#put(manifest, { config: "generation", drill: true }));
-  }
-
-  /** See {@link Backups}. What is there now is copied first, however much it has shrunk: that may be why. */
-  async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
-    const manifest = await this.#find(id);
-    return this.#started(async () => {
-      await this.#tried(() => this.#publisher.publish({ force: true }));
-      const report = await this.#put(manifest, { config });
-      this.#record.note({ counts: manifest.counts, revision: undefined });
-      // The container may end any time: its next start takes the newest copy. Why there is none is noted.
-      await this.#tried(() => this.#publisher.publish({ force: true })).catch(() => undefined);
-      return report;
-    });
+    const manifest = await this.#state.find(id);
+    return this.#awake(() => this.#state.verify(manifest));
   }
 
   /** See {@link Backups}. */
-  async cachedConfig(): Promise<string | undefined> {
-    const { config } = await this.#cached.read();
-    return config?.text;
+  async restore(id: string, config: ConfigSource): Promise<RestoreReport> {
+    const manifest = await this.#state.find(id);
+    return this.#awake(() => this.#state.restore(manifest, config));
   }
 
-  /** See {@link Backups}. Read in the container, which has the archive's format and the file's secrets. */
+  /** See {@link Backups}. */
+  cachedConfig(): Promise<string | undefined> {
+    return this.#state.cachedConfig();
+  }
+
+  /** See {@link Backups}. */
   async configOf(id: string): Promise<ConfigText> {
-    const manifest = await this.#find(id);
-    return this.#started(async () => {
-      const archive = await this.#bucket.archive(id);
-      return this.#control.archivedConfig({ manifest, archive });
-    });
+    const manifest = await this.#state.find(id);
+    return this.#awake(() => this.#state.configOf(manifest));
   }
 
-  /**
-   * Gives a gateway that its config has stopped the last good one, once a start of the container.
-   *
-   * @returns whether it was given one.
-   */
-  async recoverConfig(why: Reason): Promise<boolean> {
-    const { notes, clock, log } = this.#options;
-    const start = notes.read("startedAt");
-    if (this.#record.facts.recoveryOf === start) return false;
-    this.#record.note({ recoveryOf: start });
+  async #awake<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting += 1;
     try {
-      const manifest = lastGood(await this.list());
-      const { id } = manifest;
-      const { sha256 } = await this.#inTurn(async () =>
-        this.#control.takeConfig({ manifest, archive: await this.#bucket.archive(id) }),
-      );
-      this.#record.note({ recovered: { id, at: new Date(clock()).toISOString(), sha256 } });
-      log.warn("the config was not valid: that of the last good backup was taken", {
-        id,
-        problem: why.detail,
-      });
-      return true;
-    } catch (error) {
-      log.error("no config could be recovered", { error: inWords(error, "config_no_good").message });
-      return false;
-    }
-  }
-
-  /** Returns true if the cached config in the bucket was deleted or replaced since the container took it. */
-  async isCacheReplaced(): Promise<boolean> {
-    if (!this.restorer.done) return false;
-    const { seen } = this.#record.facts;
-    const now = await this.#cached.read();
-    const byHand = now.config !== undefined && !now.config.synced && now.config.etag !== seen.config;
-    return byHand || this.#cached.isCleared(now, seen);
-  }
-
-  /** Somebody waits for a copy or a restore: the container stays awake. */
-  get busy(): boolean {
-    return this.#wanted > 0;
-  }
-
-  /** Returns when {@link look} is due, milliseconds since the epoch; `undefined` while there is nothing to copy. */
-  get nextAt(): number | undefined {
-    if (!this.restorer.done) return undefined;
-    const { restoredAt = 0 } = this.#record.facts;
-    return Math.max(this.#lookedAt + LOOK_MS, restoredAt + LOOK_MS, this.#again.at);
-  }
-
-  /** Copies a state that has moved, in the background. */
-  look(): void {
-    const { clock, waitUntil } = this.#options;
-    if (this.nextAt === undefined || this.nextAt > clock()) return;
-    this.#lookedAt = clock();
-    // Why there is none is noted and logged by the publisher.
-    const copied = this.#inTurn(() => this.#tried(() => this.#publisher.publishMoved()));
-    waitUntil(copied.catch(() => undefined));
-  }
-
-  /** Returns when a copy that failed is tried again; 0 where none has. The container stays awake until then. */
-  get againAt(): number {
-    return this.#again.at;
-  }
-
-  /** The last copy before the container is stopped. @returns whether it may be stopped. */
-  async leave(): Promise<boolean> {
-    if (!this.restorer.done) return !this.restorer.underWay;
-    return this.#inTurn(async () => {
-      if (!(await this.#control.answers())) {
-        this.#options.log.error("the container is stopped without a copy: its supervisor does not answer");
-        return true;
-      }
-      return this.#again.at <= this.#options.clock() && this.#copiedToTheEnd();
-    });
-  }
-
-  async #copiedToTheEnd(): Promise<boolean> {
-    for (let copies = 0; copies < LAST_COPIES; copies += 1) {
-      const made = await this.#tried(() => this.#publisher.publishMoved()).catch(() => undefined);
-      if (!made) return made === false;
-    }
-    return true;
-  }
-
-  /** A copy that fails is made again after a while. */
-  async #tried<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      const result = await work();
-      this.#again.recovered();
-      return result;
-    } catch (error) {
-      this.#again.failed(this.#options.clock());
-      throw error;
-    }
-  }
-
-  async #started<T>(work: () => Promise<T>): Promise<T> {
-    this.#wanted += 1;
-    try {
-      await this.#options.start();
-      return await this.#inTurn(work);
+      await this.#life.whenRestored();
+      return await work();
     } finally {
-      this.#wanted -= 1;
+      this.#waiting -= 1;
     }
   }
-
-  async #put(...upload: Parameters<Restorer["put"]>): Promise<RestoreReport> {
-    try {
-      return await this.restorer.put(...upload);
-    } catch (error) {
-      throw inWords(error, "restore_failed");
-    }
-  }
-
-  async #find(id: string): Promise<GenerationManifest> {
-    const found = (await this.#bucket.list()).find((one) => one.id === id && one.published);
-    if (found === undefined) throw new StewardError("backup_unknown");
-    return this.#bucket.manifest(found);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
-}
-
-function whereNotWhole(error: unknown): undefined {
-  if (error instanceof StewardError && error.code === "backup_corrupt") return undefined;
-  throw error;
 }

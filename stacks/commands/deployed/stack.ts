@@ -155,7 +155,7 @@ export interface PlannedStep {
   name: string;
 }
 
-/** Returns what an event of a preview says of that. A replacement is told with the steps that it is made of, which are left out. */
+/** Returns a preview event's change. A replacement is reported with its steps, which are left out. */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
   const { op, type, urn } = event.metadata;

@@ -1,4 +1,4 @@
-import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import { nameOf } from "../deployed/stack.ts";
 
 /** A resource that is no longer as it was deployed. */
@@ -9,14 +9,6 @@ export interface Drift {
   what: "gone" | "changed";
   /** Paths of the properties that differ. Never their values, which may be secrets. */
   properties: string[];
-}
-
-/** Asks every provider what is there now. The stack's state stays as it is. */
-export async function findDrift(stack: Stack, onOutput: (text: string) => void): Promise<Drift[]> {
-  const found: Drift[] = [];
-  const onEvent = (event: EngineEvent): void => void found.push(...driftOf(event));
-  await stack.previewRefresh({ color: "never", onOutput, onEvent });
-  return found;
 }
 
 /**

@@ -60,7 +60,7 @@ export async function requireReachable(
   );
 }
 
-/** Somebody's update after the recorded rollout was probed by nobody here. */
+/** An update after the recorded rollout has no probe on record. */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];

@@ -13,11 +13,11 @@ export interface Former {
 export interface Baseline {
   /** Tags that the update applies to a Worker that is there. */
   migrations: string[];
-  /** Absent where nothing runs yet, and on a host, whose update keeps and puts back the former container by itself. */
+  /** Absent if nothing is running yet, and on a host, whose update keeps and restores the former container itself. */
   former: Former | undefined;
-  /** Absent where nothing runs yet, and on a host, whose update makes one by itself. */
+  /** Absent if nothing is running yet, and on a host, whose update makes one itself. */
   backups: StackBackups | undefined;
-  /** URNs of resources that are made anew: somebody went back to a version before them. */
+  /** URNs of resources to recreate: someone rolled back to a version before them. */
   replace: string[];
   /** Canary of a new version, share by share; absent where nothing is deployed that could share with it. */
   canary: Canary | undefined;

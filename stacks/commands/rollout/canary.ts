@@ -50,11 +50,11 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   const [{ version_id: formerId } = { version_id: undefined }] = former.versions;
   const nextId = await canary.nextVersion();
   if (formerId === undefined || nextId === undefined || nextId === formerId) {
-    say("\nThe Worker's version stays as it is: it takes no shares.\n");
+    say("\nThe Worker's version does not change, so there is nothing to deploy gradually.\n");
     return;
   }
   for (const percentage of shares) {
-    // In this order at each step: an object that runs the new version already goes on with it.
+    // In this order at each step: an object that already runs the new version keeps it.
     await canary.share([
       { version_id: formerId, percentage: 100 - percentage },
       { version_id: nextId, percentage },

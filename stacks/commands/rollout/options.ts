@@ -1,3 +1,4 @@
+import type { PlannedStep } from "../deployed/stack.ts";
 import { Argument, InvalidArgumentError } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
 import { readPolicyConfig } from "../policies/options.ts";
@@ -119,4 +120,41 @@ function seconds(text: string): number {
   const value = Number(text);
   if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError("Write seconds from 0 to 3600.");
   return value;
+}
+
+const WORKER = "cloudflare:index/worker:Worker";
+/** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
+const STATE = [WORKER, "cloudflare:index/r2Bucket:R2Bucket", "docker:index/volume:Volume"];
+
+/** Changes that somebody's word may be asked for. */
+interface Plan {
+  steps: readonly PlannedStep[];
+  /** Tags that the update applies to a Worker that is there. */
+  migrations: readonly string[];
+}
+
+/** Words that somebody has given before. */
+interface Word {
+  /** The tag of the migration that may be applied. */
+  accept: string | undefined;
+  /** The shares that a new version of the Worker is to get. */
+  canary: readonly number[];
+}
+
+/** Returns what stops the update until somebody accepts it, a line each with the way on. */
+export function openGates({ steps, migrations }: Plan, { accept, canary }: Word): string[] {
+  const open = migrations
+    .filter((tag) => tag !== accept)
+    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
+  const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
+  const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
+  const atOnce = migrations.filter((tag) => canary.length > 0 && tag === accept);
+  return [
+    ...open,
+    ...atOnce.map((tag) => `Migration ${tag} cannot be deployed gradually. Apply it at once: omit --canary`),
+    ...unasked.map(
+      ({ op, name, type }) =>
+        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then pulumi up`,
+    ),
+  ];
 }

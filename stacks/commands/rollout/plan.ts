@@ -5,16 +5,12 @@ import { StewardError } from "../../../runtime/contract/errors.ts";
 import { type DeployedStack, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import type { Baseline } from "./baseline.ts";
-import type { RolloutOptions } from "./options.ts";
+import { openGates, type RolloutOptions } from "./options.ts";
 
 const WIDTH = 24;
 const CLEAR_LINE = "\r\u001B[2K";
 /** Marks of colors in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
-
-const WORKER = "cloudflare:index/worker:Worker";
-/** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
-const STATE = [WORKER, "cloudflare:index/r2Bucket:R2Bucket", "docker:index/volume:Volume"];
 
 /** Plan of an update, and what stops it. */
 export interface UpdatePlan {
@@ -73,39 +69,6 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** Changes that somebody's word may be asked for. */
-interface Plan {
-  steps: readonly PlannedStep[];
-  /** Tags that the update applies to a Worker that is there. */
-  migrations: readonly string[];
-}
-
-/** Words that somebody has given before. */
-interface Word {
-  /** The tag of the migration that may be applied. */
-  accept: string | undefined;
-  /** The shares that a new version of the Worker is to get. */
-  canary: readonly number[];
-}
-
-/** Returns what stops the update until somebody accepts it, a line each with the way on. */
-export function openGates({ steps, migrations }: Plan, { accept, canary }: Word): string[] {
-  const open = migrations
-    .filter((tag) => tag !== accept)
-    .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
-  const lost = steps.filter(({ op, type }) => STATE.includes(type) && (op === "replace" || op === "delete"));
-  const unasked = lost.filter(({ type }) => type !== WORKER || migrations.length === 0);
-  const atOnce = migrations.filter((tag) => canary.length > 0 && tag === accept);
-  return [
-    ...open,
-    ...atOnce.map((tag) => `The migration ${tag} takes no shares. To apply it at once: without --canary`),
-    ...unasked.map(
-      ({ op, name, type }) =>
-        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then pulumi up`,
-    ),
-  ];
-}
-
 /** Outcome of the backup before an update: one of these. Plain data: a record keeps it. */
 interface BackupOutcome {
   /** The id of what was made. */
@@ -118,8 +81,8 @@ interface BackupOutcome {
 
 /** Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects. */
 export async function backUp({ backups, former }: Baseline, without: boolean): Promise<BackupOutcome> {
-  if (without) return { skipped: "nobody wanted one" };
-  if (backups === undefined) return { skipped: "nothing runs yet, or the update makes one by itself" };
+  if (without) return { skipped: "not requested" };
+  if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
   if (former?.answered === undefined) return { skipped: "what runs does not answer" };
   try {
     const { id } = await backups.create();

@@ -3,7 +3,7 @@ import path from "node:path";
 import { type Entry, reportOf } from "./report.ts";
 
 /**
- * The record of one rollout: JSON lines, each written before what it tells of goes on, and beside them the same for
+ * The record of one rollout: JSON lines, each written before its step continues, and beside them the same for
  * people, in Markdown.
  */
 export class RolloutRecord {

@@ -26,7 +26,7 @@ export function contractSuite(start: () => Promise<Target>): void {
     describe("while the gateway is down", () => {
       whileDown(client);
     });
-    describe("once the gateway is up", () => {
+    describe("while the gateway runs", () => {
       onceUp(client);
     });
     describe("for an operator", () => {

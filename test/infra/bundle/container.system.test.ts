@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { COMPATIBILITY, writeContext } from "../../../infra/bundle/programs.ts";
 import { docker } from "../../../infra/shell/docker.ts";
-import { buildAppImage } from "../../../infra/bundle/image.ts";
+import { stewardImage } from "../../../infra/bundle/image.ts";
 import { ensureSidecarImage } from "../../../rehearsal/sidecar/index.ts";
 
 /** A cold cache assembles a Debian and builds the sidecar here. */
@@ -83,9 +83,9 @@ describe.skipIf(!engine.ok)("a container-backed Durable Object", () => {
       new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])),
       join(folder, "app"),
     );
-    const base = await prepareBaseImage({ log });
+    await prepareBaseImage({ log });
     const sidecar = await ensureSidecarImage({ log });
-    await buildAppImage({ contextDir: join(folder, "app"), tag: image, baseImage: base.image, log });
+    await stewardImage({ container: { context: join(folder, "app"), hash: NAME } }, log);
     miniflare = new Miniflare({
       host: "127.0.0.1",
       port: 0,

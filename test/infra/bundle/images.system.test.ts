@@ -7,7 +7,7 @@ import { prepareBaseImage } from "../../../rehearsal/base-image.ts";
 import { dockerAvailable } from "../../../infra/shell/docker.ts";
 import { ensureSidecarImage } from "../../../rehearsal/sidecar/index.ts";
 import { CONTAINER_USER } from "../../../runtime/contract/names.ts";
-import { MODEST_MALLOC, MODEST_V8 } from "../../../runtime/supervisor/gateway-command.ts";
+import { SMALL_MALLOC, SMALL_HEAP } from "../../../runtime/supervisor/memory.ts";
 
 /** A `docker` that keeps a note of what it was asked, has no image, and pulls only where the test lets it. */
 const DOCKER = `#!/bin/sh
@@ -24,10 +24,10 @@ const log = () => undefined;
 
 test("the image starts and warms its programs with what the gateway is started with", async () => {
   const dockerfile = await readFile(new URL("../../../infra/bundle/Dockerfile", import.meta.url), "utf8");
-  const node = ["node", ...MODEST_V8].map((word) => `"${word}"`).join(", ");
+  const node = ["node", ...SMALL_HEAP].map((word) => `"${word}"`).join(", ");
   expect(dockerfile).toContain(`RUN [${node}, "/app/host/warm.js"]`);
   expect(dockerfile).toContain(`ENTRYPOINT ["/usr/bin/tini", "--", ${node}]`);
-  for (const [name, value] of Object.entries(MODEST_MALLOC)) expect(dockerfile).toContain(`${name}=${value}`);
+  for (const [name, value] of Object.entries(SMALL_MALLOC)) expect(dockerfile).toContain(`${name}=${value}`);
 });
 
 describe("the images of the container rehearsal", () => {

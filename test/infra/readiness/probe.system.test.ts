@@ -325,7 +325,7 @@ describe("channels that have to work", () => {
     [
       502,
       problem("alerts_failed", "slack: answered with 404"),
-      "alerts: slack: answered with 404 (alerts_failed). Check",
+      "alerts: slack: answered with 404 (alerts_failed). Correct",
     ],
   ])(
     "alerts that the service answers with %i are tried once",

@@ -120,7 +120,7 @@ describe("a secret is tried at its platform", () => {
     ];
     for (const attempt of attempts) {
       const said = await failure(attempt);
-      expect(said).toContain(`${reason} (secret_refused). The platform does not take the value.`);
+      expect(said).toContain(`${reason} (secret_refused). The platform refuses the value.`);
       expect(said).toContain("Fix: Set the right value with `pulumi config set --secret");
       expect(said).not.toContain(wrong);
     }

@@ -88,7 +88,7 @@ const adminLists: Journey = async (start) => {
   expect(await knock(ground)).toMatch(/^[A-Z]{8}$/);
   const page = await ground.page("/_admin/");
   expect(page).toContain("Waiting for approval (1)");
-  expect(page).toMatch(/Web chat devices \(0\)/);
+  expect(page).toMatch(/Browsers \(0\)/);
   expect(page).toContain("Approve");
 };
 
@@ -200,7 +200,7 @@ const audienceMissing: Journey = async (start) => {
     status: 500,
     code: "access_not_configured",
     detail: expect.stringContaining("EDGE_ACCESS_AUD is not configured"),
-    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again.",
+    fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again. On a host without an identity gateway set ADMIN_TOKEN (steward:adminToken) instead.",
   });
   // A host without an identity gateway signs in with ADMIN_TOKEN.
   const { EDGE_ACCESS_TEAM_DOMAIN = "", EDGE_ACCESS_AUD = "" } = right;

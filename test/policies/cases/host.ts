@@ -111,7 +111,7 @@ export const HOST_CASES: readonly Case[] = [
     rule: "host-limits",
     what: "refuses swap without a limit",
     change: props("container", { memorySwap: -1 }),
-    messages: ["The container's swap has no limit of its own. Set memorySwap to the memory's limit."],
+    messages: ["The container's swap is not limited. Set memorySwap to the memory limit."],
   },
   {
     rule: "host-image-pinned",

@@ -2,7 +2,7 @@ import { unknown } from "../resources.ts";
 import { bound, env, named, props, type Case } from "./case.ts";
 
 const DM_POLICY =
-  "TELEGRAM_DM_POLICY is set, which ends the gateway. Remove TELEGRAM_DM_POLICY; where a secret cannot be deleted, set it to the empty value.";
+  "TELEGRAM_DM_POLICY is set, which ends the gateway. Remove TELEGRAM_DM_POLICY; if a secret cannot be deleted, set it to an empty value.";
 const OUTPUT =
   "The output leak holds a secret. Remove it from the stack's outputs, and replace the secret where it was issued.";
 

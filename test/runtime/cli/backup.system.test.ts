@@ -27,7 +27,7 @@ test("backups are made, listed and verified without any process; an unknown one 
 
   expect((await run("list")).stdout).toMatch(/^Id +Made[^\n]*\n00000001-00000002 [^\n]*\n00000001-00000001 /);
   expect(await json("list")).toMatchObject({ backups: [{ id: "00000001-00000002" }, manifest] });
-  expect((await run("verify", "00000001-00000001")).stdout).toContain("is whole.\nIt holds 2 files");
+  expect((await run("verify", "00000001-00000001")).stdout).toContain("is complete.\nIt holds 2 files");
   expect(await run("verify", "00000001-00000009")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("There is no backup 00000001-00000009."),
@@ -56,7 +56,15 @@ test("a restore is only a check without --yes, and takes place at the next start
   expect(await readFile(note, "utf8")).toBe("likes tea");
   expect((await readdir(home)).filter((name) => name.includes("restore"))).toEqual([]);
   await run("restore", "00000002-00000001", "--yes");
-  expect(await json("list")).toMatchObject({ backups: [{ id: "00000002-00000001" }, {}] });
+  expect(await json("list")).toMatchObject({
+    backups: [
+      { id: "00000002-00000001", cause: "restore" },
+      { id: "00000001-00000001", cause: "operator" },
+    ],
+  });
+  expect((await run("list")).stdout).toMatch(
+    /00000002-00000001 .* Before a restore .*\n00000001-00000001 .* On request /,
+  );
 });
 
 test("one command at a time works on the backups", async () => {

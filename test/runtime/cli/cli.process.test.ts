@@ -1,7 +1,9 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import path, { join } from "node:path";
 import { expect, test } from "vitest";
 import { steward } from "../support/cli.ts";
+import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
+import { openStore } from "../../../runtime/gateway/store.ts";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { pairingStore } from "../support/pairing.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
@@ -33,7 +35,7 @@ test("pairing list: none, a table, JSON", async () => {
   expect(rest).toEqual([]);
 
   const asJson = await run("pairing", "list", "slack", "--json");
-  expect(JSON.parse(asJson.stdout)).toEqual({ channel: "slack", requests: [request] });
+  expect(JSON.parse(asJson.stdout)).toEqual({ channel: "slack", requests: [request], approved: [] });
 });
 
 test("pairing approve and reject: the texts, JSON, and a code that is not pending", async () => {
@@ -52,6 +54,93 @@ test("pairing approve and reject: the texts, JSON, and a code that is not pendin
   expect(asJson.code).toBe(1);
   expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: "pairing_code_unknown" } });
   expect(store.approved()).toEqual(["U1"]);
+});
+
+test("pairing revoke takes an approved sender's access away, and lists show who has it", async () => {
+  const { home, run } = await commandLine();
+  const { store } = pairingStore(home);
+  store.approve(store.request("U1")?.code ?? "");
+  store.approve(store.request("U2")?.code ?? "");
+  const listed = await run("pairing", "list", "slack");
+  expect(listed.stdout).toBe("No pending slack pairing requests.\n\nApproved slack senders: U1, U2\n");
+
+  expect(await run("pairing", "revoke", "slack", "U1")).toMatchObject({
+    code: 0,
+    stdout: "Revoked slack sender U1.\n",
+  });
+  expect(store.approved()).toEqual(["U2"]);
+  const unknown = await run("pairing", "revoke", "slack", "U1", "--json");
+  expect(unknown.code).toBe(1);
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: "sender_unknown" } });
+});
+
+test("sessions reset starts a conversation over and keeps its messages; one that is not there is named", async () => {
+  const { home, run } = await commandLine();
+  const database = openStore(join(home, "state.db"));
+  const sessions = new Sessions(database);
+  sessions.append({ conversation: "slack:T1:C1", delivery: "E1", role: "user", text: "hello", at: 1_000 });
+  expect(await run("sessions", "reset", "slack:T1:C1")).toMatchObject({
+    code: 0,
+    stdout: "Started slack:T1:C1 over.\n",
+  });
+  expect(sessions.size("slack:T1:C1")).toBe(0);
+  expect(JSON.parse((await run("sessions", "list", "--json")).stdout)).toMatchObject({
+    sessions: [{ conversation: "slack:T1:C1", messages: 1 }],
+  });
+  database.close();
+
+  const unknown = await run("sessions", "reset", "slack:T1:C2", "--json");
+  expect(unknown.code).toBe(1);
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: "session_unknown" } });
+});
+
+test("a conversation is shown without its messages, with them on request, and deleted with all of them", async () => {
+  const { home, run } = await commandLine();
+  const database = openStore(join(home, "state.db"));
+  const sessions = new Sessions(database);
+  for (const conversation of ["slack:T1:C1", "slack:T1:C2"])
+    for (const [index, text] of [`plan of ${conversation}`, "x".repeat(3_000)].entries())
+      sessions.append({
+        conversation,
+        delivery: `E${index}`,
+        role: "user",
+        sender: "U1",
+        text,
+        at: 1_000 + index,
+      });
+  const shown = await run("sessions", "show", "slack:T1:C1", "--json");
+  expect(JSON.parse(shown.stdout)).toEqual({
+    conversation: "slack:T1:C1",
+    messages: 2,
+    inUse: 2,
+    firstAt: "1970-01-01T00:00:01.000Z",
+    lastAt: "1970-01-01T00:00:01.001Z",
+    summarised: false,
+  });
+  const read = JSON.parse((await run("sessions", "messages", "slack:T1:C1", "--json")).stdout);
+  expect(read.messages[0]).toEqual({
+    at: "1970-01-01T00:00:01.000Z",
+    from: "U1",
+    text: "plan of slack:T1:C1",
+  });
+  expect(read.messages[1].text).toHaveLength(2_000);
+
+  expect(await run("sessions", "delete", "slack:T1:C1")).toMatchObject({
+    code: 0,
+    stdout: "Deleted slack:T1:C1 with 2 messages.\n",
+  });
+  expect(JSON.parse((await run("sessions", "list", "--json")).stdout).sessions).toMatchObject([
+    { conversation: "slack:T1:C2", messages: 2 },
+  ]);
+  // Counted as before, so that the next backup is not taken for a loss.
+  expect(sessions.counts()).toEqual({ conversations: 2, messages: 4 });
+  database.close();
+  const file = await readFile(join(home, "state.db"), "latin1");
+  expect([file.includes("plan of slack:T1:C1"), file.includes("plan of slack:T1:C2")]).toEqual([false, true]);
+  for (const verb of ["show", "messages", "delete"]) {
+    const unknown = await run("sessions", verb, "slack:T1:C1", "--json");
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: "session_unknown" } });
+  }
 });
 
 test("another program on the gateway's port is not taken for the gateway", async () => {
@@ -186,10 +275,39 @@ test("status: with the gateway up, without its token, and down", async () => {
   expect(up.stdout).toContain("Channel: slack ready");
   expect(up.stdout).toContain("Pairing: slack 1 pending, 0 approved");
 
-  const stranger = await steward({ ...environment, STEWARD_CONTROL_TOKEN: "" }, "status", "--json");
-  const report = JSON.parse(stranger.stdout);
+  // As by `docker exec`, where no variable holds the control token: a file does, which only reads the status.
+  const inside = { ...environment, STEWARD_CONTROL_TOKEN: "" };
+  expect((await steward(inside, "status")).stdout).toContain("Channel: slack ready");
+  const file = path.join(home, "status-token");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const authorization = `Bearer ${await readFile(file, "utf8")}`;
+  expect((await fetch(`${url}/status`, { headers: { authorization } })).status).toBe(200);
+  const refused = await fetch(`${url}/deliveries`, {
+    method: "POST",
+    headers: { authorization },
+    body: "{}",
+  });
+  expect(refused.status).toBe(401);
+
+  await rm(file);
+  const report = JSON.parse((await steward(inside, "status", "--json")).stdout);
   expect(report).toMatchObject({ gateway: { ready: true }, config: { valid: true } });
   expect(report).not.toHaveProperty("details");
+});
+
+test("config set: a refused value is named, and nothing is written or has to be deleted", async () => {
+  const { run, path: file } = await commandLine();
+  const before = await readFile(file, "utf8");
+  const { code, stderr } = await run(
+    "config",
+    "set",
+    "schedules.x",
+    '{"cron":"daily","text":"hi","to":{"platform":"slack","chat":"C1"}}',
+  );
+  expect(code).toBe(1);
+  expect(stderr).toContain("schedules.x.cron: must be five fields, such as `0 9 * * 1-5`");
+  expect(stderr).toContain("Fix: Correct the value. Nothing was written");
+  expect(await readFile(file, "utf8")).toBe(before);
 });
 
 test.each([

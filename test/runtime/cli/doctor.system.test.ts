@@ -29,8 +29,8 @@ test("doctor --fix mends deprecated and unknown keys and rights, keeps a copy, a
   const { code, stdout } = await run("doctor", "--fix");
 
   expect(code).toBe(0);
-  expect(stdout).toContain("mended: - channels.telegram.dm (use channels.telegram.dmPolicy and allowFrom)");
-  expect(stdout).toContain("mended: - colour (unknown)");
+  expect(stdout).toContain("fixed: - channels.telegram.dm (use channels.telegram.dmPolicy and allowFrom)");
+  expect(stdout).toContain("fixed: - colour (unknown)");
   expect(stdout).not.toContain("plainsecret");
   expect(await read()).toEqual({
     agent: {},
@@ -86,7 +86,7 @@ test.each([
   expect(await readFile(path, "utf8")).toBe(old);
   expect(code).toBe(1);
   expect(stdout).toContain(`Unrecognized key: "${key}"`);
-  expect(stdout).not.toContain("mended: -");
+  expect(stdout).not.toContain("fixed: -");
 });
 
 test("doctor tells each finding with code and fix", async () => {

@@ -42,3 +42,14 @@ test("all problems come in one report: rules over several keys beside unknown on
     "tools.mcp.a: needs exactly one of command, url",
   ]);
 });
+
+test.each(["daily", "0 9 * *", "0 0 9 * * *", ""])(
+  "the cron expression %j is refused with the form it needs",
+  (cron) => {
+    const to = { platform: "slack", chat: "C1" };
+    const result = checkConfig({ schedules: { s: { cron, text: "hi", to } } });
+    expect(result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      "schedules.s.cron: must be five fields, such as `0 9 * * 1-5` for weekdays at nine",
+    ]);
+  },
+);

@@ -6,7 +6,7 @@ import { attest } from "../../../runtime/contract/attestation.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
 import { ERRORS } from "../../../runtime/contract/errors.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
-import { createRedactor, redactValue } from "../../../runtime/contract/redact.ts";
+import { createRedactor, redactValue } from "../../../runtime/shared/redact.ts";
 
 it("reports the package's own version", () => {
   expect(VERSION).toBe(packageJson.version);

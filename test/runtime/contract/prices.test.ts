@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { publishedPrice } from "../../../runtime/contract/prices.ts";
+import { publishedPrice } from "../../../runtime/shared/prices.ts";
 
 test("a model has its family's price, with a snapshot's date or without", () => {
   const price = { input: 3, output: 15 };

@@ -143,6 +143,7 @@ describe("what the gateway does not ask is refused, and nothing is sent", () => 
     ["PATCH", "/discord/channels/12", BOT],
     ["PATCH", "/discord/users/@me", BOT],
     ["GET", "/discord/guilds/1", BOT],
+    ["GET", "/openai/models", { ...BEARER, "steward-proxy": "http://proxy.example:3128" }],
     // Other destinations.
     ["GET", file("https://files.slack.com.attacker.example/f"), BEARER],
     ["GET", file("https://attacker.example/slack.com"), BEARER],

@@ -36,7 +36,7 @@ describe("GET /_admin/channels", () => {
 
   it("shows until when a model is left alone, and why", async () => {
     const until = "2026-11-21T12:00:00.000Z";
-    const { text } = await page("/_admin/channels", {
+    const { text } = await page("/_admin/models", {
       gateway: {
         models: [{ id: "openai/x", state: "cooling", until, reason: reason("model_rate_limited") }],
       },
@@ -49,7 +49,7 @@ describe("GET /_admin/channels", () => {
       "None is configured",
     );
     const { text, requests, wakes } = await page("/_admin/channels", { state: "stopped" });
-    expect(text).toContain("once the gateway is up");
+    expect(text).toContain("once the gateway has run");
     expect([...requests, ...wakes]).toEqual([]);
   });
 });
@@ -67,9 +67,9 @@ describe("GET /_admin/sessions", () => {
       { conversation: "telegram:42", messages: 1, lastAt: ago(86_400_000) },
     ];
     const { text, requests } = await page("/_admin/sessions", list(sessions));
-    expect(text).toMatch(/<caption>\s*Conversations that are kept: 2\./);
+    expect(text).toMatch(/<caption>\s*Conversations: 2\./);
     expect(text).toMatch(
-      /slack<\/span> <code>T1:&lt;C1&gt;[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*telegram<\/span> <code>42/,
+      /slack<\/span>[\s\S]*conversation=slack%3AT1%3A%3CC1%3E"\s*><code>T1:&lt;C1&gt;[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*telegram<\/span>[\s\S]*<code>42/,
     );
     expect(requests[0]?.request.body).toBe('{"words":["sessions","list","--json"]}');
   });
@@ -84,23 +84,61 @@ describe("GET /_admin/sessions", () => {
     expect((await page("/_admin/sessions", done)).text).not.toContain("sessions.retention");
   });
 
-  it("shows the latest 200 of many", async () => {
-    const sessions = Array.from({ length: 201 }, (_, index) => ({
+  it("shows 50 a page, finds by a part of the name and by time, and keeps both in its links", async () => {
+    const sessions = Array.from({ length: 120 }, (_, index) => ({
       conversation: `slack:T1:C${index}`,
       messages: 1,
-      lastAt: ago(0),
+      lastAt: ago(index * 3_600_000),
     }));
-    const { text } = await page("/_admin/sessions", list(sessions));
-    expect(text).toContain("kept: 201, of them the latest 200");
-    expect(text).toContain("T1:C199<");
-    expect(text).not.toContain("T1:C200<");
+    const of = async (query: string) => (await page(`/_admin/sessions${query}`, list(sessions))).text;
+    expect(await of("")).toMatch(/Conversations: 120\.[\s\S]*T1:C49<[\s\S]*Page 1 of 3/);
+    expect(await of("")).not.toContain("T1:C50<");
+    expect(await of("?page=3")).toMatch(/T1:C100<[\s\S]*page=2/);
+    expect(await of("?page=9")).toContain("Page 3 of 3");
+    expect(await of("?q=c11")).toMatch(/Conversations: 11\./);
+    expect(await of("?range=day")).toMatch(/Conversations: 25\./);
+    expect(await of("?range=month&q=C")).toContain("?q=C&amp;range=month&amp;page=2");
+    expect(await of("?q=%3Cb%3E")).toMatch(/Conversations: 0\.[\s\S]*/);
+    expect(await of("?q=%3Cb%3E")).toContain('value="&lt;b&gt;"');
+    for (const wrong of ["?page=0", "?page=x", "?range=year", `?q=${"x".repeat(101)}`])
+      expect(await of(wrong)).toContain("query_invalid");
   });
 
   it("has words for none, for a container that is stopped and for one that does not tell", async () => {
     expect((await page("/_admin/sessions", list([]))).text).toContain("Nobody has written yet.");
     const stopped = await page("/_admin/sessions", { state: "stopped" });
-    expect(stopped.text).toContain("once the container runs");
+    expect(stopped.text).toContain("once the container has run");
     expect([...stopped.requests, ...stopped.wakes]).toEqual([]);
     expect((await page("/_admin/sessions", list("none"))).text).toContain("command_failed");
+  });
+
+  it("starts a conversation over, tells so, and records who did it", async () => {
+    const { jwk, headers } = await operator;
+    const words: string[][] = [];
+    const answers = {
+      "/cli": ({ body = "" }: { body?: string }) => {
+        words.push((JSON.parse(body) as { words: string[] }).words);
+        return Response.json({ exitCode: 0, stdout: "{}", stderr: "" });
+      },
+    };
+    const { app } = edgeFixture({ jwk, state: "ready", answers });
+    const form = { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" };
+    const reset = (conversation: string) =>
+      app.request(`${HOST}/_admin/sessions/reset`, {
+        method: "POST",
+        headers: form,
+        body: new URLSearchParams({ conversation }).toString(),
+      });
+    const answer = await reset("slack:T1:C1");
+    expect(answer.status).toBe(303);
+    expect(words).toEqual([["sessions", "reset", "slack:T1:C1", "--json"]]);
+    const shown = await app.request(`${HOST}${answer.headers.get("location")}`, { headers });
+    expect(await shown.text()).toContain("Started over.");
+    const activity = await app.request(`${HOST}/_admin/activity`, { headers });
+    expect(await activity.text()).toMatch(/Started a conversation over[\s\S]*slack:T1:C1/);
+
+    for (const wrong of ["", "--json", "a\nb", "x".repeat(301)])
+      expect((await reset(wrong)).status).toBe(400);
+    expect(words.filter(([, verb]) => verb === "reset")).toHaveLength(1);
   });
 });

@@ -66,6 +66,7 @@ describe("GET /debug/cli", () => {
     "status",
     "channels status",
     "sessions list",
+    "sessions reset slack:T1:C1",
     "schedules list",
     "doctor",
     "doctor --fix",
@@ -125,7 +126,7 @@ describe("GET /debug/cli", () => {
   it.each([
     ["backup list", /^Id +Made .*\n00000001-00000001 .* 40\n$/],
     ["backup create", /^Backup 00000001-00000001 was made, 12345 bytes\.\n$/],
-    ["backup verify 00000001-00000001", /is whole\.\nIt holds 9 files, 2 sessions, /],
+    ["backup verify 00000001-00000001", /is complete\.\nIt holds 9 files, 2 sessions, /],
   ])("runs %s on the deployment's own backups, not the container's folder", async (line, printed) => {
     const { response, words } = await run(line, { state: "stopped" });
     expect(await response.json()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(printed) });

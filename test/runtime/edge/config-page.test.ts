@@ -56,7 +56,7 @@ describe("the review", () => {
     expect(page).toContain('<del><i class="unseen">removed </i>-     &quot;maxSteps&quot;: 7</del>');
     expect(page).toContain('<ins><i class="unseen">added </i>+     &quot;maxSteps&quot;: 8</ins>');
     expect(page).toContain("1 line added, 1 line removed.");
-    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit">Save/);
+    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit" class="primary">Save/);
     expect(requests[0]?.request).toEqual({ method: "PUT", path: review, body: CHANGED });
     expect(requests).toHaveLength(2);
   });
@@ -94,7 +94,7 @@ describe("the review", () => {
       const response = await post(path, { text: CHANGED, expected: SHA });
       expect(response.status).toBe(409);
       const page = await response.text();
-      expect(page).toContain("The file was changed meanwhile");
+      expect(page).toContain("The file has changed");
       expect(page).not.toContain("<textarea");
     }
   });
@@ -156,7 +156,7 @@ describe("adding an ignored message's group", () => {
   ])("shows the change for %s, one click before it is saved", async (platform, group, key) => {
     const { look, requests } = await edge({ answers: { [review]: () => Response.json(file(CHANGED)) } });
     const page = await look(path(platform, group));
-    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit">Save/);
+    expect(page).toMatch(/action="\/_admin\/config\/save"[\s\S]*<button type="submit" class="primary">Save/);
     const { body = "" } = requests.at(-1)?.request ?? {};
     expect(JSON.parse(body)).toEqual({
       agent: { maxSteps: 7 },

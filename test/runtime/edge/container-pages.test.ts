@@ -25,7 +25,7 @@ async function afterLimit<T>(requests: readonly unknown[], ask: () => Promise<T>
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const answer = ask();
-  await vi.waitFor(() => expect(requests).toHaveLength(asked));
+  await vi.waitFor(() => expect(requests).toHaveLength(asked), { timeout: 20_000 });
   await vi.advanceTimersByTimeAsync(10_000);
   return answer;
 }
@@ -55,12 +55,12 @@ describe("GET /_admin/logs", () => {
     expect(policy).toContain(`script-src 'sha256-${hash}'; connect-src 'self';`);
     expect(await text("/_admin/logs?follow=1")).not.toContain("<script");
     const others = (await look("/_admin/")).headers.get("content-security-policy");
-    expect(others).not.toContain("script-src");
+    expect(others).not.toContain(hash);
   });
 
   it("says that there are none while the container is stopped, and wakes nothing", async () => {
     const { text, requests, wakes } = await edge({ state: "stopped" });
-    expect(await text("/_admin/logs?follow=1")).toContain("No lines are kept");
+    expect(await text("/_admin/logs?follow=1")).toContain("No lines are available");
     expect([...requests, ...wakes]).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe("GET /_admin/config", () => {
 
   it("wakes no stopped container", async () => {
     const { text, requests, wakes } = await edge({ state: "stopped" });
-    expect(await text("/_admin/config")).toContain("once the container runs");
+    expect(await text("/_admin/config")).toContain("once the container has run");
     expect([...requests, ...wakes]).toEqual([]);
   });
 
@@ -121,12 +121,12 @@ describe("a restart", () => {
     expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/?done=restarting"]);
     expect(requests).toEqual([{ port: "supervisor", request: { method: "POST", path: "/restart" } }]);
     expect(logged.join()).toMatch(/operator restarts.*operator@example\.com/);
-    expect(await text("/_admin/?done=restarting")).toContain("The gateway is being restarted.");
+    expect(await text("/_admin/?done=restarting")).toContain("The gateway is restarting.");
   });
 
   it("starts a stopped container", async () => {
     const { restart, text } = await edge({ state: "stopped" });
-    expect(await text("/_admin/restart")).toContain('<button type="submit">Restart');
+    expect(await text("/_admin/restart")).toContain('<button type="submit" class="primary">Restart');
     expect((await restart()).headers.get("location")).toBe("/_admin/?done=restarting");
   });
 

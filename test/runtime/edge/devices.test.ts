@@ -16,7 +16,7 @@ const device = (deviceId: string, displayName: string, token: object) => ({
   approvedAtMs: NOW - 86_400_000,
   tokens: { chat: token },
 });
-const PAIRING = { channels: [{ channel: "slack", requests: [SENDER] }] };
+const PAIRING = { channels: [{ channel: "slack", requests: [SENDER], approved: ["U777"] }] };
 const DEVICES = {
   pending: [
     { requestId: REQUEST_ID, displayName: "Firefox on Linux", remoteIp: "192.0.2.7", ts: NOW - 1_000 },
@@ -52,7 +52,7 @@ async function edge(answer: Answer = usual, state: "ready" | "stopped" = "ready"
   const look = (path = "/_admin/devices") => fixture.app.request(`${HOST}${path}`, { headers });
   const text = async (path?: string) => (await look(path)).text();
   const post = (action: string, body: string, others: Record<string, string> = { origin: HOST }) =>
-    fixture.app.request(`${HOST}/_admin/devices/${action}`, {
+    fixture.app.request(`${HOST}${action.startsWith("/") ? action : `/_admin/devices/${action}`}`, {
       method: "POST",
       headers: { ...headers, "content-type": "application/x-www-form-urlencoded", ...others },
       body,
@@ -62,7 +62,7 @@ async function edge(answer: Answer = usual, state: "ready" | "stopped" = "ready"
 
 /** Lets time pass once so many lines were asked; what an identity takes to check is real time. */
 async function passes(milliseconds: number, lines: readonly string[], asked: number) {
-  await vi.waitFor(() => expect(lines).toHaveLength(asked));
+  await vi.waitFor(() => expect(lines).toHaveLength(asked), { timeout: 20_000 });
   await vi.advanceTimersByTimeAsync(milliseconds);
 }
 
@@ -100,12 +100,25 @@ describe("GET /_admin/devices", () => {
 
   it("wakes no stopped container, and offers to", async () => {
     const { text, requests, wakes, post } = await edge(usual, "stopped");
-    expect(await text()).toContain("Start the container");
+    expect(await text()).toContain("Wake now");
     expect([...requests, ...wakes]).toEqual([]);
-    const response = await post("wake", "");
+    const response = await post("/_admin/wake", "page=%2F_admin%2Fdevices");
     expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/devices?done=waking"]);
-    expect(requests).toEqual([{ port: "supervisor", request: { method: "GET", path: "/status" } }]);
+    expect(wakes).toEqual(["operator"]);
+    for (const wrong of ["https%3A%2F%2Fevil.example", "%2F_admin%2Fnowhere", "%2F%2Fevil.example", ""])
+      expect((await post("/_admin/wake", `page=${wrong}`)).status).toBe(400);
     expect(await text("/_admin/devices?done=waking")).toContain('http-equiv="refresh"');
+  });
+
+  it("lists approved people, and revokes one", async () => {
+    const { text, post, lines } = await edge();
+    expect(await text()).toMatch(/People \(1\)[\s\S]*<code>U777<\/code>/);
+    const answer = await post("revoke-person", "person=slack%3AU777");
+    expect(answer.headers.get("location")).toBe("/_admin/devices?done=removed");
+    expect(lines.at(-1)).toBe("pairing revoke slack U777 --json");
+    for (const wrong of ["irc:U1", "slack:", "slack:a b", "slack:--help\n"]) {
+      expect((await post("revoke-person", `person=${encodeURIComponent(wrong)}`)).status).toBe(400);
+    }
   });
 
   it("shows what the files tell within 10 s where the command line hangs", async () => {
@@ -123,7 +136,7 @@ describe("GET /_admin/devices", () => {
     expect(shown).toContain("<details open>");
     expect(shown).toContain("steward pairing approve slack ABCDEFGH");
     expect(shown).not.toContain(OLD.code);
-    expect(shown).toContain("None that is known of");
+    expect(shown).toContain("None known.");
   });
 
   it("tells the command line's own error, and keeps the other list", async () => {
@@ -227,9 +240,9 @@ describe("the overview", () => {
     const page = await (await edge()).text("/_admin/");
     expect(page).toContain("Waiting for approval (2)");
     expect(page).toContain('value="slack:ABCDEFGH"');
-    expect(page).toMatch(/Web chat devices \(\d+\)/);
+    expect(page).toMatch(/Browsers \(\d+\)/);
     const { text, lines } = await edge(usual, "stopped");
-    expect(await text("/_admin/")).toContain("is known once the container answers");
+    expect(await text("/_admin/")).toContain("Available once the container has run");
     expect(lines).toEqual([]);
   });
 
@@ -238,6 +251,6 @@ describe("the overview", () => {
     const { text, lines } = await edge(() => undefined);
     const page = text("/_admin/");
     await passes(3_000, lines, 2);
-    expect(await page).toContain("is known once the container answers");
+    expect(await page).toContain("Available once the container has run");
   });
 });

@@ -74,7 +74,7 @@ describe.each(ROUTES)("%s", (route) => {
     expect(audience.status).toBe(500);
     expect(await audience.json()).toMatchObject({
       detail: "EDGE_ACCESS_AUD is not configured",
-      fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again.",
+      fix: "Set EDGE_ACCESS_AUD and EDGE_ACCESS_TEAM_DOMAIN, then deploy again. On a host without an identity gateway set ADMIN_TOKEN (steward:adminToken) instead.",
     });
     const domain = await ask(edgeFixture({ teamDomain: null }).app);
     expect(await domain.json()).toMatchObject({ detail: "EDGE_ACCESS_TEAM_DOMAIN is not configured" });

@@ -39,9 +39,11 @@ describe("GET /_admin/usage", () => {
       ["2026-11-18", "under $0.01"],
       ["2026-11-17", "under $0.01"],
     ]);
-    // The highest day fills the chart, received below answered.
+    // The scale ends at an even number that no day exceeds. Received stands below answered.
+    expect(text).toContain("<span>6</span><span>3</span><span>0</span>");
+    expect(text).toContain("<span>$0.02</span><span>$0.01</span><span>$0.00</span>");
     expect(text).toMatch(
-      /<rect x="11" y="40" width="8" height="60" ?\/> ?<rect x="11" y="0" width="8" height="40"/,
+      /<rect x="11" y="50" width="8" height="50" ?\/> ?<rect x="11" y="16.67" width="8" height="33.33"/,
     );
     expect(text).toContain("<title>2026-11-18: Received 3, Answered 2</title>");
   });
@@ -80,14 +82,14 @@ describe("GET /_admin/usage", () => {
 
   it("has words and empty charts for a gateway that was never asked anything", async () => {
     const { text } = await page({ usage: { messages: [], models: [], prices: {} } });
-    expect(text).toContain("No model was asked.");
-    expect(text).toContain("In all: 0. Highest: 0.");
+    expect(text).toContain("No model requests yet.");
+    expect(text).toContain("Total: 0. Peak: 0.");
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
   });
 
   it("says so while the gateway is down, and wakes nothing", async () => {
     const { text, requests, wakes } = await page({ state: "stopped" });
-    expect(text).toContain("once the gateway is up");
+    expect(text).toContain("once the gateway has run");
     expect([...requests, ...wakes]).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { createRedactor } from "../../../runtime/contract/redact.ts";
+import { createRedactor } from "../../../runtime/shared/redact.ts";
 import { processOutput } from "../../../runtime/gateway/cli/context.ts";
 import { runCommandLine } from "../../../runtime/gateway/cli/program.ts";
 import { readProcessSettings } from "../../../runtime/process/settings.ts";

@@ -234,14 +234,14 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
 
 test("what waits behind a failure that cannot pass, such as a schedule's run, is to come again itself", async () => {
   const first = gate();
-  const { deliveries } = await deliveriesOver(async () => {
+  const { inbox } = await deliveriesOver(async () => {
     await first.promise;
     throw new TypeError("a fault of the first one alone");
   });
-  const failing = deliveries.deliver(message("1", "hi"));
-  const behind = deliveries.inTurn("telegram:1", async () => "run");
+  const failing = inbox.deliver(message("1", "hi"));
+  const behind = inbox.inTurn("telegram:1", async () => "run");
   const outcomes = Promise.allSettled([failing, behind]);
-  await eventually(() => deliveries.active === 1);
+  await eventually(() => inbox.active === 1);
   first.resolve();
 
   expect(await outcomes).toMatchObject([

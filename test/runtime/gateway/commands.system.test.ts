@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
-import { readCommand, usageText } from "../../../runtime/gateway/commands.ts";
+import { readCommand } from "../../../runtime/gateway/commands.ts";
+import { usageText } from "../../../runtime/gateway/models/usage.ts";
 import { json, modelStream } from "../support/platforms.ts";
 import {
   askJson,
@@ -89,7 +90,7 @@ test.each(["/new", "/reset"])(
     await say("one");
     await say("elsewhere", { channel: "C2" });
 
-    expect(await say(word)).toContain("A new conversation");
+    expect(await say(word)).toContain("Started a new conversation");
     await say("two");
     await say("again", { channel: "C2" });
 
@@ -239,5 +240,5 @@ test("/status is told while an answer is made; /new waits for its end", async ()
   held.resolve();
   await Promise.all([running, reset]);
 
-  expect(slack.posts().map(({ text }) => text?.slice(0, 5))).toEqual(["stewa", "slow", "A new"]);
+  expect(slack.posts().map(({ text }) => text?.slice(0, 5))).toEqual(["stewa", "slow", "Start"]);
 });

@@ -30,7 +30,7 @@ async function ask(
     },
     { load },
   );
-  await all.deliveries.deliver(message("1", text, { attachments }));
+  await all.inbox.deliver(message("1", text, { attachments }));
   return questions[0]?.messages[0];
 }
 
@@ -99,7 +99,7 @@ test("a group's message that was not for the bot is kept as context, as many as 
   const attachments = [{ kind: "file", name: "a.txt", reference: "f" }];
   for (const id of ["1", "2"]) {
     const event = message(id, `m${id}`, { kind: "context", direct: false, attachments });
-    expect(await all.deliveries.deliver(event)).toMatchObject({ outcome: "ignored" });
+    expect(await all.inbox.deliver(event)).toMatchObject({ outcome: "ignored" });
   }
 
   expect(all.calls).toEqual([]);
@@ -118,12 +118,12 @@ test("a group's message that was not for the bot is kept as context, as many as 
 
 test("where nothing will be said the platform is told so", async () => {
   const all = await deliveriesOver(async ({ messages }) => {
-    if (messages.length === 1) await eventually(() => all.deliveries.active === 3);
+    if (messages.length === 1) await eventually(() => all.inbox.active === 3);
     return { text: "ok", delivery: messages.at(-1)?.delivery ?? "" };
   });
-  const { deliveries } = all;
+  const { inbox } = all;
   const strangers = ["U1", "U2", "U3", "U4"].map((sender) =>
-    deliveries.deliver(
+    inbox.deliver(
       message(sender, "", { kind: "unpaired", sender, target: { chat: sender, thread: sender } }),
     ),
   );
@@ -131,7 +131,7 @@ test("where nothing will be said the platform is told so", async () => {
   expect(all.calls.filter((call) => call.startsWith("dismiss"))).toEqual(["dismiss U4"]);
 
   const burst = ["1", "2", "3"].map((id) =>
-    deliveries.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } })),
+    inbox.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } })),
   );
   expect((await Promise.all(burst))[1]).toEqual({ outcome: "answered", note: "answered together with 3" });
   expect(all.calls.slice(-4)).toEqual(["send@t1 ok", "typing", "send@t3 ok", "dismiss t2"]);

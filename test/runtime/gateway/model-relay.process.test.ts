@@ -54,7 +54,7 @@ test("no credit left is told in the chat, with the fix", async () => {
 
   await say();
 
-  expect(texts()[0]).toContain("used up");
+  expect(texts()[0]).toContain("no credit left");
   expect(texts()[0]).toContain("Add credit");
 });
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { DeliveryRecords } from "../../../runtime/gateway/deliveries/records.ts";
+import { DeliveryRecords } from "../../../runtime/gateway/inbox/records.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { ScheduleStore } from "../../../runtime/gateway/schedules/store.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { textOfBlocks, UNREADABLE_TEXT } from "../../../runtime/gateway/channels/blocks.ts";
+import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import { generator } from "../../support/random.ts";
 import { directMessage } from "../support/gateway.ts";
 import { read, SOMEBODY, telegramAccess } from "../support/telegram.ts";
+
+const UNREADABLE_TEXT =
+  "I could not read that kind of message. Please send it as text, or as a picture or file.";
 
 const RICH = {
   blocks: [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
-import type { Said } from "../../../runtime/gateway/schedules/announce.ts";
+import type { Announce } from "../../../runtime/gateway/schedules/announce.ts";
 import { HOUR, minute, MINUTE, ScheduleStage, START, to } from "../support/schedules.ts";
 
 let stage: ScheduleStage;
@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => stage.close());
 
 describe("what goes wrong", () => {
-  const never = new Promise<Said>(() => {});
+  const never = new Promise<never>(() => {});
   const down = () => new RetryableError("channel_failed", "no answer");
 
   it("a run that a crash interrupts is finished by the next start, under its id, and none is doubled", async () => {
@@ -114,7 +114,7 @@ describe("what goes wrong", () => {
   it("goes on where the clock was set back while nobody looked", async () => {
     let down = false;
     const schedules = { beat: { every: "10m", text: "tick", to }, one: { at: minute(1), text: "tea", to } };
-    const say = async (): Promise<Said> => {
+    const say = async (): ReturnType<Announce> => {
       if (down) throw new RetryableError("channel_failed", "down");
       return "said";
     };

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
-import { createSlackChannel, splitForSlack } from "../../../runtime/gateway/channels/slack/channel.ts";
+import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";
+import { splitForSlack } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { writeMrkdwn } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { askJson, deliver, delivery, startGateway, surroundings } from "../support/gateway.ts";

@@ -31,7 +31,7 @@ test("a reply grows in one message and ends with the whole text", async () => {
     { streams: true },
   );
 
-  expect(await all.deliveries.deliver(message("1", "hi"))).toEqual({ outcome: "answered" });
+  expect(await all.inbox.deliver(message("1", "hi"))).toEqual({ outcome: "answered" });
 
   expect(all.calls).toEqual([
     "typing",
@@ -48,22 +48,22 @@ test("a reply longer than one message: the growing one becomes the first part, t
     { streams: true },
   );
 
-  await all.deliveries.deliver(message("1", "hi"));
+  await all.inbox.deliver(message("1", "hi"));
 
   expect(all.calls.slice(1)).toEqual([`send ${LONG}`, `edit 1 ${a}`, `send ${b}`]);
 });
 
 test("a few words are shown after a while; a channel that cannot edit, or a short answer, is sent whole", async () => {
   const few = await deliveriesOver(writing(["Yes", () => few.calls.includes("send Yes")]), { streams: true });
-  await few.deliveries.deliver(message("1", "hi"));
+  await few.inbox.deliver(message("1", "hi"));
   expect(few.calls).toEqual(["typing", "send Yes"]);
 
   const short = await deliveriesOver(writing(["Yes", () => true]), { streams: true });
-  await short.deliveries.deliver(message("1", "hi"));
+  await short.inbox.deliver(message("1", "hi"));
   expect(short.calls).toEqual(["typing", "send Yes"]);
 
   const whole = await deliveriesOver(writing([LONG, () => true]), { streams: false });
-  await whole.deliveries.deliver(message("1", "hi"));
+  await whole.inbox.deliver(message("1", "hi"));
   expect(whole.calls).toEqual(["typing", `send ${LONG}`]);
 });
 
@@ -92,7 +92,7 @@ test("many words are few edits: one request at a time, and a second between two"
     },
   );
 
-  await all.deliveries.deliver(message("1", "hi"));
+  await all.inbox.deliver(message("1", "hi"));
 
   expect(most).toBe(1);
   // The last of them is the whole text, which waits for nothing but the one before.
@@ -124,9 +124,9 @@ test("an edit that fails meanwhile is left out, the last one is tried again, and
     },
   );
 
-  await expect(all.deliveries.deliver(message("1", "hi"))).rejects.toMatchObject({ code: "channel_failed" });
+  await expect(all.inbox.deliver(message("1", "hi"))).rejects.toMatchObject({ code: "channel_failed" });
   broken = false;
-  await all.again().deliveries.deliver(message("1", "hi"));
+  await all.again().inbox.deliver(message("1", "hi"));
 
   expect(edits.every((edit) => edit === `1 ${LONG} end`)).toBe(true);
   expect(edits).toHaveLength(3);
@@ -142,12 +142,12 @@ test("a growing message that cannot be edited any more is sent anew, but not for
       edit: () => Promise.reject(error),
     },
   );
-  await expect(all.deliveries.deliver(message("1", "hi"))).rejects.toThrow("no");
+  await expect(all.inbox.deliver(message("1", "hi"))).rejects.toThrow("no");
   error = failed({ status: 429, retryAfterMs: 5_000 });
-  await expect(all.deliveries.deliver(message("1", "hi"))).rejects.toMatchObject({ retryAfterMs: 5_000 });
+  await expect(all.inbox.deliver(message("1", "hi"))).rejects.toMatchObject({ retryAfterMs: 5_000 });
   error = failed();
 
-  await all.deliveries.deliver(message("1", "hi"));
+  await all.inbox.deliver(message("1", "hi"));
 
   expect(all.calls.filter((call) => call.startsWith("send"))).toEqual([`send ${LONG}`, `send ${LONG} end`]);
 });
@@ -166,7 +166,7 @@ test("a first message that fails is not tried twice: the whole reply follows onc
     },
   );
 
-  expect(await all.deliveries.deliver(message("1", "hi"))).toEqual({ outcome: "answered" });
+  expect(await all.inbox.deliver(message("1", "hi"))).toEqual({ outcome: "answered" });
   expect(sends).toBe(2);
 });
 
@@ -176,7 +176,7 @@ test("a reply that was growing at a crash goes on growing in its message, also w
     async (question, options) => {
       attempt += 1;
       if (attempt === 1) {
-        await eventually(() => all.deliveries.active === 3);
+        await eventually(() => all.inbox.active === 3);
         return { text: "first", delivery: lastOf(question) };
       }
       // The burst: it never ends, as in a process that is killed.
@@ -188,16 +188,16 @@ test("a reply that was growing at a crash goes on growing in its message, also w
     },
     { streams: true },
   );
-  const { deliveries } = all;
-  const one = deliveries.deliver(message("1", "one"));
+  const { inbox } = all;
+  const one = inbox.deliver(message("1", "one"));
   const two = message("2", "two", { target: { chat: "1", thread: "t2" } });
   const three = message("3", "three", { target: { chat: "1", thread: "t3" } });
-  void deliveries.deliver(two).catch(() => undefined);
-  void deliveries.deliver(three).catch(() => undefined);
+  void inbox.deliver(two).catch(() => undefined);
+  void inbox.deliver(three).catch(() => undefined);
   await one;
   await eventually(() => all.calls.includes(`send@t3 ${LONG}`));
 
-  const restarted = all.again().deliveries;
+  const restarted = all.again().inbox;
   await restarted.deliver(two);
   await restarted.deliver(three);
 
@@ -218,20 +218,20 @@ test("a stop leaves what has grown and says no more there", async () => {
       }),
     { streams: true },
   );
-  const running = all.deliveries.deliver(message("1", "hi"));
+  const running = all.inbox.deliver(message("1", "hi"));
   await eventually(() => all.calls.includes(`send ${LONG}`));
 
-  await all.deliveries.deliver(message("2", "/stop"));
+  await all.inbox.deliver(message("2", "/stop"));
 
   expect(await running).toEqual({ outcome: "answered", note: "stopped" });
   expect(all.calls.filter((call) => call.startsWith("send"))).toEqual([`send ${LONG}`, "send Stopped."]);
-  expect(await all.again().deliveries.deliver(message("1", "hi"))).toEqual({ outcome: "repeated" });
+  expect(await all.again().inbox.deliver(message("1", "hi"))).toEqual({ outcome: "repeated" });
 });
 
 test("typing is shown again while an answer is made, and no longer", async () => {
   const all = await deliveriesOver(writing(["Yes", () => all.calls.length >= 2]));
 
-  await all.deliveries.deliver(message("1", "hi"));
+  await all.inbox.deliver(message("1", "hi"));
   expect(all.calls).toEqual(["typing", "typing", "send Yes"]);
   await new Promise((resolve) => setTimeout(resolve, 6_500));
   expect(all.calls).toHaveLength(3);
@@ -244,11 +244,11 @@ test("a stopped run that does not end holds its conversation up for some seconds
     if (asked === 1) await new Promise(() => {});
     return { text: "second", delivery: lastOf(question) };
   });
-  const running = all.deliveries.deliver(message("1", "hi"));
+  const running = all.inbox.deliver(message("1", "hi"));
   await eventually(() => asked === 1);
-  await all.deliveries.deliver(message("2", "/stop"));
+  await all.inbox.deliver(message("2", "/stop"));
 
   expect(await running).toMatchObject({ note: "stopped" });
-  expect(await all.deliveries.deliver(message("3", "again"))).toEqual({ outcome: "answered" });
+  expect(await all.inbox.deliver(message("3", "again"))).toEqual({ outcome: "answered" });
   expect(all.calls.filter((call) => call.startsWith("send"))).toEqual(["send Stopped.", "send second"]);
 });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Environment } from "../../../runtime/contract/environment.ts";
 import { BROKER_VARIABLE, withPasses } from "../../../runtime/contract/services.ts";
 import { createBroker } from "../../../runtime/edge/broker.ts";
-import { fetchThrough } from "../../../runtime/host/proxy.ts";
+import { proxyClients } from "../../../runtime/host/proxy.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";
@@ -152,6 +152,7 @@ test("requests go through the proxy of the config", async () => {
 
 test("with a broker, it is the broker that goes through the proxy, with the token", async () => {
   const proxy = await startProxy();
+  const fetchThrough = proxyClients();
   let root = "";
   const server = await listen({
     fetch: (asked) =>

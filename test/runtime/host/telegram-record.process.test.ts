@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { intakeReader } from "../../../runtime/gateway/channels/telegram/polling.ts";
-import { holderIsGone, processHolder } from "../../../runtime/host/telegram/intake.ts";
+import { holderIsGone, processHolder } from "../../../runtime/host/telegram/record.ts";
 import { IntakeRecord } from "../../../runtime/host/telegram/record.ts";
 import { openSqlite } from "../../../runtime/host/ledger.ts";
 import { temporaryDirectory } from "../support/processes.ts";

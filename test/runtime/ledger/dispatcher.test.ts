@@ -1,9 +1,13 @@
+import { backoffMs } from "../../../runtime/shared/backoff.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { deliverTo } from "../../../runtime/edge/ledger/deliver.ts";
-import { Dispatcher, retryDelay, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
+import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { answered, failed, Gates, HOUR, LedgerStage, silent } from "../support/ledger.ts";
+
+/** The documented waits: one second after the first failure, five minutes at most. */
+const RETRY = { firstMs: 1_000, longestMs: 300_000 };
 
 let stage: LedgerStage;
 beforeEach(() => {
@@ -155,7 +159,9 @@ describe("dispatcher", () => {
   });
 
   it("waits longer each time, with jitter, and never beyond five minutes", () => {
-    expect([1, 2, 3, 30].map((attempt) => retryDelay(attempt, 0))).toEqual([500, 1_000, 2_000, 150_000]);
-    expect(retryDelay(30, 0.999)).toBeLessThanOrEqual(300_000);
+    expect([1, 2, 3, 30].map((attempt) => backoffMs(RETRY, attempt, 0))).toEqual([
+      500, 1_000, 2_000, 150_000,
+    ]);
+    expect(backoffMs(RETRY, 30, 0.999)).toBeLessThanOrEqual(300_000);
   });
 });

@@ -1,8 +1,12 @@
+import { backoffMs } from "../../../runtime/shared/backoff.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Dispatcher, retryDelay, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
+import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { generator } from "../../support/random.ts";
 import { answered, failed, Gates, LedgerStage, silent } from "../support/ledger.ts";
+
+/** The documented waits: one second after the first failure, five minutes at most. */
+const RETRY = { firstMs: 1_000, longestMs: 300_000 };
 
 let stage: LedgerStage;
 beforeEach(() => {
@@ -56,7 +60,7 @@ describe("a conversation's followers", () => {
       seen.length = after.length = 0;
       for (const id of order) await gates.end(id, failed);
       expect(seen).toEqual([]);
-      stage.now += retryDelay(attempt, 0) - 1;
+      stage.now += backoffMs(RETRY, attempt, 0) - 1;
       runner.run();
       expect([seen, wishes.at(-1)]).toEqual([[], stage.now + 1]);
       stage.now += 1;

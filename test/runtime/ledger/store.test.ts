@@ -63,6 +63,41 @@ describe("ledger", () => {
   });
 });
 
+describe("a search", () => {
+  it("finds by a part of the id or the conversation and by time, in pages, and reads a part of a long ledger at a time", () => {
+    const store = new LedgerStore(stage.sql);
+    stage.sql.transaction(() => {
+      for (let index = 0; index < 45_000; index += 1) {
+        stage.now += 1;
+        store.record(stage.event(`Ev${index}`, index % 15_000 === 0 ? "Rare" : "common"));
+      }
+    });
+    const found = [];
+    let before: number | undefined;
+    let pages = 0;
+    do {
+      const page = store.list({ limit: 50, q: "RARE", before });
+      found.push(...page.entries.map(({ key }) => key));
+      before = page.next;
+      pages += 1;
+    } while (before !== undefined && pages < 10);
+    expect(found).toEqual(["slack:Ev30000", "slack:Ev15000", "slack:Ev0"]);
+    expect(pages).toBe(3);
+
+    const keys = (query: object) => store.list({ limit: 3, ...query }).entries.map(({ key }) => key);
+    expect(keys({ q: "ev4499" })).toEqual(["slack:Ev44999", "slack:Ev44998", "slack:Ev44997"]);
+    expect(keys({ q: "ev4499", before: store.list({ limit: 3, q: "ev4499" }).next })[0]).toBe(
+      "slack:Ev44996",
+    );
+    expect(keys({ q: "%" })).toEqual([]);
+    expect(keys({ since: stage.now - 1 })).toEqual(["slack:Ev44999", "slack:Ev44998"]);
+    expect(store.list({ limit: 3, since: stage.now - 1 })).not.toHaveProperty("next");
+    expect(keys({ since: 0, state: "waiting", platform: "slack" })).toHaveLength(3);
+    expect(keys({ since: 0, state: "failed" })).toEqual([]);
+    expect(keys({ since: 0, platform: "discord" })).toEqual([]);
+  });
+});
+
 describe("counts", () => {
   it("follow every change of a state", () => {
     const store = new LedgerStore(stage.sql);

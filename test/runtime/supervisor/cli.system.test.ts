@@ -4,7 +4,7 @@ import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CliResult } from "../../../runtime/contract/control.ts";
-import { runCommand } from "../../../runtime/supervisor/operations.ts";
+import { runCommand } from "../../../runtime/supervisor/run-command.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { ask, surroundings } from "../support/gateway.ts";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime } from "../support/processes.ts";
@@ -170,7 +170,7 @@ test("the control API holds the list itself and wants a body of its form", async
   const { post } = await container();
   for (const words of [["config", "set", "a", "b"], ["node"], [], ["status", "--verbose"]])
     expect(await (await post({ words })).json()).toMatchObject({ code: "command_not_allowed", status: 400 });
-  for (const body of ["", "{", "{}", '{"words": "status"}', `{"words": ["${"a".repeat(70_000)}"]}`])
+  for (const body of ["", "{", "{}", '{"words": "status"}', `{"words": ["${"a".repeat(140_000)}"]}`])
     expect(await (await post(body)).json()).toMatchObject({ code: "body_invalid", status: 400 });
 });
 

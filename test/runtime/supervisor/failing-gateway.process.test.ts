@@ -102,7 +102,7 @@ test("a gateway that hangs is ended, told and started anew; one that is slow is 
     ready();
     if (!existsSync(mark)) setTimeout(() => { writeFileSync(mark, ""); for (;;); }, 200);
   `,
-    { liveness: { everyMs: 50, answerMs: 400, misses: 3 } },
+    { liveness: { everyMs: 50, answerMs: 800, misses: 3 } },
   );
   supervisor.start();
   await eventually(() => supervisor.status().restarts === 1);

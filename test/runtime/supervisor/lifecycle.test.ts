@@ -1,8 +1,8 @@
+import { backoffMs } from "../../../runtime/shared/backoff.ts";
 import { expect, test } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
 import {
   advance,
-  backoffDelay,
   initialLifecycle,
   type Lifecycle,
   type LifecycleEvent,
@@ -120,11 +120,11 @@ test("events that do not fit change nothing", () => {
 });
 
 test("the wait doubles up to its bound, with jitter over its upper half", () => {
-  expect([1, 2, 3, 4, 5, 6].map((failures) => backoffDelay(failures, 1, policy))).toEqual([
+  expect([1, 2, 3, 4, 5, 6].map((failures) => backoffMs(policy, failures, 1))).toEqual([
     100, 200, 400, 800, 1_000, 1_000,
   ]);
-  expect(backoffDelay(3, 0, policy)).toBe(200);
-  expect(backoffDelay(5_000, 1, policy)).toBe(1_000);
+  expect(backoffMs(policy, 3, 0)).toBe(200);
+  expect(backoffMs(policy, 5_000, 1)).toBe(1_000);
 });
 
 test("a gateway that is held starts by a release alone, anew, and a stop ends the hold", () => {

@@ -1,7 +1,7 @@
 import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createRedactor } from "../../../runtime/contract/redact.ts";
+import { createRedactor } from "../../../runtime/shared/redact.ts";
 import { Output } from "../../../runtime/supervisor/output.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
-import type { Log } from "../../../runtime/contract/log.ts";
+import type { Log } from "../../../runtime/shared/log.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
 import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";

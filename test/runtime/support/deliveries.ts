@@ -5,8 +5,9 @@ import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gate
 import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/channels/channel.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
-import { Deliveries } from "../../../runtime/gateway/deliveries/deliveries.ts";
-import { DeliveryRecords } from "../../../runtime/gateway/deliveries/records.ts";
+import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
+import { Inbox } from "../../../runtime/gateway/inbox/inbox.ts";
+import { DeliveryRecords } from "../../../runtime/gateway/inbox/records.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { PairingDesk, WaitingSenders } from "../../../runtime/gateway/pairing/desk.ts";
 import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
@@ -64,17 +65,19 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
     const database = openStore(`${home}/state.db`);
     onTestFinished(() => database.close());
     const sessions = new Sessions(database);
+    const records = new DeliveryRecords(database);
     const parts = () => ({ config, channels, agent });
     const stores = pairingStores({ home, clock, onSetAside: () => {} });
     return {
       /** What was kept as context. */
       context: vi.spyOn(sessions, "noteContext"),
-      deliveries: new Deliveries({
+      inbox: new Inbox({
         parts,
         pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
-        records: new DeliveryRecords(database),
+        records,
+        replies: new Replies({ records, clock, log }),
         clock,
         log,
       }),

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
-import type { Log } from "../../../runtime/contract/log.ts";
+import type { Log } from "../../../runtime/shared/log.ts";
 import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";

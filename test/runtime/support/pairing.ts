@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PairingStore } from "../../../runtime/gateway/pairing/store.ts";
-import type { SetAside } from "../../../runtime/gateway/store-file.ts";
+import type { StoreFileOptions } from "../../../runtime/gateway/store-file.ts";
 
 /** Slack's pairing store below `home`, on a clock that the test moves. */
 export function pairingStore(home: string, start = Date.now()) {
   const time = { now: start };
-  const reports: SetAside[] = [];
+  const reports: Parameters<StoreFileOptions["onSetAside"]>[0][] = [];
   const store = new PairingStore({
     home,
     channel: "slack",

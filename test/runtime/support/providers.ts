@@ -1,4 +1,7 @@
-import { createAnthropicModel, createOpenAiCompatibleModel } from "../../../runtime/gateway/models/create.ts";
+import {
+  createAnthropicModel,
+  createOpenAiCompatibleModel,
+} from "../../../runtime/gateway/models/providers.ts";
 import type { ModelRequest } from "../../../runtime/gateway/models/model.ts";
 import { startChatModel } from "./models.ts";
 import { startModel } from "./platforms.ts";

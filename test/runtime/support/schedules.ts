@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
-import type { Said, AnnounceRequest } from "../../../runtime/gateway/schedules/announce.ts";
+import type { Announce, AnnounceRequest } from "../../../runtime/gateway/schedules/announce.ts";
 import { Schedules } from "../../../runtime/gateway/schedules/schedules.ts";
 import { ScheduleStore } from "../../../runtime/gateway/schedules/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
@@ -40,7 +40,7 @@ export class ScheduleStage {
   /** A gateway's schedules on the test's clock. `said` lists what is due, with how many minutes after the start. */
   run(
     schedules: object,
-    options: { agent?: object; say?: (request: AnnounceRequest) => Promise<Said> } = {},
+    options: { agent?: object; say?: (request: AnnounceRequest) => ReturnType<Announce> } = {},
   ) {
     const said: [minute: number, what: string][] = [];
     const requests: AnnounceRequest[] = [];

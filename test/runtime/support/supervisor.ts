@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { Log } from "../../../runtime/contract/log.ts";
+import type { Log } from "../../../runtime/shared/log.ts";
 import { createSupervisor, type SupervisorOptions } from "../../../runtime/supervisor/supervisor.ts";
 import { CONTROL_TOKEN, SECRETS, temporaryDirectory } from "./processes.ts";
 import { freePort } from "../../support/ports.ts";

@@ -171,6 +171,8 @@ test("an older copy is put back on demand, after a copy of what is there, and la
   await one.do("wake");
   await one.do("write", { messages: 60 });
   expect(await one.do("call", "restore", [FIRST, "current"])).toMatchObject({ id: FIRST });
+  const labels = ((await one.do("call", "list")) as { cause?: string }[]).map(({ cause }) => cause);
+  expect(labels.filter((cause) => cause === "restore")).toHaveLength(1);
   expect(await one.do("data")).toMatchObject({ messages: 3 });
   const list = await one.do<{ counts: { messages: number } }[]>("call", "list");
   expect(list.map(({ counts }) => counts.messages)).toEqual([3, 60, 5, 3]);

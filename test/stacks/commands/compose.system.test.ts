@@ -55,9 +55,15 @@ describe("npm run compose", () => {
 
     expect(code).toBe(0);
     expect(stdout).toContain("3 secrets to fill in");
-    expect(await written(".env.example")).toBe(
-      "ANTHROPIC_API_KEY=\nSLACK_BOT_TOKEN=\nSLACK_SIGNING_SECRET=\n",
+    expect(stdout).toContain("Set ADMIN_TOKEN in .env too");
+    const environment = await written(".env.example");
+    expect(environment).toContain(
+      "# Required\nANTHROPIC_API_KEY=\nSLACK_BOT_TOKEN=\nSLACK_SIGNING_SECRET=\n\n",
     );
+    for (const name of ["ADMIN_TOKEN", "TELEGRAM_BOT_TOKEN", "DISCORD_PUBLIC_KEY", "OPENAI_API_KEY"])
+      expect(environment).toContain(`\n# ${name}=\n`);
+    expect(file).toContain("TELEGRAM_BOT_TOKEN: ${TELEGRAM_BOT_TOKEN:-}");
+    expect(file).toContain("ENVIRONMENT_NAME: test");
     expect(file).toContain("ANTHROPIC_API_KEY: ${ANTHROPIC_API_KEY:?}");
     expect(file).toContain("SLACK_API_URL: https://slack.example.com/$$team/");
     expect(file).toContain('- "[::1]:8080:8080"');
@@ -109,8 +115,8 @@ describe("npm run compose", () => {
         DISCORD_BOT_TOKEN: settings.secrets.discordBotToken,
         ADMIN_TOKEN: settings.secrets.adminToken,
       };
-      const names = (await written(".env.example")).trim().split("\n");
-      expect(names.map((line) => line.slice(0, -1)).sort()).toEqual(Object.keys(values).sort());
+      const names = (await written(".env.example")).match(/^[A-Z_]+(?==$)/gm) ?? [];
+      expect(names.toSorted()).toEqual(Object.keys(values).sort());
       const composed = (...words: string[]) => {
         const files = ["--file=compose.yaml", "--file=own.yaml"];
         return run(program, [...first, `--project-name=${name}`, ...files, ...words], { cwd: folder });

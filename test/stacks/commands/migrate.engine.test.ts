@@ -48,9 +48,9 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       expect(report).toMatchObject({ ok: true, accepted: false, tag: "v2" });
       expect(report["plan"]).toEqual([
         "Migrations: v2 to be applied",
-        expect.stringContaining("Worker steward-one → steward-two: created anew"),
+        expect.stringContaining("Worker steward-one → steward-two: created with"),
         expect.stringContaining("Moves along: the bucket"),
-        expect.stringContaining("Left behind: what the old Worker's Durable Object keeps"),
+        expect.stringContaining("Lost: the old Worker's Durable Object"),
         "The address becomes https://steward-two.example.workers.dev, no longer https://steward-one.example.workers.dev",
         expect.stringContaining("Slack's Request URL"),
       ]);
@@ -69,7 +69,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
     {
       what: "another tag",
       words: ["--worker-name", "steward-two", "--accept-migration", "v3"],
-      cause: "v3 is accepted, and the change adds v2. Fix: Look at the preview",
+      cause: "v3 is accepted, and the change adds v2. Fix: Run the preview",
       code: "migration_not_accepted",
     },
     {
@@ -134,7 +134,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       await subject.stack.setConfig("steward:migrations", lists);
 
       expect(failure).toContain(
-        "v2 of steward:migrations is applied and not as it was (migration_changed). Restore the entries",
+        "v2 of steward:migrations is applied and not as it was (migration_changed). Restore the applied entries",
       );
     },
     UPDATE_MS,
@@ -148,7 +148,9 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       expect(await orphans()).toMatchObject({ code: 0, report: { ok: true, orphans: [] } });
       const refused = await orphans("--remove", id);
       expect(refused).toMatchObject({ code: 1, report: { ok: false, code: "application_in_use" } });
-      expect(refused.stderr).toContain("No orphaned container application has this id. Fix: Remove what");
+      expect(refused.stderr).toContain(
+        "No orphaned container application has this id. Fix: Remove only what",
+      );
       expect(await applicationId()).toBe(id);
     },
     UPDATE_MS,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openGates } from "../../../stacks/commands/rollout/plan.ts";
+import { openGates } from "../../../stacks/commands/rollout/options.ts";
 
 const WORKER = { op: "replace", type: "cloudflare:index/worker:Worker", name: "worker" };
 const BUCKET = { op: "delete", type: "cloudflare:index/r2Bucket:R2Bucket", name: "state" };
@@ -22,7 +22,7 @@ test("a migration waits until its own tag is accepted", () => {
 test("a migration cannot be deployed by shares", () => {
   const plan = { steps: [], migrations: ["v2"] };
   expect(openGates(plan, { accept: "v2", canary: [10] })).toEqual([
-    "The migration v2 takes no shares. To apply it at once: without --canary",
+    "Migration v2 cannot be deployed gradually. Apply it at once: omit --canary",
   ]);
 });
 

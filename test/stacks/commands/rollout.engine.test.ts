@@ -96,7 +96,7 @@ test(
       problems: [],
       backups: [{ id: expect.any(String) }],
     });
-    expect(made.said).toMatch(/Made \d{8}-\d{8}\.[^]*\d{8}-\d{8} is whole\./);
+    expect(made.said).toMatch(/Made \d{8}-\d{8}\.[^]*\d{8}-\d{8} is complete\./);
     expect(made.code).toBe(0);
   },
   UPDATE_MS,

@@ -13,6 +13,7 @@ export async function rehearsalTarget(): Promise<Target> {
     once: false,
     json: true,
     destroy: false,
+    verbose: false,
     sandbox: "process",
     dir,
   } as const;

@@ -28,7 +28,7 @@ export interface ConnectOptions {
   /** Milliseconds for a call, and for the connection with its list of tools. */
   callMs: number;
   connectMs: number;
-  /** The server ended by itself. */
+  /** The server ended without being asked to. */
   onEnd(): void;
 }
 

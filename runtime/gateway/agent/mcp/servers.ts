@@ -1,15 +1,15 @@
+import { backoffMs } from "../../../shared/backoff.ts";
 import type { McpServer } from "../../../contract/config/tools.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { parseDuration } from "../../../contract/duration.ts";
 import type { Environment } from "../../../contract/environment.ts";
-import type { Log } from "../../../contract/log.ts";
-import type { Redactor } from "../../../contract/redact.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Redactor } from "../../../shared/redact.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { McpConnection } from "./connection.ts";
 
 const CONNECT_MS = 10_000;
-const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const RETRY = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
 /** Dependencies of the connections to servers. */
 export interface McpServersOptions {
@@ -31,7 +31,7 @@ interface Standing {
 
 /**
  * The MCP servers of the config, connected with the first question and side by side. One that fails or
- * ends is left out, told of, and tried again later; it never stops an answer.
+ * ends is left out, reported, and retried later; it never stops an answer.
  */
 export class McpServers {
   readonly #options: McpServersOptions;
@@ -112,8 +112,8 @@ export class McpServers {
   }
 
   #failed(name: string, standing: Standing, detail: string): void {
-    const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(standing.failures, 10), LONGEST_WAIT_MS);
     standing.failures += 1;
+    const wait = backoffMs(RETRY, standing.failures);
     standing.waitUntil = this.#options.clock() + wait;
     this.#options.log.warn("an MCP server is not available", {
       server: name,

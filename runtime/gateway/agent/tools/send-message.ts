@@ -19,12 +19,12 @@ export interface SendMessageOptions {
 /**
  * Says something in a chat. Where: the chat that the question came from, or one that the operator named
  * in the config (`tools.sendMessage.to`, `schedules.*.to`, `agent.heartbeat.to`). Any other would let
- * whoever writes to the bot, or a page that it reads, make it write to others.
+ * people who write to the bot, or a page that it reads, make it write to others.
  */
 export function sendMessageTool(options: SendMessageOptions): Tool {
   return defineTool({
     name: "send_message",
-    description: "Sends a message to a chat. Your answer itself needs no tool: it is sent by itself.",
+    description: "Sends a message to a chat. Your answer needs no tool: it is sent automatically.",
     input: z.strictObject({
       platform: platformSchema,
       chat: described(textUpTo(128), "The platform's own id of the chat"),

@@ -6,7 +6,7 @@ import type { May } from "../rights.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
-/** Conversation that a tool is used in, as far as it may know it. */
+/** The conversation that a tool is used in: the part it may know. */
 export interface ToolContext extends Place {
   conversation: string;
   target: ReplyTarget;

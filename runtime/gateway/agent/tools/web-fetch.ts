@@ -4,21 +4,17 @@ import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import ipaddr from "ipaddr.js";
 import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import { textUpTo } from "../../../contract/config/values.ts";
 import { parseDuration } from "../../../contract/duration.ts";
 import { defineTool, type Tool, ToolError } from "./tool.ts";
+import { isPublicAddress } from "./public-address.ts";
 
 const SKIPPED = new Set(["script", "style", "noscript", "template", "svg", "head", "iframe"]);
 const BLOCKS =
   /^(?:p|div|br|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|main|nav|pre|blockquote|hr|dd|dt)$/;
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-
-/** Public by form, and inside of Azure its platform: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16 */
-const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
-const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
 
 const MOST_REDIRECTS = 5;
 const TEXT_TYPES = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)$)/;
@@ -41,7 +37,7 @@ const NETWORK: FetchNetwork = {
 
 /**
  * Fetches a page of the open internet. Every address that a name has must be a public one, and the
- * connection goes to the very addresses that were checked, at each redirect anew: a name that answers
+ * connection goes to the very addresses that were checked, at each redirect again: a name that answers
  * differently the second time leads nowhere else.
  */
 export function webFetchTool(limits: Config["tools"]["webFetch"], network: FetchNetwork = NETWORK): Tool {
@@ -182,26 +178,6 @@ function decode(bytes: Buffer, type: string): string {
   } catch {
     return bytes.toString("utf8");
   }
-}
-
-/**
- * Tells whether an address is one of the open internet. Everything that is not plain unicast is refused:
- * loopback, private and unique-local, link-local (and with it the clouds' metadata), carrier-grade
- * NAT, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, compatible, 6to4, NAT64,
- * Teredo).
- */
-export function isPublicAddress(address: string): boolean {
-  // A zone (`fe80::1%eth0`) is only for addresses of one link.
-  if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
-  const parsed = ipaddr.parse(address);
-  // Of IPv6 only 2000::/3 is given out (RFC 4291 section 2.4): `::7f00:1` is how a URL writes ::127.0.0.1.
-  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
-  return isGiven && parsed.range() === "unicast";
-}
-
-/** IPv4 of four decimal numbers, or IPv6: the short, octal and hexadecimal forms of IPv4 are refused. */
-function isFullForm(address: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
 
 /**

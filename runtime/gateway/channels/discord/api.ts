@@ -1,6 +1,7 @@
+import { retryAfterMs } from "../../../shared/retry-after.ts";
+import { parseJson } from "../../../shared/json.ts";
 import * as z from "zod/mini";
 import { VERSION } from "../../../contract/names.ts";
-import { retryAfterMs } from "../../failure.ts";
 
 /** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
 const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
@@ -91,14 +92,6 @@ async function exchange(url: string, init: RequestInit) {
     const response = await fetch(url, init);
     const text = await response.text();
     return { response, value: parseJson(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -2,20 +2,14 @@ import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import type { Environment } from "../../../contract/environment.ts";
 import { StewardError } from "../../../contract/errors.ts";
-import { directAddress, isSlackFile, serviceAddress } from "../../../contract/services.ts";
+import { isPass, isSlackFile, serviceAddress } from "../../../contract/services.ts";
 import type { Attachment, Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { fetchFile } from "../files.ts";
-import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
-import { writeMrkdwn } from "./mrkdwn.ts";
+import { splitForSlack } from "./mrkdwn.ts";
 import { createSlackSender } from "./outbound.ts";
-
-/** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
-const LONGEST_CHARACTERS = 40_000;
-/** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
-const LONGEST_EDIT_BYTES = 4_000;
 
 /** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
@@ -76,7 +70,7 @@ interface SlackFilesOptions {
  */
 function slackFiles({ botToken, apiUrl, environment, maxBytes }: SlackFilesOptions) {
   const allowed = (url: URL): boolean => isSlackFile(url, environment);
-  const isBrokered = apiUrl !== directAddress("slack", environment);
+  const isBrokered = isPass("slack", botToken, environment);
   const via = (url: string): string =>
     isBrokered ? `${apiUrl}/file?${new URLSearchParams({ url }).toString()}` : url;
   return async (attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> => {
@@ -90,21 +84,4 @@ function slackFiles({ botToken, apiUrl, environment, maxBytes }: SlackFilesOptio
     }
     return file.bytes;
   };
-}
-
-/**
- * Splits a reply before it is rendered, so that no code block and no style is cut; each part fits as it
- * is rendered too. `edited`: the messages are changed once they are out.
- */
-export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
-  return splitText(text, limit).flatMap((part) =>
-    fits(part, edited) ? [part] : splitForSlack(part, Math.floor(part.length / 2), edited),
-  );
-}
-
-function fits(part: string, edited: boolean): boolean {
-  // A part this small fits in any case, even if each of its characters is escaped.
-  if (part.length <= LONGEST_EDIT_BYTES / 8) return true;
-  const rendered = writeMrkdwn(part);
-  return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
 }

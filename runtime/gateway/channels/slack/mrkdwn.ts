@@ -1,4 +1,10 @@
 import { fences, headingOf } from "../markdown.ts";
+import { splitText } from "../split.ts";
+
+/** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
+const LONGEST_CHARACTERS = 40_000;
+/** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
+const LONGEST_EDIT_BYTES = 4_000;
 
 /** Nesting while rendering: Slack shows no bold inside bold. */
 interface Style {
@@ -121,4 +127,21 @@ export function readSlackText(text: string): string {
 /** Slack's three control characters escaped. */
 function escapeSlackText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/**
+ * Splits a reply before it is rendered, so that no code block and no style is cut; each part fits as it
+ * is rendered too. `edited`: the messages are changed once they are out.
+ */
+export function splitForSlack(text: string, limit: number, edited: boolean): string[] {
+  return splitText(text, limit).flatMap((part) =>
+    fits(part, edited) ? [part] : splitForSlack(part, Math.floor(part.length / 2), edited),
+  );
+}
+
+function fits(part: string, edited: boolean): boolean {
+  // A part this small fits in any case, even if each of its characters is escaped.
+  if (part.length <= LONGEST_EDIT_BYTES / 8) return true;
+  const rendered = writeMrkdwn(part);
+  return edited ? Buffer.byteLength(rendered) <= LONGEST_EDIT_BYTES : rendered.length <= LONGEST_CHARACTERS;
 }

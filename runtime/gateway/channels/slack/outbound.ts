@@ -1,6 +1,8 @@
+import { retryAfterMs } from "../../../shared/retry-after.ts";
+import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
-import { RefusedError, RetryableError, retryAfterMs } from "../../failure.ts";
+import { RefusedError, RetryableError } from "../../failure.ts";
 import type { ReplyTarget } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
@@ -68,7 +70,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
     client ??= load();
     const { chat } = await client;
     try {
-      return await within(TIMEOUT_MS, work(chat));
+      return await within(TIMEOUT_MS, work(chat), () => new Error("timeout"));
     } catch (error) {
       throw readSlackError(error, clock());
     }
@@ -111,18 +113,6 @@ async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof
     throw Object.assign(new Error(`HTTP ${status}`), { status, headers });
   }
   return authSchema.parse(await response.json());
-}
-
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("timeout")), milliseconds);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */

@@ -15,7 +15,7 @@ export interface ReadText {
   addressed: boolean;
   /** It is a command for another bot of the group. */
   forAnother: boolean;
-  /** It cannot be told before the bot's own name is known. */
+  /** Unknown before the bot's own name is known. */
   nameNeeded: boolean;
 }
 

@@ -2,9 +2,8 @@ import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import type { ChannelHealth } from "../../../contract/control.ts";
-import type { Environment } from "../../../contract/environment.ts";
 import { StewardError } from "../../../contract/errors.ts";
-import { directAddress, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
+import { isPass, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
@@ -29,7 +28,11 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   const { config, access, environment, intake, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
   const apiRoot = serviceAddress("telegram", token, environment);
-  const api = new TelegramApi({ token, apiRoot, ...wayThrough(config.proxy, apiRoot, environment) });
+  const api = new TelegramApi({
+    token,
+    apiRoot,
+    ...wayThrough(config.proxy, isPass("telegram", token, environment)),
+  });
   const sender = new TelegramSender(api);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const bot: BotIdentity = { id: api.botId, username: undefined };
@@ -90,9 +93,8 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
 }
 
 /** The broker goes through the proxy itself: it is on this machine, or has no use for one. */
-function wayThrough(proxy: string | undefined, apiRoot: string, environment: Environment) {
+function wayThrough(proxy: string | undefined, isBrokered: boolean) {
   if (proxy === undefined) return {};
-  const isBrokered = apiRoot !== directAddress("telegram", environment);
   return isBrokered ? { headers: { [PROXY_HEADER]: proxy } } : { proxy };
 }
 

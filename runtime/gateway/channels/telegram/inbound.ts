@@ -106,7 +106,7 @@ function directMessage(content: InboundMessage, { from }: TelegramMessage, acces
   return { kind: "unpaired", sender: sender.id, meta, target, note };
 }
 
-/** Returns who wrote it, or why that is nobody to answer. */
+/** Returns the author, or the reason why there is no one to answer. */
 function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender | string {
   // An admin who hides behind the group; Telegram fills in a bot of its own as the sender.
   if (shown !== undefined && shown.id === chat.id)

@@ -3,10 +3,11 @@ import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { isPublicAddress, webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
+import { isPublicAddress } from "../../../../runtime/gateway/agent/tools/public-address.ts";
+import { webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
 import type { ToolContext } from "../../../../runtime/gateway/agent/tools/tool.ts";
 import { Workspace } from "../../../../runtime/gateway/agent/workspace.ts";
-import { isResetDue } from "../../../../runtime/gateway/agent/agent.ts";
+import { isResetDue } from "../../../../runtime/gateway/sessions/retention.ts";
 import { agentBench, calls, question } from "../../support/agent.ts";
 import { temporaryDirectory } from "../../support/processes.ts";
 

@@ -1,0 +1,177 @@
+import type { Context, Handler } from "hono";
+import { html } from "hono/html";
+import * as z from "zod/mini";
+import type { ModelHealth, ModelPrice } from "../../contract/control.ts";
+import { ERRORS, type Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import { PRICES_SOURCE } from "../../shared/prices.ts";
+import type { Log } from "../../shared/log.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields } from "../form.ts";
+import { attempt, operateJson } from "../operate.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { moment } from "../pages/age.ts";
+import { reasonBox, stateLine } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { AnswerMemory, RecordChange, Sandbox } from "../ports.ts";
+import { askOrRecall } from "./answers.ts";
+
+const LIMIT_MS = 12_000;
+const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
+
+/** A state by colour, and as people read it. */
+const STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
+  ready: ["ok", "Ready"],
+  unknown: ["wait", "Not asked yet"],
+  cooling: ["wait", "Left alone for a while after it failed"],
+  failing: ["bad", "Failing"],
+};
+
+// Made when the page is asked for, and not at a start.
+const price = () => z.object({ input: z.number(), output: z.number() });
+const listSchema = () =>
+  z.object({ models: z.array(z.object({ id: z.string(), price: z.optional(price()) })) });
+const testSchema = () =>
+  z.object({ ms: z.number(), tokens: z.object({ input: z.number(), output: z.number() }) });
+
+/** A model as the config has it. */
+interface ListedModel {
+  id: string;
+  price?: ModelPrice | undefined;
+}
+
+/** Dependencies of the page of the models. */
+interface ModelPages {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+  log: Log;
+  record: RecordChange;
+}
+
+/** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
+export function showModels(pages: ModelPages): Handler<AccessVariables> {
+  return async function handleModels(context) {
+    return page(context, pages);
+  };
+}
+
+/** `POST /_admin/models/test`, field `model`: asks it a short question and shows what came. */
+export function testModel(pages: ModelPages): Handler<AccessVariables> {
+  const { sandbox, log, record } = pages;
+  return async function handleTestModel(context) {
+    const { model } = await readFields(context.req.raw, { model: MODEL });
+    const by = context.get("identity").name;
+    log.info("operator tests a model", { by, model });
+    await record(by, "model", model);
+    const asked = await attempt(LIMIT_MS, operateJson(sandbox, ["models", "test", model], testSchema()));
+    return page(context, pages, { model, ...asked });
+  };
+}
+
+/** Outcome of a test. */
+interface Tested {
+  model: string;
+  value?: z.infer<ReturnType<typeof testSchema>>;
+  problem?: Reason;
+}
+
+async function page(
+  context: Context<AccessVariables>,
+  { sandbox, answers }: ModelPages,
+  tested?: Tested,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const { facts, reuseAfter } = visitor;
+  const { status, details } = facts;
+  const ask = () => operateJson(sandbox, ["models", "list"], listSchema());
+  const listed = await askOrRecall(answers, {
+    question: "models",
+    status,
+    reuseAfter,
+    limitMs: LIMIT_MS,
+    ask,
+  });
+  const rows = listed.value?.models ?? details?.models;
+  const asOf = listed.asOf ?? (listed.value === undefined ? visitor.asOf : undefined);
+  const content = html`${stateLine(status)} ${reasonBox(listed.problem)} ${testPart(tested)}
+  ${
+    rows === undefined
+      ? html`<p class="soft">The models are known once the container has run.</p>`
+      : modelsTable(rows, details?.models ?? [])
+  }`;
+  const frame = adminFrame({ title: "Models", visitor, asOf, waits: tested === undefined }, content);
+  return htmlPage(context, frame, tested?.problem === undefined ? 200 : ERRORS[tested.problem.code].status);
+}
+
+function testPart(tested: Tested | undefined): Markup | "" {
+  if (tested === undefined) return "";
+  const { model, value, problem } = tested;
+  if (value === undefined) return html`<div role="alert">${reasonBox(problem)}</div>`;
+  const { ms, tokens } = value;
+  return html`<aside class="done" role="status">
+    <p><code>${model}</code> answered after ${ms} ms: ${tokens.input} tokens in, ${tokens.output} out.</p>
+  </aside>`;
+}
+
+function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[]): Markup {
+  return html`<p>
+      The first one is asked; each of the others while those before it fail.
+      <a href="${ROUTES.configEdit.path}">Change them in the config</a>.
+    </p>
+    <div class="table" role="region" aria-label="Models" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Order</th>
+            <th scope="col">Model</th>
+            <th scope="col">State</th>
+            <th scope="col" class="number">Dollars a million tokens</th>
+            <th scope="col">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row, index) => modelRow(row, index, states))}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">
+      Prices are those that <a href="${PRICES_SOURCE.url}">Anthropic published</a> (${PRICES_SOURCE.month}),
+      or <code>models.prices</code> of the config. A test asks a short question, which the provider charges
+      for.
+    </p>`;
+}
+
+/** Renders the models as a channel's answers depend on them, each with the remedy where it fails. */
+export function modelCards(models: readonly ModelHealth[]): Markup {
+  return html`<ul class="cards">
+    ${models.map(
+      (one) =>
+        html`<li>
+          <h3>${one.id}</h3>
+          ${modelState(one)}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function modelState({ state, reason, until }: Omit<ModelHealth, "id">): Markup {
+  const [tone, words] = STATES[state];
+  const left = until === undefined ? "" : html`, until ${moment(until)}`;
+  return html`<span class="state ${tone}">${words}${left}</span> ${reasonBox(reason)}`;
+}
+
+function modelRow({ id, price }: ListedModel, index: number, states: readonly ModelHealth[]): Markup {
+  return html`<tr>
+    <td>${index === 0 ? "First" : `Fallback ${index}`}</td>
+    <th scope="row"><code>${id}</code></th>
+    <td>${modelState(states.find((one) => one.id === id) ?? { state: "unknown" })}</td>
+    <td class="number">
+      ${price === undefined ? html`<span class="soft">not known</span>` : `${price.input} in, ${price.output} out`}
+    </td>
+    <td>
+      <form method="post" action="${ROUTES.modelsTest.path}">
+        <button name="model" value="${id}" aria-label="Test ${id}">Test</button>
+      </form>
+    </td>
+  </tr>`;
+}

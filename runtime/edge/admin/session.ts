@@ -1,0 +1,205 @@
+import type { Context, Handler } from "hono";
+import { html } from "hono/html";
+import * as z from "zod/mini";
+import { type ErrorCode, ERRORS, reason, type Reason } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Log } from "../../shared/log.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields, readQuery } from "../form.ts";
+import { attempt, operateJson } from "../operate.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { moment } from "../pages/age.ts";
+import { reasonBox } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
+import type { RecordChange, Sandbox } from "../ports.ts";
+import { type Done, flashQuery } from "./flash.ts";
+
+const LIMIT_MS = 10_000;
+/** A word that begins with a dash would be an option to the command line. */
+const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
+/** A wrong one is shown again. */
+const TYPED = /^[\s\S]{0,20000}$/;
+
+// Made when the page is asked for, and not at a start.
+const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(CONVERSATION)) });
+const sessionSchema = () =>
+  z.object({
+    messages: z.int(),
+    inUse: z.int(),
+    firstAt: z.optional(z.iso.datetime()),
+    lastAt: z.optional(z.iso.datetime()),
+    model: z.optional(z.string()),
+    summarised: z.boolean(),
+  });
+const messagesSchema = () =>
+  z.object({ messages: z.array(z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() })) });
+type Session = z.infer<ReturnType<typeof sessionSchema>>;
+type Message = z.infer<ReturnType<typeof messagesSchema>>["messages"][number];
+
+/** Dependencies of the page of a conversation. */
+interface SessionPages {
+  sandbox: Sandbox;
+  log: Log;
+  record: RecordChange;
+}
+
+/** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
+export function showSession({ sandbox }: SessionPages): Handler<AccessVariables> {
+  return async function handleSession(context) {
+    const { conversation } = readQuery(context, pageQuery());
+    return page(context, sandbox, { conversation });
+  };
+}
+
+/** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages; it is recorded. */
+export function showMessages({ sandbox, log, record }: SessionPages): Handler<AccessVariables> {
+  return async function handleMessages(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    const by = context.get("identity").name;
+    log.info("operator reads a conversation", { by, conversation });
+    await record(by, "read", conversation);
+    const words = ["sessions", "messages", conversation];
+    const asked = await attempt(LIMIT_MS, operateJson(sandbox, words, messagesSchema()));
+    return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
+  };
+}
+
+/** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
+export function resetSession(pages: SessionPages): Handler<AccessVariables> {
+  return async function handleResetSession(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    return change(context, pages, { verb: "reset", action: "session", conversation, done: "startedOver" });
+  };
+}
+
+/** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the same. */
+export function deleteSession(pages: SessionPages): Handler<AccessVariables> {
+  return async function handleDeleteSession(context) {
+    const { conversation, typed } = await readFields(context.req.raw, {
+      conversation: CONVERSATION,
+      typed: TYPED,
+    });
+    if (typed.trim() !== conversation) {
+      const problem = reason("form_invalid", `To delete it, type ${conversation}.`);
+      return page(context, pages.sandbox, { conversation, typed, problem });
+    }
+    return change(context, pages, { verb: "delete", action: "delete", conversation, done: "forgotten" });
+  };
+}
+
+/** A change of a conversation. */
+interface Change {
+  verb: "reset" | "delete";
+  /** Name of the change in the record. */
+  action: string;
+  conversation: string;
+  done: Done;
+}
+
+async function change(
+  context: Context<AccessVariables>,
+  { sandbox, log, record }: SessionPages,
+  { verb, action, conversation, done }: Change,
+): Promise<Response> {
+  const by = context.get("identity").name;
+  const asked = operateJson(sandbox, ["sessions", verb, conversation], z.unknown());
+  const { problem } = await attempt(LIMIT_MS, asked);
+  if (problem === undefined) {
+    log.info("operator changes a conversation", { by, verb, conversation });
+    await record(by, action, conversation);
+  }
+  const failed: ErrorCode | undefined = problem?.code;
+  return context.redirect(`${ROUTES.sessionsPage.path}${flashQuery(done, failed)}`, 303);
+}
+
+/** Parts of the page that differ from a first look. */
+interface Shown {
+  conversation: string;
+  messages?: readonly Message[] | undefined;
+  /** Text typed to confirm. */
+  typed?: string;
+  problem?: Reason | undefined;
+}
+
+async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: Shown): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const words = ["sessions", "show", shown.conversation];
+  const { value: session, problem: unknown } = await attempt(
+    LIMIT_MS,
+    operateJson(sandbox, words, sessionSchema()),
+  );
+  const problem = shown.problem ?? unknown;
+  const content = html`<p><code>${shown.conversation}</code></p>
+    ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+    ${session === undefined ? "" : sessionPart(shown, session)}
+    <p><a href="${ROUTES.sessionsPage.path}">Back to the conversations</a></p>`;
+  const status = problem === undefined ? 200 : ERRORS[problem.code].status;
+  return htmlPage(context, adminFrame({ title: "Conversation", visitor }, content), status);
+}
+
+function sessionPart({ conversation, messages, typed }: Shown, session: Session): Markup {
+  // Events are in order by team and thread, too; what both names end with is the chat's own id.
+  const chat = conversation.split(":").at(-1) ?? "";
+  const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
+  return html`<section class="card">
+      <dl>
+        <dt>Messages kept</dt>
+        <dd>${kept}</dd>
+        <dt>Of them in use</dt>
+        <dd>${inUse}, since it last started over</dd>
+        <dt>First message</dt>
+        <dd>${firstAt === undefined ? "none" : moment(firstAt)}</dd>
+        <dt>Last activity</dt>
+        <dd>${lastAt === undefined ? "none" : moment(lastAt)}</dd>
+        <dt>Model</dt>
+        <dd>${model ?? "the config's"}</dd>
+        <dt>Older messages</dt>
+        <dd>${summarised ? "put before the model as a summary" : "put before the model as they are"}</dd>
+      </dl>
+      <p><a href="${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}">Events of this chat</a></p>
+    </section>
+    <h2>Messages</h2>
+    ${messages === undefined ? readForm(conversation) : messagesPart(messages)}
+    <h2>Change</h2>
+    <form method="post" action="${ROUTES.sessionsReset.path}">
+      <p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>
+      <button name="conversation" value="${conversation}">Start over</button>
+    </form>
+    <form method="post" action="${ROUTES.sessionsDelete.path}">
+      <p>All messages are removed. Backups that hold them keep them.</p>
+      <input type="hidden" name="conversation" value="${conversation}" />
+      <label
+        >To confirm, type <code>${conversation}</code>
+        <input
+          name="typed"
+          required
+          maxlength="300"
+          autocomplete="off"
+          value="${typed ?? ""}"
+          ${typed === undefined ? "" : html`aria-invalid="true" aria-describedby="typed-problem"`}
+      /></label>
+      ${typed === undefined ? "" : html`<p id="typed-problem" class="mark">It is not ${conversation}.</p>`}
+      <button type="submit" class="danger">Delete the conversation</button>
+    </form>`;
+}
+
+function readForm(conversation: string): Markup {
+  return html`<form method="post" action="${ROUTES.sessionMessages.path}">
+    <p class="soft">People wrote these to the bot. Reading them is recorded in Activity, with your name.</p>
+    <button name="conversation" value="${conversation}">Show the last messages</button>
+  </form>`;
+}
+
+function messagesPart(messages: readonly Message[]): Markup {
+  if (messages.length === 0) return html`<p class="soft">There are none.</p>`;
+  return html`<p class="soft">The last ${messages.length}, oldest first. This was recorded in Activity.</p>
+    <ol class="talk" aria-label="Messages">
+      ${messages.map(
+        ({ at, from, text }) =>
+          html`<li class="card">
+            <p><strong>${from}</strong> <span class="soft">${moment(at)}</span></p>
+            <p class="lines">${text}</p>
+          </li>`,
+      )}
+    </ol>`;
+}

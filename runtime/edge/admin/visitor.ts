@@ -1,0 +1,69 @@
+import type { MiddlewareHandler } from "hono";
+import type { AccessVariables, Visitor } from "../access.ts";
+import { gatewayDetails } from "../debug-routes.ts";
+import { LOOK_HEADER } from "../../contract/client.ts";
+import { type HealthFacts, judgeHealth } from "../health.ts";
+import type { Identity } from "../identity.ts";
+import { attempt } from "../operate.ts";
+import { askOrRecall } from "./answers.ts";
+import type { AnswerMemory, Backups, Clock, Ledger, Sandbox } from "../ports.ts";
+
+/** Dependencies of what every admin page shows. */
+interface VisitorOptions {
+  clock: Clock;
+  ledger: Ledger;
+  answers: AnswerMemory;
+  sandbox: Sandbox;
+  backups: Backups;
+  /** This service holds the session, so its pages offer to end it. */
+  signsOut: boolean;
+  environmentName: string | undefined;
+}
+
+/** Most that a page waits for the state in its head. */
+const LIMIT_MS = 3_000;
+/** A page that keeps itself up to date asks the container's command line no more often than this. */
+const REUSED_MS = 15_000;
+
+/** Leaves the visitor and the deployment's health for the admin pages. Starts nothing and keeps nothing awake. */
+export function describeVisitor(options: VisitorOptions): MiddlewareHandler<AccessVariables> {
+  return async function describeVisitorMiddleware(context, next) {
+    let visitor: Promise<Visitor> | undefined;
+    const isLook = context.req.header(LOOK_HEADER) !== undefined;
+    const reuseAfter = isLook ? options.clock() - REUSED_MS : undefined;
+    const description = () => describe(context.get("identity"), options, reuseAfter);
+    context.set("visitor", () => (visitor ??= description()));
+    await next();
+  };
+}
+
+async function describe(
+  identity: Identity,
+  options: VisitorOptions,
+  reuseAfter: number | undefined,
+): Promise<Visitor> {
+  const { ledger, answers, sandbox, backups, signsOut, environmentName: environment } = options;
+  const status = await sandbox.status();
+  const ask = () => gatewayDetails(sandbox);
+  const [details, counts, copies] = await Promise.all([
+    askOrRecall(answers, { question: "gateway", status, limitMs: LIMIT_MS, ask }),
+    attempt(LIMIT_MS, ledger.counts()),
+    attempt(LIMIT_MS, backups.status()),
+  ]);
+  const facts: HealthFacts = {
+    status,
+    details: details.value,
+    counts: counts.value,
+    backups: copies.problem ? { problem: copies.problem } : copies.value,
+  };
+  return {
+    identity,
+    signsOut,
+    environment,
+    facts,
+    reuseAfter,
+    asOf: details.asOf,
+    health: judgeHealth(facts),
+    backups: copies,
+  };
+}

@@ -1,0 +1,286 @@
+import type { Context, Handler } from "hono";
+import { html } from "hono/html";
+import * as z from "zod/mini";
+import { sha256Hex } from "../../contract/digest.ts";
+import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { ROUTES } from "../../contract/routes.ts";
+import type { Log } from "../../shared/log.ts";
+import type { AccessVariables } from "../access.ts";
+import { readFields, readQuery } from "../form.ts";
+import { attempt, operateJson } from "../operate.ts";
+import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { age, moment } from "../pages/age.ts";
+import { reasonBox, stateLine } from "../pages/home.ts";
+import type { Markup } from "../pages/layout.ts";
+import { textArea } from "../pages/select.ts";
+import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
+import { askOrRecall } from "./answers.ts";
+import { flashQuery, readFlash } from "./flash.ts";
+
+const LIMIT_MS = 10_000;
+/** A path in the workspace; one that begins with a dash would be an option to the command line. */
+const FILE = /^(?![-\s])[^\p{Cc}\\]{1,300}(?<!\s)$/u;
+const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
+const ANY = /^[\s\S]*$/;
+
+/** Files with a meaning of their own, there or not. */
+const KNOWN: Readonly<Record<string, string>> = {
+  "AGENTS.md": "How the assistant works: read before every answer",
+  "SOUL.md": "Who the assistant is: read before every answer",
+  "USER.md": "Whom it works for: read before every answer",
+  "MEMORY.md": "What it remembers; it writes here, too",
+};
+
+// Made when the page is asked for, and not at a start.
+const listSchema = () =>
+  z.object({
+    files: z.array(z.object({ name: z.string(), size: z.int(), changedAt: z.iso.datetime() })),
+  });
+const fileSchema = () =>
+  z.object({
+    text: z.string(),
+    expected: z.string(),
+    sha256: z.string(),
+    versions: z.array(z.object({ id: z.string(), at: z.iso.datetime() })),
+  });
+const fileQuery = () =>
+  z.strictObject({
+    name: z._default(z.string(), ""),
+    version: z.optional(z.string().check(z.regex(/^\d{13}$/))),
+  });
+type Listed = z.infer<ReturnType<typeof listSchema>>["files"][number];
+type File = z.infer<ReturnType<typeof fileSchema>>;
+
+/** Dependencies of the pages of the workspace. */
+interface WorkspacePages {
+  sandbox: Sandbox;
+  answers: AnswerMemory;
+  clock: Clock;
+  log: Log;
+  record: RecordChange;
+}
+
+/** `GET /_admin/workspace`: the files that the assistant reads; wakes nothing. */
+export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Handler<AccessVariables> {
+  return async function handleWorkspace(context) {
+    const visitor = await context.get("visitor")();
+    const { facts, reuseAfter } = visitor;
+    const { status } = facts;
+    const ask = () => operateJson(sandbox, ["workspace", "list"], listSchema());
+    const asked = await askOrRecall(answers, {
+      question: "workspace",
+      status,
+      reuseAfter,
+      limitMs: LIMIT_MS,
+      ask,
+    });
+    const { value, problem, asOf } = asked;
+    const content = html`${stateLine(status)} ${reasonBox(problem)}
+    ${
+      value === undefined
+        ? html`<p class="soft">The files can be read once the container has run.</p>`
+        : filesPart(value.files, clock())
+    }`;
+    const flash = readFlash(context);
+    return htmlPage(context, adminFrame({ title: "Workspace", visitor, flash, asOf, waits: true }, content));
+  };
+}
+
+/** `GET /_admin/workspace/file?name=&version=`: a file to change, or a former version of it to put back. */
+export function showFile(pages: WorkspacePages): Handler<AccessVariables> {
+  return async function handleFile(context) {
+    const { name, version } = readQuery(context, fileQuery());
+    if (!FILE.test(name)) return pathPage(context, name);
+    const { value, problem } = await attempt(LIMIT_MS, readFile(pages.sandbox, name, version));
+    return filePage(context, { name, version, file: value, problem });
+  };
+}
+
+/** `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes it; the one before is kept. */
+export function saveFile({ sandbox, log, record }: WorkspacePages): Handler<AccessVariables> {
+  return async function handleSaveFile(context) {
+    const form = { name: FILE, expected: EXPECTED, text: ANY };
+    const { name, expected, text } = await readFields(context.req.raw, form);
+    const words = ["workspace", "write", name, expected, "--", text.replaceAll("\r\n", "\n")];
+    // No command takes this character, and no text needs it.
+    const { problem } = text.includes("\0")
+      ? { problem: reason("workspace_refused", "The text holds a NUL character.") }
+      : await attempt(LIMIT_MS, operateJson(sandbox, words, z.unknown()));
+    if (problem !== undefined) {
+      const { value } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
+      const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
+      return filePage(context, { name, file, problem });
+    }
+    const by = context.get("identity").name;
+    log.info("operator changes a file of the workspace", { by, name });
+    await record(by, "workspace", name);
+    return context.redirect(`${ROUTES.workspacePage.path}${flashQuery("written")}`, 303);
+  };
+}
+
+/** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes it; it is kept as a version. */
+export function removeFile({ sandbox, log, record }: WorkspacePages): Handler<AccessVariables> {
+  return async function handleRemoveFile(context) {
+    const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
+    const words = ["workspace", "remove", name, expected];
+    const { problem } = await attempt(LIMIT_MS, operateJson(sandbox, words, z.unknown()));
+    const by = context.get("identity").name;
+    if (problem === undefined) {
+      log.info("operator removes a file of the workspace", { by, name });
+      await record(by, "workspace", `removed ${name}`);
+    }
+    return context.redirect(`${ROUTES.workspacePage.path}${flashQuery("fileRemoved", problem?.code)}`, 303);
+  };
+}
+
+/** Reads a file. One that is not there yet is empty. */
+async function readFile(sandbox: Sandbox, name: string, version: string | undefined): Promise<File> {
+  const words = ["workspace", "show", name, ...(version === undefined ? [] : [version])];
+  try {
+    return await operateJson(sandbox, words, fileSchema());
+  } catch (error) {
+    const isNew = error instanceof StewardError && error.code === "workspace_file_unknown";
+    if (!isNew || version !== undefined) throw error;
+    return { text: "", expected: "none", sha256: await sha256Hex(""), versions: [] };
+  }
+}
+
+function filesPart(files: readonly Listed[], now: number): Markup {
+  const missing = Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name));
+  return html`<div class="table" role="region" aria-label="Files" tabindex="0">
+      <table>
+        <caption>
+          The assistant reads these files. Each change keeps the version before.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Purpose</th>
+            <th scope="col" class="number">Bytes</th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${missing.map((name) => fileRow({ name, size: 0, changedAt: "" }, now))}
+          ${files.map((file) => fileRow(file, now))}
+        </tbody>
+      </table>
+    </div>
+    <h2>A new file</h2>
+    ${pathForm("")}`;
+}
+
+function fileRow({ name, size, changedAt }: Listed, now: number): Markup {
+  const isThere = changedAt !== "";
+  const skill = name.startsWith("skills/") ? "A skill: read when it is needed" : "";
+  return html`<tr>
+    <th scope="row"><a href="${address(name)}">${name}</a></th>
+    <td class="soft">${Object.hasOwn(KNOWN, name) ? KNOWN[name] : skill}</td>
+    <td class="number">${isThere ? size : ""}</td>
+    <td>${isThere ? age(Date.parse(changedAt), now) : html`<span class="soft">not written yet</span>`}</td>
+  </tr>`;
+}
+
+function pathForm(name: string, problem?: string): Markup {
+  const isWrong = problem !== undefined;
+  return html`<form class="row" method="get" action="${ROUTES.workspaceFile.path}">
+      <label
+        >Path
+        <input
+          name="name"
+          required
+          maxlength="300"
+          placeholder="skills/mail/SKILL.md"
+          value="${name}"
+          ${isWrong ? html`aria-invalid="true" aria-describedby="path-problem"` : ""}
+      /></label>
+      <button type="submit">Write it</button>
+    </form>
+    ${isWrong ? html`<p id="path-problem" class="mark">${problem}</p>` : ""}`;
+}
+
+async function pathPage(context: Context<AccessVariables>, name: string): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const why =
+    "A path has 1 to 300 characters, does not begin with a dash, and has no backslash or line break.";
+  const content = html`<div role="alert">${reasonBox(reason("workspace_refused", why))}</div>
+    ${pathForm(name, why)}
+    <p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
+  return htmlPage(context, adminFrame({ title: "A file of the workspace", visitor }, content), 400);
+}
+
+/** Content of the page of a file. */
+interface FileView {
+  name: string;
+  version?: string | undefined;
+  /** `undefined` where it cannot be read. */
+  file: File | undefined;
+  problem: Reason | undefined;
+}
+
+async function filePage(context: Context<AccessVariables>, view: FileView): Promise<Response> {
+  const { name, version, file, problem } = view;
+  const visitor = await context.get("visitor")();
+  // A secret in it was masked on the way here: saved as it is shown, the file would lose it.
+  const isMasked = file !== undefined && (await sha256Hex(file.text)) !== file.sha256;
+  const content = html`<p><code>${name}</code></p>
+    ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+    ${file === undefined ? "" : html`${isMasked ? maskedPart(file) : editForm(name, version, file, problem)} ${versionsPart(name, file)}`}
+    <p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
+  const frame = adminFrame({ title: "A file of the workspace", visitor }, content);
+  return htmlPage(context, frame, problem === undefined ? 200 : ERRORS[problem.code].status);
+}
+
+function maskedPart({ text }: File): Markup {
+  return html`<aside>
+      <p>
+        <strong>The file holds something that looks like a secret.</strong> It is shown masked, so it cannot
+        be edited here.
+      </p>
+      <p>
+        <strong>Fix:</strong> Take the secret out of the file, by a message to the assistant or in the
+        container.
+      </p>
+    </aside>
+    <pre role="region" tabindex="0" aria-label="The file">${text}</pre>`;
+}
+
+function editForm(
+  name: string,
+  version: string | undefined,
+  { text, expected }: File,
+  problem: Reason | undefined,
+): Markup {
+  const attributes = html`id="text" name="text" rows="22" autocapitalize="off" spellcheck="true"
+  ${problem === undefined ? "" : html`aria-invalid="true"`}`;
+  return html`<form class="wide" method="post" action="${ROUTES.workspaceSave.path}">
+      ${version === undefined ? "" : html`<p role="note">This is the version of ${moment(new Date(Number(version)).toISOString())}. Saving puts it back.</p>`}
+      <label for="text">Text</label>
+      ${textArea(attributes, text)}
+      <input type="hidden" name="name" value="${name}" />
+      <input type="hidden" name="expected" value="${expected}" />
+      <button type="submit" class="primary">Save</button>
+    </form>
+    ${
+      expected === "none" || version !== undefined
+        ? ""
+        : html`<form method="post" action="${ROUTES.workspaceRemove.path}">
+            <input type="hidden" name="name" value="${name}" />
+            <input type="hidden" name="expected" value="${expected}" />
+            <button type="submit" class="danger">Remove the file</button>
+          </form>`
+    }`;
+}
+
+function versionsPart(name: string, { versions }: File): Markup | "" {
+  if (versions.length === 0) return "";
+  return html`<h2>Versions before</h2>
+    <ul>
+      ${versions.map(({ id, at }) => html`<li><a href="${address(name, id)}">${moment(at)}</a></li>`)}
+    </ul>`;
+}
+
+function address(name: string, version?: string): string {
+  const search = new URLSearchParams({ name, ...(version && { version }) });
+  return `${ROUTES.workspaceFile.path}?${search}`;
+}

@@ -1,0 +1,55 @@
+import type { Handler } from "hono";
+import { streamSSE } from "hono/streaming";
+import type { Activity, Clock, Ledger, Sandbox } from "./ports.ts";
+
+/** Between two looks at the state. */
+const EVERY_MS = 2_000;
+/** Keeps a proxy from taking the stream for dead. */
+const SIGN_EVERY_MS = 20_000;
+/** A browser then asks for the next stream, with its identity. */
+const LONGEST_MS = 5 * 60_000;
+
+/** Dependencies of the stream of changes. */
+interface ChangesOptions {
+  ledger: Pick<Ledger, "counts">;
+  sandbox: Pick<Sandbox, "status">;
+  activity: Pick<Activity, "activity">;
+  clock: Clock;
+}
+
+/**
+ * `GET /_admin/api/changes`: Server-Sent Events, one `change` whenever what the pages show may have changed; it says
+ * nothing of what. Who accepts no stream gets `{revision}`, which is another after a change. Wakes nothing and keeps
+ * nothing awake.
+ */
+export function streamChanges(options: ChangesOptions): Handler {
+  const { clock } = options;
+  return async function handleChanges(context) {
+    const isStream = context.req.header("accept")?.includes("text/event-stream") ?? false;
+    if (!isStream) return context.json({ revision: await revision(options) });
+    return streamSSE(context, async (stream) => {
+      const until = clock() + LONGEST_MS;
+      let known = await revision(options);
+      let signedAt = 0;
+      while (!stream.aborted && clock() < until) {
+        if (clock() - signedAt >= SIGN_EVERY_MS) {
+          await stream.write(": open\n\n");
+          signedAt = clock();
+        }
+        await stream.sleep(EVERY_MS);
+        const present = await revision(options);
+        if (present !== known) await stream.writeSSE({ event: "change", data: "" });
+        known = present;
+      }
+    });
+  };
+}
+
+async function revision({ ledger, sandbox, activity }: ChangesOptions): Promise<string> {
+  const [counts, { state, since }, [latest]] = await Promise.all([
+    ledger.counts(),
+    sandbox.status(),
+    activity.activity(1),
+  ]);
+  return JSON.stringify([counts, state, since, latest?.at]);
+}

@@ -1,0 +1,262 @@
+/** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
+import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+import { displayName, openDevice } from "./device.ts";
+import { element } from "./dom.ts";
+import { render } from "./markdown.ts";
+
+const log = element("log", HTMLElement);
+const form = element("form", HTMLFormElement);
+const field = element("text", HTMLTextAreaElement);
+const state = element("state", HTMLElement);
+const pairing = element("pairing", HTMLElement);
+const troubleBox = element("trouble", HTMLElement);
+const retry = element("retry", HTMLButtonElement);
+const stop = element("stop", HTMLButtonElement);
+const copy = element("copy", HTMLButtonElement);
+const command = element("command", HTMLElement);
+
+/** Key of the messages that have no answer yet: after a reload they are sent again under their own ids. */
+const UNANSWERED = "steward-chat-unanswered";
+const LONGEST_WAIT_MS = 30_000;
+const FIRST_WAIT_MS = 500;
+
+type Role = "user" | "assistant";
+type Tone = "" | "waiting" | "busy" | "failed";
+
+const unanswered = new Map<string, string>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
+const turns = new Map<string, HTMLElement>();
+
+let socket: WebSocket | undefined;
+let attempts = 0;
+let welcome = false;
+/** A silent page must not keep waking the gateway: it connects when its person writes, which always works. */
+let asleep = false;
+let roused = false;
+/** Action of the button beside the present trouble. */
+let askAgain = (): void => {};
+
+function keepUnanswered(): void {
+  sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
+}
+
+function article(role: Role, id: string): HTMLElement {
+  const known = turns.get(`${role} ${id}`);
+  if (known !== undefined) return known;
+  const made = document.createElement("article");
+  made.setAttribute("aria-label", role === "user" ? "You" : "steward");
+  turns.set(`${role} ${id}`, made);
+  if (welcome)
+    made.dataset["time"] = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const question = role === "user" ? undefined : turns.get(`user ${id}`);
+  // An answer stands right behind its question.
+  if (question === undefined) log.append(made);
+  else question.after(made);
+  return made;
+}
+
+function show(role: Role, id: string, text: string, tone: Tone = ""): void {
+  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  const shown = article(role, id);
+  shown.className = `${role === "user" ? "own" : ""} ${tone}`.trim();
+  // Read out once it is whole, not with every word.
+  shown.setAttribute("aria-busy", String(tone === "busy"));
+  render(shown, text, role === "user" ? "plain" : "markdown");
+  if (pinned || role === "user") log.scrollTop = log.scrollHeight;
+  stop.hidden = log.querySelector("article[aria-busy=true]") === null;
+}
+
+function tell(text: string, tone: "wait" | "ok" | "bad"): void {
+  state.textContent = text;
+  state.dataset["tone"] = tone;
+}
+
+function setReady(on: boolean): void {
+  field.disabled = !on;
+  element("send", HTMLButtonElement).disabled = !on;
+  if (!on) return;
+  pairing.hidden = true;
+  troubleBox.hidden = true;
+  if (matchMedia("(hover: hover)").matches) field.focus();
+}
+
+function trouble(text: string, button: string, act: () => void): void {
+  pairing.hidden = true;
+  element("trouble-text", HTMLElement).textContent = text;
+  retry.textContent = button;
+  troubleBox.hidden = false;
+  askAgain = act;
+}
+
+function rouse(): void {
+  if (!asleep) return;
+  asleep = false;
+  roused = true;
+  void connect();
+}
+
+function send(message: FromPage): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+async function connect(renew = false): Promise<void> {
+  tell("Connecting", "wait");
+  const device = await openDevice(renew).catch(() => undefined);
+  if (device === undefined) {
+    tell("No key", "bad");
+    const needed =
+      "This browser cannot make the key that the chat needs. It takes a current browser, and https or localhost.";
+    return trouble(needed, "Try again", () => void connect());
+  }
+  welcome = false;
+  const address = location.origin.replace(/^http/, "ws") + document.body.dataset["socket"];
+  const current = new WebSocket(address);
+  socket = current;
+  current.addEventListener("message", async ({ data }) => {
+    const message: ToPage = JSON.parse(data);
+    if (message.type !== "challenge") return receive(message);
+    const { deviceId, publicKey } = device;
+    const proof = proofText({ nonce: message.nonce, deviceId, origin: location.origin });
+    const signature = await device.sign(proof);
+    send({ type: "hello", deviceId, publicKey, displayName: displayName(navigator.userAgent), signature });
+  });
+  current.addEventListener("close", ({ code }) => {
+    if (current === socket) closed(current, code);
+  });
+}
+
+function closed(current: WebSocket, code: number): void {
+  setReady(roused);
+  pairing.hidden = true;
+  switch (code) {
+    case CHAT_CLOSE.asleep:
+      asleep = true;
+      setReady(true);
+      return tell("Asleep until you write", "wait");
+    case CHAT_CLOSE.revoked:
+      tell("Revoked", "bad");
+      return trouble("This browser's access was revoked.", "Pair again", () => void connect(true));
+    case CHAT_CLOSE.late:
+      tell("Not paired", "bad");
+      return trouble(
+        "The request was not approved in time, or was rejected.",
+        "Ask again",
+        () => void connect(),
+      );
+    case CHAT_CLOSE.full:
+      tell("Not paired", "bad");
+      return trouble(
+        "Other browsers asked too, and took this one's place.",
+        "Try again",
+        () => void connect(),
+      );
+    case CHAT_CLOSE.invalid:
+    case CHAT_CLOSE.unproven:
+      tell("Refused", "bad");
+      return trouble("The chat refused this page. Load it again.", "Load again", () => location.reload());
+    default: {
+      tell("Not connected, trying again", "bad");
+      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempts) * (0.75 + Math.random() / 2);
+      attempts += 1;
+      setTimeout(() => void (current === socket && connect()), wait);
+    }
+  }
+}
+
+function receive(message: Exclude<ToPage, { type: "challenge" }>): void {
+  switch (message.type) {
+    case "pairing":
+      roused = false;
+      setReady(false);
+      tell("Waiting for approval", "wait");
+      command.textContent = message.command;
+      element("request", HTMLElement).textContent = message.requestId;
+      pairing.hidden = false;
+      return;
+    case "welcome":
+      return greet(message);
+    case "accepted":
+      return show("user", message.id, message.text);
+    case "typing":
+      return show("assistant", message.id, "", "busy");
+    case "text":
+      return show("assistant", message.id, message.soFar, "busy");
+    case "answer":
+      unanswered.delete(message.id);
+      keepUnanswered();
+      return show("assistant", message.id, message.text);
+    case "error":
+      return fail(message);
+  }
+}
+
+function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void {
+  attempts = 0;
+  welcome = true;
+  roused = false;
+  for (const { role, id, text } of history) {
+    show(role, id, text);
+    if (role === "assistant") unanswered.delete(id);
+  }
+  for (const id of running) if (turns.has(`user ${id}`)) show("assistant", id, "", "busy");
+  tell("Connected", "ok");
+  setReady(true);
+  keepUnanswered();
+  for (const [id, text] of unanswered) {
+    show("user", id, text, "waiting");
+    send({ type: "say", id, text });
+  }
+  log.scrollTop = log.scrollHeight;
+}
+
+function fail({ id, text, again }: Extract<ToPage, { type: "error" }>): void {
+  const question = unanswered.get(id);
+  unanswered.delete(id);
+  keepUnanswered();
+  show("assistant", id, text, "failed");
+  if (!again || question === undefined) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Try again";
+  button.addEventListener("click", () => {
+    article("assistant", id).remove();
+    turns.delete(`assistant ${id}`);
+    say(id, question);
+  });
+  article("assistant", id).append(button);
+}
+
+function say(id: string, text: string): void {
+  unanswered.set(id, text);
+  keepUnanswered();
+  show("user", id, text, "waiting");
+  if (welcome) send({ type: "say", id, text });
+  rouse();
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = field.value.trim();
+  if (text === "" || field.disabled) return;
+  field.value = "";
+  say(crypto.randomUUID(), text);
+});
+retry.addEventListener("click", () => {
+  troubleBox.hidden = true;
+  askAgain();
+});
+stop.addEventListener("click", () => say(crypto.randomUUID(), "/stop"));
+field.addEventListener("input", rouse);
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+copy.addEventListener("click", async () => {
+  await navigator.clipboard.writeText(command.textContent ?? "");
+  copy.textContent = "Copied";
+  setTimeout(() => (copy.textContent = "Copy"), 2_000);
+});
+addEventListener("online", () => {
+  if (socket?.readyState === WebSocket.CLOSED && !asleep) void connect();
+});
+void connect();

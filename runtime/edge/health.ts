@@ -1,0 +1,96 @@
+import type { GatewayStatus, SandboxStatus } from "../contract/control.ts";
+import { reason, type Reason } from "../contract/errors.ts";
+import { ROUTES } from "../contract/routes.ts";
+import type { BackupsStatus, LedgerCounts } from "./ports.ts";
+
+/** Overall state of a deployment, as one word for people. */
+export type Overall = "Healthy" | "Degraded" | "Down" | "Asleep" | "Starting";
+
+/** One thing that is wrong, and the page where it can be fixed. */
+export interface Problem {
+  title: string;
+  reason?: Reason | undefined;
+  action: { path: string; label: string };
+}
+
+/** State of a deployment with everything that is wrong, the worst first. */
+export interface Health {
+  overall: Overall;
+  problems: Problem[];
+}
+
+/** Facts that a deployment's health is judged by. What is unknown is left out. */
+export interface HealthFacts {
+  status: SandboxStatus;
+  details?: GatewayStatus | undefined;
+  backups?: BackupsStatus | undefined;
+  counts?: LedgerCounts | undefined;
+}
+
+/**
+ * Judges a deployment. The gateway's process alone does not make it healthy: without a model or a channel that works
+ * nobody gets an answer.
+ */
+export function judgeHealth({ status, details, backups, counts }: HealthFacts): Health {
+  const { models = [], channels = [], config } = details ?? {};
+  const failingModels = models.filter(({ state }) => state === "failing" || state === "cooling");
+  const isMute = models.length > 0 && failingModels.length === models.length;
+  const problems: Problem[] = [
+    ...gatewayProblems(status),
+    ...failingModels.map(({ id, reason: why }) => ({
+      title: isMute ? `No model answers: ${id}` : `The model ${id} fails`,
+      reason: why,
+      action: { path: ROUTES.modelsPage.path, label: "See the models" },
+    })),
+    ...channels
+      .filter(({ state }) => state === "failing")
+      .map(({ platform, reason: why }) => ({
+        title: `The channel ${platform} fails`,
+        reason: why,
+        action: { path: ROUTES.channelsPage.path, label: "See the channels" },
+      })),
+    ...(config?.problem
+      ? [
+          {
+            title: "The changed config is not valid; the old one is in use",
+            reason: config.problem,
+            action: { path: `${ROUTES.configPage.path}#repairs`, label: "Repair the configuration" },
+          },
+        ]
+      : []),
+    ...(backups?.problem
+      ? [
+          {
+            title: "The last backup failed",
+            reason: backups.problem,
+            action: { path: ROUTES.backupsPage.path, label: "See the backups" },
+          },
+        ]
+      : []),
+    ...(counts !== undefined && counts.failed > 0
+      ? [
+          {
+            title: `${counts.failed} ${counts.failed === 1 ? "event" : "events"} failed`,
+            action: { path: `${ROUTES.ledgerPage.path}?state=failed`, label: "See failed events" },
+          },
+        ]
+      : []),
+  ];
+  return { overall: overallOf(status, isMute, problems), problems };
+}
+
+function gatewayProblems({ state, reason: why }: SandboxStatus): Problem[] {
+  if (state !== "crash-looping") return [];
+  const isConfig = why?.code === "config_invalid";
+  const action = isConfig
+    ? { path: `${ROUTES.configPage.path}#repairs`, label: "Repair the configuration" }
+    : { path: ROUTES.restartPage.path, label: "Restart the gateway" };
+  return [{ title: "The gateway cannot start", reason: why ?? reason("crash_looping"), action }];
+}
+
+function overallOf({ state }: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
+  if (state === "stopped") return "Asleep";
+  if (state === "starting") return "Starting";
+  if (state === "crash-looping" || isMute) return "Down";
+  return problems.length > 0 ? "Degraded" : "Healthy";
+}

@@ -1,0 +1,57 @@
+import type { ActivityEntry, Clock } from "../ports.ts";
+import type { Sql } from "./sql.ts";
+
+/** Older entries are removed. */
+const MOST = 1_000;
+const LONGEST_DETAIL = 200;
+
+/** The table of what operators changed. */
+export class ActivityStore {
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+
+  constructor(sql: Sql, clock: Clock) {
+    this.#sql = sql;
+    this.#clock = clock;
+    sql.all(
+      "CREATE TABLE IF NOT EXISTS ledger_activity (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL)",
+    );
+  }
+
+  /** Records a change. */
+  record({ by, action, detail }: Omit<ActivityEntry, "at">): void {
+    this.#sql.transaction(() => {
+      this.#sql.all(
+        "INSERT INTO ledger_activity (at, who, action, detail) VALUES (?, ?, ?, ?)",
+        this.#clock(),
+        by,
+        action,
+        detail.slice(0, LONGEST_DETAIL),
+      );
+      this.#sql.all(
+        "DELETE FROM ledger_activity WHERE seq <= (SELECT max(seq) FROM ledger_activity) - ?",
+        MOST,
+      );
+    });
+  }
+
+  /** Records the version that runs, unless it is the last one recorded. */
+  deployed(version: string, bundle: string): void {
+    const detail = `${version} ${bundle}`;
+    const [last] = this.#sql.all(
+      "SELECT detail FROM ledger_activity WHERE action = 'deploy' ORDER BY seq DESC LIMIT 1",
+    );
+    if (last?.["detail"] !== detail) this.record({ by: "the stack", action: "deploy", detail });
+  }
+
+  /** Returns the newest entries, newest first. */
+  list(limit: number): ActivityEntry[] {
+    const rows = this.#sql.all("SELECT * FROM ledger_activity ORDER BY seq DESC LIMIT ?", limit);
+    return rows.map(({ at, who, action, detail }) => ({
+      at: new Date(Number(at)).toISOString(),
+      by: String(who),
+      action: String(action),
+      detail: String(detail),
+    }));
+  }
+}

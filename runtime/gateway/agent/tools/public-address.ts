@@ -1,0 +1,25 @@
+import ipaddr from "ipaddr.js";
+
+/** Public by form, and inside of Azure its platform: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16 */
+const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
+const GIVEN_OUT = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/**
+ * Tells whether an address is one of the open internet. Everything that is not plain unicast is refused:
+ * loopback, private and unique-local, link-local (and with it the clouds' metadata), carrier-grade
+ * NAT, multicast, reserved, and IPv6 forms that carry an IPv4 address (mapped, compatible, 6to4, NAT64,
+ * Teredo).
+ */
+export function isPublicAddress(address: string): boolean {
+  // A zone (`fe80::1%eth0`) is only for addresses of one link.
+  if (address.includes("%") || !isFullForm(address) || PLATFORM_ADDRESSES.has(address)) return false;
+  const parsed = ipaddr.parse(address);
+  // Of IPv6 only 2000::/3 is given out (RFC 4291 section 2.4): `::7f00:1` is how a URL writes ::127.0.0.1.
+  const isGiven = parsed instanceof ipaddr.IPv4 || parsed.match(GIVEN_OUT);
+  return isGiven && parsed.range() === "unicast";
+}
+
+/** IPv4 of four decimal numbers, or IPv6: the short, octal and hexadecimal forms of IPv4 are refused. */
+function isFullForm(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+}

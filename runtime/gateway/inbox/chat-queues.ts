@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DeliveryOutcome } from "../../contract/delivery.ts";
+import { RetryableError } from "../failure.ts";
+
+/** Does something when all before it in a conversation has ended, and before all behind it. */
+export type InTurn = <T>(conversation: string, work: () => Promise<T>) => Promise<T>;
+
+/** Dependencies of answering a conversation's messages. */
+export interface ChatQueuesOptions<Message> {
+  /** Answers messages together, and gives each one's outcome in their order. */
+  answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
+  /** Tells whether two that wait one behind the other may be answered together. */
+  together(first: Message, second: Message): boolean;
+  /** Tells whether the first is to wait a little for one that it cannot be answered without. */
+  lacks?(first: Message, behind: readonly Message[]): boolean;
+}
+
+interface Waiting<Message> {
+  /** A message, or something else that keeps its place among them. */
+  what: { message: Message } | { work: () => Promise<DeliveryOutcome> };
+  settled: PromiseWithResolvers<DeliveryOutcome>;
+}
+
+interface ChatQueue<Message> {
+  waiting: Waiting<Message>[];
+  run: { entries: Waiting<Message>[]; abort: AbortController } | undefined;
+}
+
+/** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
+const HEED_MS = 5_000;
+/** Time that one that is lacking may take to come, and how often it is looked for. */
+const LACKING_MS = 2_000;
+const LOOK_MS = 20;
+const DONE: DeliveryOutcome = { outcome: "answered" };
+const STOPPED: DeliveryOutcome = { outcome: "answered", note: "stopped" };
+
+/**
+ * One run at a time in a conversation, and conversations side by side. What arrives during a run waits
+ * for its end and is then answered together. A run that fails takes with it what waits behind, so that
+ * no message overtakes one that is tried again.
+ */
+export class ChatQueues<Message> {
+  readonly #options: ChatQueuesOptions<Message>;
+  readonly #queues = new Map<string, ChatQueue<Message>>();
+
+  constructor(options: ChatQueuesOptions<Message>) {
+    this.#options = options;
+  }
+
+  /** Answers a message: at once in an idle conversation. */
+  ask(conversation: string, message: Message): Promise<DeliveryOutcome> {
+    return this.#add(conversation, { message });
+  }
+
+  /** Does something when all before it has ended, and before all behind it. */
+  async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+    const result: T[] = [];
+    await this.#add(conversation, {
+      work: async () => {
+        result.push(await work());
+        return DONE;
+      },
+    });
+    const [value] = result;
+    return value as T;
+  }
+
+  /**
+   * Ends the run under way and every message that waits, as answered. `settle` keeps that for good,
+   * before anything ends. Gives how many messages it were. What waits beside messages stays.
+   */
+  stop(conversation: string, settle: (messages: readonly Message[]) => void): number {
+    const state = this.#queues.get(conversation);
+    if (state === undefined) return 0;
+    const running = state.run?.abort.signal.aborted === false ? state.run.entries : [];
+    const stopped = [...running, ...state.waiting].filter(({ what }) => "message" in what);
+    settle(stopped.flatMap(({ what }) => ("message" in what ? [what.message] : [])));
+    for (const { settled } of stopped) settled.resolve(STOPPED);
+    state.waiting = state.waiting.filter(({ what }) => "work" in what);
+    if (running.some(({ what }) => "message" in what)) state.run?.abort.abort();
+    return stopped.length;
+  }
+
+  /** Fails all that waits; runs in progress continue. */
+  dismissWaiting(reason: Error): void {
+    for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
+  }
+
+  #add(conversation: string, what: Waiting<Message>["what"]): Promise<DeliveryOutcome> {
+    const settled = Promise.withResolvers<DeliveryOutcome>();
+    const known = this.#queues.get(conversation);
+    const state = known ?? { waiting: [], run: undefined };
+    state.waiting.push({ what, settled });
+    if (known === undefined) {
+      this.#queues.set(conversation, state);
+      void this.#work(conversation, state);
+    }
+    return settled.promise;
+  }
+
+  /** Never rejects: a failure belongs to the messages that it failed. */
+  async #work(conversation: string, state: ChatQueue<Message>): Promise<void> {
+    while (state.waiting.length > 0) {
+      const abort = new AbortController();
+      let entries: Waiting<Message>[] = [];
+      try {
+        for (let ms = 0; ms < LACKING_MS && this.#isLacking(state); ms += LOOK_MS) await sleep(LOOK_MS);
+        entries = this.#next(state);
+        state.run = { entries, abort };
+        const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
+        for (const [index, outcome] of outcomes.entries()) entries[index]?.settled.resolve(outcome);
+      } catch (error) {
+        // One that was stopped has failed because of that, and nothing waits for its end any more.
+        if (!abort.signal.aborted) {
+          rejectAll(entries, error);
+          rejectAll(state.waiting.splice(0), asRetryable(error));
+        }
+      }
+      state.run = undefined;
+    }
+    // Without a pause behind the last look: who comes now finds either the work going on or none.
+    this.#queues.delete(conversation);
+  }
+
+  async #carryOut(entries: Waiting<Message>[], signal: AbortSignal): Promise<DeliveryOutcome[]> {
+    const [first, ...rest] = entries.map(({ what }) => what);
+    if (first === undefined) return [];
+    if ("work" in first) return [await first.work()];
+    const behind = rest.flatMap((what) => ("message" in what ? [what.message] : []));
+    return this.#options.answer([first.message, ...behind], signal);
+  }
+
+  #isLacking({ waiting }: ChatQueue<Message>): boolean {
+    const [first, ...others] = waiting.map(({ what }) => what);
+    if (first === undefined || !("message" in first)) return false;
+    const behind = others.flatMap((what) => ("message" in what ? [what.message] : []));
+    return this.#options.lacks?.(first.message, behind) ?? false;
+  }
+
+  /** Takes the messages off that are answered together, or one piece of work. */
+  #next({ waiting }: ChatQueue<Message>): Waiting<Message>[] {
+    let count = 1;
+    while (count < waiting.length && this.#belong(waiting[count - 1], waiting[count])) count += 1;
+    return waiting.splice(0, count);
+  }
+
+  #belong(first: Waiting<Message> | undefined, second: Waiting<Message> | undefined): boolean {
+    if (first === undefined || second === undefined) return false;
+    if (!("message" in first.what) || !("message" in second.what)) return false;
+    return this.#options.together(first.what.message, second.what.message);
+  }
+}
+
+/** Rejects some time after a stop, for a run that does not heed it. */
+function abandoned(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = (): void => reject(new Error("a stopped run does not end"));
+    signal.addEventListener("abort", () => void setTimeout(giveUp, HEED_MS).unref(), { once: true });
+  });
+}
+
+/** Returns an error that lets a message come again: it fails only because of what was before it. */
+function asRetryable(error: unknown): RetryableError {
+  if (error instanceof RetryableError) return error;
+  return new RetryableError("internal", "What was before it in the conversation failed.", { cause: error });
+}
+
+function rejectAll<Message>(entries: readonly Waiting<Message>[], reason: unknown): void {
+  for (const { settled } of entries) settled.reject(reason);
+}

@@ -1,0 +1,272 @@
+import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Agent } from "../agent/agent.ts";
+import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import { RetryableError } from "../failure.ts";
+import type { PairingDesk } from "../pairing/desk.ts";
+import type { Components } from "../components.ts";
+import type { Sessions } from "../sessions/store.ts";
+import { textWith } from "./attachments.ts";
+import { ChatQueues } from "./chat-queues.ts";
+import type { DeliveryRecords } from "./records.ts";
+import { ArrivalOrder } from "./order.ts";
+import { type Asked, dismiss, type Replies } from "./replies.ts";
+
+/** Dependencies of the inbox. */
+export interface InboxOptions {
+  /** Asked for each event and each run, which then stays with what it got. */
+  parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
+  pairing: PairingDesk;
+  commands: Commands;
+  sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
+  records: DeliveryRecords;
+  replies: Pick<Replies, "answer" | "say">;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** A message in its conversation. */
+interface Waiting extends Asked {
+  platform: Platform;
+}
+
+/**
+ * Takes deliveries from the edge, each once at a time and in order, until their replies are out. A message takes its
+ * place in its conversation, a command only if it has to; notices to strangers wait for nothing.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #queues: ChatQueues<Waiting>;
+  readonly #order = new ArrivalOrder();
+  readonly #running = new Map<string, Promise<DeliveryOutcome>>();
+  readonly #last = new Map<Platform, number>();
+  readonly #end = new AbortController();
+  #draining = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+    this.#queues = new ChatQueues({
+      answer: (messages, signal) => this.#answer(messages, signal),
+      together: (first, second) => this.#belong(first, second),
+      lacks: (first, behind) => this.#isTorn(first, behind),
+    });
+  }
+
+  /** Deliveries in progress. */
+  get active(): number {
+    return this.#running.size;
+  }
+
+  /** Returns when an event of a platform was last taken up, in milliseconds since the epoch. */
+  lastEventAt(platform: Platform): number | undefined {
+    return this.#last.get(platform);
+  }
+
+  /**
+   * Returns when the reply is out. A delivery that is already in progress is waited for and counts as repeated; one
+   * that was answered before is not processed again.
+   *
+   * @throws RetryableError if the edge should retry.
+   */
+  async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
+    this.#refuseWhileStopping();
+    const key = keyOf(delivery);
+    const running = this.#running.get(key);
+    if (running !== undefined) {
+      const ended = await running;
+      return ended.outcome === "ignored" ? ended : { outcome: "repeated" };
+    }
+    const work = this.#inOrder(key, delivery).finally(() => this.#running.delete(key));
+    this.#running.set(key, work);
+    return work;
+  }
+
+  /** Does something when all before it in a conversation has ended, and before all behind it. */
+  inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+    return this.#queues.inTurn(conversation, work);
+  }
+
+  /**
+   * Waits at most `graceMs` for deliveries in progress, then aborts them, and the edge retries them later. Deliveries
+   * that wait for a turn fail at once.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    this.#queues.dismissWaiting(stopping());
+    const late = setTimeout(() => this.#end.abort(), graceMs);
+    await Promise.allSettled(this.#running.values());
+    clearTimeout(late);
+    this.#end.abort();
+  }
+
+  async #inOrder(key: string, delivery: Delivery): Promise<DeliveryOutcome> {
+    const { records } = this.#options;
+    this.#order.arrive(key);
+    try {
+      const { platform, after } = delivery;
+      if (after !== undefined) {
+        const before = { platform, id: after };
+        await this.#order.behind(keyOf(before), () => records.of(before).answered);
+        this.#refuseWhileStopping();
+      }
+      // Synchronous up to its first wait, so that followers find it in its place.
+      const work = this.#takeUp(delivery);
+      this.#order.place(key);
+      const outcome = await work;
+      this.#order.end(key, {});
+      return outcome;
+    } catch (error) {
+      this.#order.end(key, { error });
+      throw error;
+    }
+  }
+
+  #refuseWhileStopping(): void {
+    if (this.#draining) throw stopping();
+  }
+
+  /** Returns when the event's reply is out. It has its place in its conversation as soon as this is called. */
+  async #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
+    const { parts, records, pairing, clock, log } = this.#options;
+    const { id, platform } = delivery;
+    if (records.of(delivery).answered) return { outcome: "repeated" };
+    const channel = parts().channels.get(platform);
+    if (channel === undefined) {
+      const detail = `The config file has no channel that is served here for ${platform}.`;
+      throw new RetryableError("channel_not_configured", detail);
+    }
+    this.#last.set(platform, clock());
+    const inbound = channel.receive(delivery.payload);
+    switch (inbound.kind) {
+      case "ignored":
+        log.debug("event ignored", { id, platform, note: inbound.note });
+        if (inbound.target !== undefined && inbound.text !== undefined)
+          await this.#say(delivery, channel, inbound.target, inbound.text);
+        else if (inbound.target !== undefined) await dismiss(channel, inbound.target);
+        return {
+          outcome: "ignored",
+          note: inbound.note,
+          ...(inbound.unlisted !== undefined && { group: inbound.unlisted }),
+        };
+      case "context":
+        return this.#keepContext(delivery, inbound);
+      case "refused":
+        return this.#say(delivery, channel, inbound.target, inbound.text);
+      case "unpaired": {
+        const { sender, target, meta } = inbound;
+        const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
+        if (text !== undefined) return this.#say(delivery, channel, target, text);
+        await dismiss(channel, target);
+        return { outcome: "ignored", note: "as many as allowed wait for approval" };
+      }
+      case "message": {
+        const conversation = conversationOf(platform, inbound.target);
+        const command = readCommand(inbound.text);
+        if (command === undefined) return this.#queues.ask(conversation, { ...inbound, id, platform });
+        const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
+        return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+      }
+    }
+  }
+
+  /**
+   * Tells whether two may be answered together. A question of a thread is answered there, and not with others. Those of an earlier
+   * attempt are answered with the ones that they were with then: under the same owner, and where an answer
+   * was made, by the same one.
+   */
+  #belong(first: Waiting, second: Waiting): boolean {
+    const { records, sessions } = this.#options;
+    const apart = first.inThread === true || second.inThread === true;
+    if (apart && first.target.thread !== second.target.thread) return false;
+    const answerOf = ({ id, platform, target }: Waiting): string | undefined =>
+      sessions.answerTo(conversationOf(platform, target), id)?.delivery;
+    return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
+  }
+
+  /**
+   * Tells whether a burst of an earlier attempt has lost its last. The outcomes of tools are kept under the last of its burst. Alone, another one of them
+   * would be answered without that, and would run them again.
+   */
+  #isTorn(first: Waiting, behind: readonly Waiting[]): boolean {
+    const { records, sessions } = this.#options;
+    const { platform, target } = first;
+    const { owner } = records.of(first);
+    if (owner === undefined || owner === first.id || behind.some(({ id }) => id === owner)) return false;
+    return sessions.steps.of(conversationOf(platform, target), owner).length > 0;
+  }
+
+  async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
+    const { parts } = this.#options;
+    const { channels } = parts();
+    // Asked for when the files are there: the agent of a config before is closed meanwhile.
+    const agent: Pick<Agent, "answer"> = {
+      answer: (question, options) => parts().agent.answer(question, options),
+    };
+    const { platform } = messages[0];
+    const channel = channels.get(platform);
+    if (channel === undefined) throw new RetryableError("channel_not_configured", "The channel was removed.");
+    const either = AbortSignal.any([signal, this.#end.signal]);
+    return this.#options.replies.answer(messages, { platform, channel, agent, signal: either });
+  }
+
+  /** Kept for the bot's next answer in that group. */
+  #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
+    const { parts, sessions, clock } = this.#options;
+    const keep = parts().config.channels[platform]?.historyLimit ?? 0;
+    const text = textWith(inbound);
+    if (keep > 0 && text !== "") {
+      const message = { delivery: id, sender: inbound.sender, text, at: clock() };
+      sessions.noteContext(conversationOf(platform, inbound.target), message, keep);
+    }
+    return { outcome: "ignored", note: "not for the bot, kept as context" };
+  }
+
+  async #command(
+    delivery: Delivery,
+    channel: Channel,
+    { target, sender, direct }: InboundMessage,
+    command: Command,
+  ): Promise<DeliveryOutcome> {
+    const { commands, records, clock } = this.#options;
+    const { platform } = delivery;
+    const conversation = conversationOf(platform, target);
+    let text = records.of(delivery).said;
+    if (text === undefined) {
+      const stop = (): number => this.#stop(platform, channel, conversation);
+      text = commands.run(command, { conversation, platform, sender, direct, stop });
+      records.say(delivery, text, clock());
+    }
+    return this.#say(delivery, channel, target, text);
+  }
+
+  #stop(platform: Platform, channel: Channel, conversation: string): number {
+    const { records, clock } = this.#options;
+    return this.#queues.stop(conversation, (messages) => {
+      const ids = messages.map(({ id }) => id);
+      if (ids.length > 0) records.answer(platform, ids, clock());
+      for (const { target } of messages) void dismiss(channel, target);
+    });
+  }
+
+  async #say(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+  ): Promise<DeliveryOutcome> {
+    const { id, platform } = delivery;
+    const note = await this.#options.replies.say(delivery, channel, target, text);
+    this.#options.log.info("event answered", { id, platform, kind: "notice", ...(note && { note }) });
+    return { outcome: "answered", ...(note !== undefined && { note }) };
+  }
+}
+
+function keyOf({ platform, id }: Pick<Delivery, "platform" | "id">): string {
+  return `${platform} ${id}`;
+}
+
+function stopping(): RetryableError {
+  return new RetryableError("gateway_unavailable", "The gateway is stopping.");
+}

@@ -1,0 +1,78 @@
+import type { Platform } from "../../contract/delivery.ts";
+import type { Channel, ReplyTarget } from "../channels/channel.ts";
+import { RefusedError, RetryableError } from "../failure.ts";
+import type { DeliveryRecords } from "./records.ts";
+
+/** A reply's text on its way out. */
+export interface Outgoing {
+  platform: Platform;
+  channel: Channel;
+  /** The delivery that the reply is kept under, and all that it answers. */
+  owner: string;
+  ids: readonly string[];
+  target: ReplyTarget;
+  text: string;
+  draft?: Grown;
+  signal?: AbortSignal;
+}
+
+/** The message in which a reply has grown. */
+interface Grown {
+  id: string;
+  /** Text that it shows, where that is known. */
+  shown: string;
+  /** It stems from an earlier attempt. */
+  earlier: boolean;
+}
+
+/**
+ * Sends what of a reply is not out yet, and notes each message once the platform has it. With the last of
+ * them all deliveries that the reply answers are noted as answered, and so they are where the chat takes
+ * nothing, today or tomorrow: the rest is dropped then, and it gives the reason.
+ *
+ * @throws RetryableError where the platform does not take a message, or the work was ended.
+ */
+export async function send(
+  { records, clock }: { records: DeliveryRecords; clock(): number },
+  { platform, channel, owner, ids, target, text, draft, signal }: Outgoing,
+): Promise<string | undefined> {
+  const key = { platform, id: owner };
+  const { sent, answered } = records.of(key);
+  const parts = answered ? [] : channel.split(text);
+  let refused: string | undefined;
+  try {
+    for (const [index, part] of parts.entries()) {
+      if (index < sent) continue;
+      if (signal?.aborted) throw new RetryableError("gateway_unavailable", "The reply was broken off.");
+      if (index === 0 && draft !== undefined) await finishDraft(channel, target, part, draft);
+      else await channel.send(target, part, index);
+      if (index + 1 < parts.length) records.sent(key, index + 1, clock());
+    }
+  } catch (error) {
+    if (!(error instanceof RefusedError && error.code === "reply_refused")) throw error;
+    refused = `not sent: ${error.message}`;
+  }
+  records.answer(platform, [...new Set([...ids, owner])], clock());
+  return refused;
+}
+
+/**
+ * The last edit. Where the message of an earlier attempt cannot be edited now either, it is perhaps gone:
+ * the text is sent as a new message, which fails likewise if the platform cannot be reached.
+ */
+async function finishDraft(
+  channel: Channel,
+  target: ReplyTarget,
+  text: string,
+  { id, shown, earlier }: Grown,
+): Promise<void> {
+  if (shown === text) return;
+  try {
+    await channel.edit?.(target, id, text);
+  } catch (error) {
+    const busy = error instanceof RetryableError && error.status === 429;
+    const gone = error instanceof RefusedError && error.code === "edit_refused";
+    if (!gone && (!earlier || busy)) throw error;
+    await channel.send(target, text, 0);
+  }
+}

@@ -1,0 +1,176 @@
+import { backoffMs } from "../shared/backoff.ts";
+import type { Environment } from "../contract/environment.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import type { Log } from "../shared/log.ts";
+import type { Redactor } from "../shared/redact.ts";
+import type { Components } from "./components.ts";
+import { addressOf, type ModelAddress } from "./models/create.ts";
+import { NO_KEY } from "./models/providers.ts";
+import { isRecord, errorKinds, providerFailure } from "./models/provider-errors.ts";
+import type { ModelRelay } from "./models/relay.ts";
+
+const TIMEOUT_MS = 15_000;
+const EVERY_MS = 600_000;
+/** Waits while something fails: the network may have been late. */
+const AFTER_FAILURE = { firstMs: 10_000, longestMs: EVERY_MS };
+const ANTHROPIC_VERSION = "2023-06-01";
+
+/** Dependencies of the probe. */
+export interface ProbeOptions {
+  parts(): Pick<Components, "config" | "models" | "channels">;
+  environment: Environment;
+  redact: Redactor;
+  fetch: typeof fetch;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Statement of a provider about a model, without a question. */
+type Finding =
+  | { state: "ready" }
+  | { state: "unknown" }
+  | { state: "failing"; code: ErrorCode; detail: string };
+
+/**
+ * Asks providers and platforms, behind the gateway's start, whether they take key, model and token, so that a wrong one
+ * is in the status before the first person writes. It delays nothing, stops nothing, and costs no tokens. Asked again
+ * every ten minutes, and sooner after a failure: models that fail, and all platforms, since a token can expire.
+ */
+export class Probe {
+  readonly #options: ProbeOptions;
+  readonly #stop = new AbortController();
+  /** A changed config brings new models, of which nothing is known. */
+  #known: ModelRelay | undefined;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+  }
+
+  /** Starts in the background, or starts over with a changed config. */
+  start(): void {
+    this.#failures = 0;
+    void this.#round();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+  }
+
+  async #round(): Promise<void> {
+    const { models, channels } = this.#options.parts();
+    await Promise.all([this.#askModels(), channels.probe()]);
+    if (this.#stop.signal.aborted) return;
+    const isFailing = [...models.health(), ...channels.health()].some(({ state }) => state === "failing");
+    this.#failures = isFailing ? this.#failures + 1 : 0;
+    const wait = isFailing ? backoffMs(AFTER_FAILURE, this.#failures) : EVERY_MS;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#round(), wait).unref();
+  }
+
+  async #askModels(): Promise<void> {
+    const { parts, environment, clock, log } = this.#options;
+    const { config, models } = parts();
+    const isNew = models !== this.#known;
+    this.#known = models;
+    const due = models.health().filter(({ state }) => isNew || state === "failing");
+    await Promise.all(
+      due.map(async ({ id: model }) => {
+        const askedAt = clock();
+        const finding = await this.#ask(model, addressOf(model, config, environment));
+        if (this.#stop.signal.aborted) return;
+        if (finding.state === "failing") {
+          models.probed(model, finding, askedAt);
+          log.warn("model probed", { model, ...finding });
+        } else {
+          if (finding.state === "ready") models.probed(model, undefined, askedAt);
+          log.info("model probed", { model, state: finding.state });
+        }
+      }),
+    );
+  }
+
+  async #ask(reference: string, address: ModelAddress): Promise<Finding> {
+    const { redact, clock } = this.#options;
+    const reading = { reference, now: clock(), redact };
+    try {
+      return await (address.provider === "anthropic"
+        ? this.#askAnthropic(address, reading)
+        : this.#askCompatible(address, reading));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : "no answer";
+      const { code, message: detail } = providerFailure({ message, kinds: [] }, reading);
+      return { state: "failing", code, detail };
+    }
+  }
+
+  /** https://docs.claude.com/en/api/models: one model, also by an alias. */
+  async #askAnthropic({ modelId, baseUrl, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
+    if (apiKey === "") {
+      return { state: "failing", code: "model_key_invalid", detail: `${reading.reference}: ${NO_KEY}` };
+    }
+    const response = await this.#get(`${baseUrl}/models/${encodeURIComponent(modelId)}`, {
+      "x-api-key": apiKey,
+      "anthropic-version": ANTHROPIC_VERSION,
+    });
+    if (response.ok) return { state: "ready" };
+    const body = await bodyOf(response);
+    // A proxy without this route says nothing of the model.
+    if (response.status === 404 && !errorKinds(body).includes("not_found_error")) return { state: "unknown" };
+    return failing(response, body, reading);
+  }
+
+  /** https://platform.openai.com/docs/api-reference/models/list; not every server has it. */
+  async #askCompatible({ modelId, baseUrl, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
+    const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+    const response = await this.#get(`${baseUrl}/models`, headers);
+    const body = await bodyOf(response);
+    if (response.status === 404 || response.status === 405) return { state: "unknown" };
+    if (!response.ok) return failing(response, body, reading);
+    const ids = listedIds(body);
+    if (ids === undefined) return { state: "unknown" };
+    if (ids.includes(modelId)) return { state: "ready" };
+    const detail = `${reading.reference}: the provider's list of models does not name it.`;
+    return { state: "failing", code: "model_not_available", detail };
+  }
+
+  /** A redirect is not followed: it would carry the key elsewhere. */
+  #get(url: string, headers: Record<string, string>): Promise<Response> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    return this.#options.fetch(url, { headers, redirect: "manual", signal });
+  }
+}
+
+type Reading = Parameters<typeof providerFailure>[1];
+
+function failing(response: Response, body: unknown, reading: Reading): Finding {
+  const { code, message: detail } = providerFailure(
+    {
+      message: messageOf(body) ?? `HTTP ${response.status}`,
+      statusCode: response.status,
+      headers: Object.fromEntries(response.headers),
+      kinds: errorKinds(body),
+    },
+    reading,
+  );
+  return { state: "failing", code, detail };
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  return response.json().catch(() => undefined);
+}
+
+/** `error.message`, in Anthropic's form and in OpenAI's. */
+function messageOf(body: unknown): string | undefined {
+  if (!isRecord(body) || !isRecord(body["error"])) return undefined;
+  const { message } = body["error"];
+  return typeof message === "string" ? message : undefined;
+}
+
+function listedIds(body: unknown): unknown[] | undefined {
+  if (!isRecord(body) || !Array.isArray(body["data"])) return undefined;
+  return body["data"].map((model: unknown) => (isRecord(model) ? model["id"] : undefined));
+}

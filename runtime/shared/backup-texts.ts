@@ -1,0 +1,44 @@
+import type { BackupCause, GenerationManifest, RestoreReport } from "../contract/backup.ts";
+import { table } from "./table.ts";
+
+const LABELS: Record<BackupCause, string> = {
+  operator: "On request",
+  rollout: "Before a rollout",
+  restore: "Before a restore",
+};
+
+/** Returns why a backup was made, as people read it. */
+export function backupLabel({ cause }: Pick<GenerationManifest, "cause">): string {
+  return cause === undefined ? "Automatic" : LABELS[cause];
+}
+
+/** Returns what `backup list` prints. */
+export function backupsText(backups: readonly GenerationManifest[]): string {
+  if (backups.length === 0) return "No backups.";
+  const cells = backups.map(({ id, createdAt, size, counts, cause }) => [
+    id,
+    createdAt,
+    backupLabel({ cause }),
+    String(size),
+    String(counts.sessions),
+    String(counts.messages),
+  ]);
+  return table(["Id", "Made", "Label", "Bytes", "Sessions", "Messages"], cells);
+}
+
+/** Returns what `backup create` prints. */
+export function madeText({ id, size }: GenerationManifest): string {
+  return `Backup ${id} was made, ${size} bytes.`;
+}
+
+/** Returns what `backup verify` prints. */
+export function wholeText(report: RestoreReport): string {
+  return `Backup ${report.id} is complete.\n${reportText(report)}`;
+}
+
+/** Returns what a backup holds, and what is wrong with its config. */
+export function reportText({ counts, configProblems }: RestoreReport): string {
+  const held = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  const problems = configProblems.map(({ path, message }) => `Its config: ${path || "(root)"}: ${message}`);
+  return [`It holds ${held.join(", ")}.`, ...problems].join("\n");
+}

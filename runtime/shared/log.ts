@@ -1,0 +1,70 @@
+import { redactValue, type Redactor } from "./redact.ts";
+
+/** Destination of log lines. The message is constant text, fields are data; neither ever holds a secret. */
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+/** Levels of the log, least important first. */
+export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+
+/** See {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A log whose level can change while it is in use. */
+export interface LeveledLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
+/** Dependencies of a log. */
+export interface LogOptions {
+  /** The process or object that speaks: `gateway`, `supervisor`, `edge`. */
+  name: string;
+  level: LogLevel;
+  redact: Redactor;
+  /** Receives one JSON line without its line feed. */
+  write(line: string, level: LogLevel): void;
+}
+
+/**
+ * A log of JSON lines: `time` (ISO 8601), `level`, `logger`, `message`, and the fields beside them. Field by
+ * field and then whole they go through the redactor: a secret with a quote or a backslash in it looks
+ * different inside a JSON line.
+ */
+export function createLog({ name, level: first, redact, write }: LogOptions): LeveledLog {
+  let lowest = LOG_LEVELS.indexOf(first);
+  const writer = (level: LogLevel, rank = LOG_LEVELS.indexOf(level)): Log["info"] =>
+    function log(message, fields = {}) {
+      if (rank < lowest) return;
+      const clean = Object.entries(fields).map(([key, value]) => [key, redactValue(value, redact, key)]);
+      const head = { time: new Date().toISOString(), level, logger: name, message };
+      write(redact(JSON.stringify({ ...head, ...Object.fromEntries(clean) })), level);
+    };
+  return {
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warning"),
+    error: writer("error"),
+    setLevel: (level) => void (lowest = LOG_LEVELS.indexOf(level)),
+  };
+}
+
+/**
+ * Returns a log line for people: time, level, message, then the fields. Other lines stay as they are.
+ */
+export function readableLine(line: string): string {
+  if (!line.startsWith("{")) return line;
+  try {
+    const { time = "", level = "", logger: _, message = "", ...fields } = JSON.parse(line);
+    const rest = Object.entries(fields).map(
+      ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+    );
+    const head = `${String(time).slice(11, 19)} ${String(level).toUpperCase().padEnd(7)} ${message}`;
+    return [head, ...rest].join("  ").trim();
+  } catch {
+    return line;
+  }
+}

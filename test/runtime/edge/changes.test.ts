@@ -1,0 +1,67 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const operator = signedIn();
+
+describe("GET /_admin/api/changes", () => {
+  it("tells of each change, says nothing of it, wakes nothing, and ends after five minutes", async () => {
+    let now = NOW;
+    const counts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
+    const { jwk, headers } = await operator;
+    const { app, requests, wakes } = edgeFixture({
+      jwk,
+      state: "stopped",
+      clock: () => now,
+      ledger: { counts: async () => ({ ...counts }) },
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const passes = async (milliseconds: number) => {
+      for (let passed = 0; passed < milliseconds; passed += 2_000) {
+        now += 2_000;
+        await vi.advanceTimersByTimeAsync(2_000);
+      }
+    };
+    const accept = { accept: "text/event-stream" };
+    const response = await app.request(`${HOST}/_admin/api/changes`, { headers: { ...headers, ...accept } });
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    let told = "";
+    const read = response.body?.pipeThrough(new TextDecoderStream()).pipeTo(
+      new WritableStream({
+        write(text) {
+          told += text;
+        },
+      }),
+    );
+    await passes(10_000);
+    expect(told).not.toContain("change");
+    counts.answered = 1;
+    await passes(4_000);
+    counts.failed = 1;
+    await passes(4_000);
+    expect(told.match(/event: change/g)).toHaveLength(2);
+    expect(told.replaceAll(/: open|event: change|data:|\s/g, "")).toBe("");
+    await passes(300_000);
+    await read;
+    expect(told.match(/: open/g)?.length).toBeGreaterThan(10);
+    expect([...requests, ...wakes]).toEqual([]);
+  });
+
+  it("gives who accepts no stream a revision that moves with each change", async () => {
+    const counts = { waiting: 0, delivering: 0, answered: 0, ignored: 0, failed: 0 };
+    const { jwk, headers } = await operator;
+    const { app } = edgeFixture({ jwk, ledger: { counts: async () => ({ ...counts }) } });
+    const ask = async () => (await app.request(`${HOST}/_admin/api/changes`, { headers })).json();
+    const before = await ask();
+    expect(await ask()).toEqual(before);
+    counts.answered = 1;
+    expect(await ask()).not.toEqual(before);
+  });
+
+  it("is for operators alone", async () => {
+    const { jwk } = await operator;
+    const { app } = edgeFixture({ jwk });
+    expect((await app.request(`${HOST}/_admin/api/changes`)).status).toBe(403);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
+import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const FIRST = "anthropic/claude-sonnet-4-5";
+const SECOND = "openrouter/a/model:free";
+const operator = signedIn();
+
+/** The edge over a container whose config has two models; `test` is the answer of a test. */
+async function edge(test: object = { ms: 812, tokens: { input: 12, output: 2 } }) {
+  const { jwk, headers } = await operator;
+  const lines: string[] = [];
+  const cli = ({ body = "" }: { body?: string }) => {
+    const words = JSON.parse(body).words as string[];
+    lines.push(words.join(" "));
+    const list = { models: [{ id: FIRST, price: { input: 3, output: 15 } }, { id: SECOND }] };
+    const value = words[1] === "test" ? test : list;
+    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
+  };
+  const { app } = edgeFixture({
+    jwk,
+    answers: { "/cli": cli },
+    gateway: {
+      models: [
+        { id: FIRST, state: "failing", reason: reason("model_key_invalid") },
+        { id: SECOND, state: "ready" },
+      ],
+    },
+  });
+  const look = async (path = "/_admin/models") => (await app.request(`${HOST}${path}`, { headers })).text();
+  const press = (model: string) =>
+    app.request(`${HOST}/_admin/models/test`, {
+      method: "POST",
+      headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ model }).toString(),
+    });
+  return { look, press, lines };
+}
+
+describe("the page of the models", () => {
+  it("shows their order, states with the remedy, and prices", async () => {
+    const page = await (await edge()).look();
+    expect(page).toMatch(
+      /First<\/td>[\s\S]*claude-sonnet-4-5[\s\S]*Failing[\s\S]*model_key_invalid[\s\S]*3 in, 15 out/,
+    );
+    expect(page).toMatch(/Fallback 1<\/td>[\s\S]*a\/model:free[\s\S]*Ready[\s\S]*not known/);
+  });
+
+  it("tests one, tells the time and the tokens, and records it", async () => {
+    const { look, press, lines } = await edge();
+    const page = await (await press(SECOND)).text();
+    expect(page).toMatch(
+      /role="status"[\s\S]*a\/model:free<\/code> answered after 812 ms: 12 tokens in, 2 out\./,
+    );
+    expect(lines).toContain(`models test ${SECOND} --json`);
+    expect(await look("/_admin/activity")).toMatch(/Tested a model[\s\S]*a\/model:free/);
+    for (const wrong of ["", "--json", "a b/c", "anthropic/", "x".repeat(200)])
+      expect((await press(wrong)).status).toBe(400);
+  });
+
+  it("tells why one does not answer, with the fix", async () => {
+    const { press } = await edge({ error: { code: "model_key_invalid", message: "It refuses the key." } });
+    const response = await press(FIRST);
+    expect(response.status).toBe(ERRORS.model_key_invalid.status);
+    expect(await response.text()).toMatch(/role="alert"[\s\S]*It refuses the key\.[\s\S]*Fix:/);
+  });
+});
+
+describe("rollouts and versions", () => {
+  it("lists the versions that have run here, and says which does", async () => {
+    const { jwk, headers } = await operator;
+    const at = (days: number) => new Date(NOW - days * 86_400_000).toISOString();
+    const entry = (days: number, action: string, detail: string) => ({
+      at: at(days),
+      by: "the stack",
+      action,
+      detail,
+    });
+    const activity = async () => [
+      entry(1, "deploy", "0.2.0 bbb"),
+      entry(2, "restart", ""),
+      entry(3, "deploy", "0.1.0 aaa"),
+    ];
+    const { app } = edgeFixture({ jwk, activity: { activity } });
+    const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
+    const page = await look("/_admin/rollouts");
+    expect(page).toMatch(
+      /1 day ago[\s\S]*0\.2\.0[\s\S]*bbb[\s\S]*Runs now[\s\S]*3 days ago[\s\S]*0\.1\.0[\s\S]*Replaced/,
+    );
+    expect(page.match(/<tr>/g)).toHaveLength(3);
+    const none = edgeFixture({ jwk });
+    expect(await (await none.app.request(`${HOST}/_admin/rollouts`, { headers })).text()).toContain(
+      "No rollout is recorded yet.",
+    );
+    expect(await look("/_admin/about")).toMatch(/steward<\/dt>\s*<dd>\d+\.\d+\.\d+[\s\S]*MIT licence/);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const NAME = "slack:T1:<C1>";
+const operator = signedIn();
+const at = new Date(NOW).toISOString();
+
+/** The edge over a container that knows one conversation. */
+async function edge(answers: Record<string, unknown> = {}) {
+  const { jwk, headers } = await operator;
+  const lines: string[] = [];
+  const known: Record<string, unknown> = {
+    show: { messages: 12, inUse: 3, firstAt: at, lastAt: at, model: "anthropic/x", summarised: true },
+    messages: { messages: [{ at, from: "Ann", text: "<b>hello</b>" }] },
+    reset: {},
+    delete: {},
+    ...answers,
+  };
+  const cli = ({ body = "" }: { body?: string }) => {
+    const words = JSON.parse(body).words as string[];
+    lines.push(words.join(" "));
+    const value = known[words[1] ?? ""] as object;
+    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
+  };
+  const { app, ...fixture } = edgeFixture({ jwk, answers: { "/cli": cli } });
+  const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
+  const press = (path: string, fields: Record<string, string>) =>
+    app.request(`${HOST}${path}`, {
+      method: "POST",
+      headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const detail = `/_admin/sessions/detail?${new URLSearchParams({ conversation: NAME })}`;
+  return { ...fixture, lines, look, press, detail };
+}
+
+describe("the page of a conversation", () => {
+  it("tells its size, age and model, links to its events, and nothing that was said", async () => {
+    const { look, lines, detail } = await edge();
+    const page = await look(detail);
+    expect(page).toMatch(/Messages kept<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
+    expect(page).toContain("slack:T1:&lt;C1&gt;");
+    expect(page).toContain("/_admin/ledger?q=%3CC1%3E");
+    expect(lines).toEqual([`sessions show ${NAME} --json`]);
+    for (const wrong of ["", "?conversation=", "?conversation=--json", "?conversation=a&x=1"])
+      expect(await look(`/_admin/sessions/detail${wrong}`)).toContain("query_invalid");
+    expect(lines).toHaveLength(1);
+  });
+
+  it("shows the messages on request alone, as text, and records who read them", async () => {
+    const { look, press, lines } = await edge();
+    const page = await (await press("/_admin/sessions/messages", { conversation: NAME })).text();
+    expect(page).toMatch(/<strong>Ann<\/strong>[\s\S]*&lt;b&gt;hello&lt;\/b&gt;/);
+    expect(lines[0]).toBe(`sessions messages ${NAME} --json`);
+    expect(await look("/_admin/activity")).toMatch(/Read a conversation[\s\S]*slack:T1:&lt;C1&gt;/);
+  });
+
+  it("deletes it once its name was typed, and records it", async () => {
+    const { look, press, lines } = await edge();
+    const wrong = await press("/_admin/sessions/delete", { conversation: NAME, typed: "slack" });
+    expect(wrong.status).toBe(400);
+    const again = await wrong.text();
+    expect(again).toMatch(/role="alert"[\s\S]*To delete it, type slack:T1:&lt;C1&gt;/);
+    expect(again).toMatch(/value="slack"[^>]*aria-invalid="true"/);
+    expect(lines).toEqual([`sessions show ${NAME} --json`]);
+
+    const done = await press("/_admin/sessions/delete", { conversation: NAME, typed: ` ${NAME} ` });
+    expect(done.headers.get("location")).toBe("/_admin/sessions?done=forgotten");
+    expect(lines.at(-1)).toBe(`sessions delete ${NAME} --json`);
+    expect(await look("/_admin/activity")).toMatch(/Deleted a conversation[\s\S]*slack:T1/);
+    expect(await look("/_admin/sessions?done=forgotten")).toContain("Deleted. Backups");
+  });
+
+  it("names a conversation that is not there, and records nothing that did not happen", async () => {
+    const gone = { error: { code: "session_unknown", message: "There is no such conversation." } };
+    const { look, press, detail } = await edge({ show: gone, delete: gone });
+    expect(await look(detail)).toContain("session_unknown");
+    const answer = await press("/_admin/sessions/delete", { conversation: NAME, typed: NAME });
+    expect(answer.headers.get("location")).toBe("/_admin/sessions?problem=session_unknown");
+    expect(await look("/_admin/activity")).not.toContain("Deleted a conversation");
+  });
+});

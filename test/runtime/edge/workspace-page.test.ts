@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { sha256Hex } from "../../../runtime/contract/digest.ts";
+import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+const HOST = "https://steward.example.com";
+const operator = signedIn();
+const at = new Date(NOW - 60_000).toISOString();
+const TEXT = "\n- be kind\n<b>";
+
+/** The edge over a container with one file. */
+async function edge(answers: Record<string, object> = {}) {
+  const { jwk, headers } = await operator;
+  const lines: string[][] = [];
+  const sum = await sha256Hex(TEXT);
+  const known: Record<string, object> = {
+    list: { files: [{ name: "AGENTS.md", size: 9, changedAt: at }] },
+    show: { text: TEXT, expected: sum, sha256: sum, versions: [{ id: "1700000000000", at }] },
+    ...answers,
+  };
+  const cli = ({ body = "" }: { body?: string }) => {
+    const words = JSON.parse(body).words as string[];
+    lines.push(words);
+    const value = known[words[1] ?? ""] ?? {};
+    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
+  };
+  const { app } = edgeFixture({ jwk, answers: { "/cli": cli } });
+  const look = async (path = "") =>
+    (await app.request(`${HOST}/_admin/workspace${path}`, { headers })).text();
+  const press = (path: string, fields: Record<string, string>) =>
+    app.request(`${HOST}/_admin/workspace/${path}`, {
+      method: "POST",
+      headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const activity = async () => (await app.request(`${HOST}/_admin/activity`, { headers })).text();
+  return { look, press, lines, activity, sum };
+}
+
+describe("the workspace", () => {
+  it("lists the files, and those with a meaning that are not there yet", async () => {
+    const page = await (await edge()).look();
+    expect(page).toMatch(
+      /file\?name=SOUL\.md[\s\S]*not written yet[\s\S]*file\?name=AGENTS\.md[\s\S]*1 minute ago/,
+    );
+  });
+
+  it("shows a file to change with its versions, every character of it", async () => {
+    const { look, sum } = await edge();
+    const page = await look("/file?name=AGENTS.md");
+    expect(page).toContain(`>\n\n- be kind\n&lt;b&gt;</textarea>`);
+    expect(page).toContain(`name="expected" value="${sum}"`);
+    expect(page).toContain("file?name=AGENTS.md&amp;version=1700000000000");
+    expect(page).toContain("Remove the file");
+    const former = await look("/file?name=AGENTS.md&version=1700000000000");
+    expect(former).toContain("Saving puts it back.");
+    expect(former).not.toContain("Remove the file");
+    expect(await look("/file?name=a&version=1")).toContain("query_invalid");
+    for (const wrong of ["", "?name=", "?name=--json", "?name=a%00"])
+      expect(await look(`/file${wrong}`)).toMatch(/aria-invalid="true"[\s\S]*class="mark"/);
+  });
+
+  it("saves it, whatever it begins with, and records it", async () => {
+    const { press, lines, activity, sum } = await edge();
+    const saved = await press("save", { name: "AGENTS.md", expected: sum, text: "--json\r\n- b" });
+    expect(saved.headers.get("location")).toBe("/_admin/workspace?done=written");
+    expect(lines.at(-1)).toEqual(["workspace", "write", "AGENTS.md", sum, "--json", "--", "--json\n- b"]);
+    expect(await activity()).toMatch(/Changed the workspace[\s\S]*AGENTS\.md/);
+    const removed = await press("remove", { name: "AGENTS.md", expected: sum });
+    expect(removed.headers.get("location")).toBe("/_admin/workspace?done=fileRemoved");
+    for (const wrong of [{ name: "--x" }, { expected: "x" }, { text: "a\0b" }, { extra: "1" }])
+      expect((await press("save", { name: "A", expected: sum, text: "", ...wrong })).status).toBe(400);
+  });
+
+  it("keeps what was written where it cannot be saved, and says why", async () => {
+    const changed = { error: { code: "workspace_changed", message: "The file is another." } };
+    const { press, activity, sum } = await edge({ write: changed });
+    const answer = await press("save", { name: "AGENTS.md", expected: sum, text: "my <text>" });
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toMatch(
+      /role="alert"[\s\S]*workspace_changed[\s\S]*my &lt;text&gt;<\/textarea>/,
+    );
+    expect(await activity()).not.toContain("Changed the workspace");
+  });
+
+  it("begins a new file empty, and offers no form for one whose secret was masked", async () => {
+    const unknown = { error: { code: "workspace_file_unknown", message: "There is none." } };
+    const fresh = await (await edge({ show: unknown })).look("/file?name=SOUL.md");
+    expect(fresh).toContain('name="expected" value="none"');
+    const masked = { text: "token: ***", expected: "a".repeat(64), sha256: "a".repeat(64), versions: [] };
+    const page = await (await edge({ show: masked })).look("/file?name=AGENTS.md");
+    expect(page).toContain("looks like a secret");
+    expect(page).not.toContain("<textarea");
+  });
+});

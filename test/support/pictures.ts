@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+
+/** Folder of the documents' pictures. */
+export const PICTURES = "docs/pictures";
+
+/** File that names the sources from which the pictures were made. */
+export const PICTURES_MADE_FROM = `${PICTURES}/made-from.txt`;
+
+/** Returns a digest of what the pictured pages are rendered by, and of what the recorded rehearsal says. A changed digest means stale pictures. */
+export function pictureSources(): string {
+  const files = [
+    ...globSync("runtime/edge/pages/{layout,admin-frame,home}.ts"),
+    ...globSync("runtime/edge/admin/{overview,devices}.ts"),
+    "runtime/edge/health.ts",
+    ...globSync("rehearsal/{report,message,deploy}.ts"),
+  ].sort();
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(`${file}\0${readFileSync(file, "utf8")}\0`);
+  return hash.digest("hex");
+}
