@@ -53,6 +53,8 @@ interface Deployment {
   right: Ground["right"];
   headers: Record<string, string>;
   deploy: Ground["deploy"];
+  /** What the host's process has written. It says why a gateway does not come up. */
+  output: () => string;
   putConfig: Ground["putConfig"];
   deleteConfig: Ground["deleteConfig"];
 }
@@ -92,6 +94,7 @@ export const hostGround: StartGround = async (changes = {}) => {
     right: { ...environment, ADMIN_TOKEN: adminToken },
     headers: { authorization: `Bearer ${adminToken}` },
     deploy,
+    output: () => running?.stdout() ?? "",
     putConfig: (text) => writeFile(file, text, { mode: 0o600 }),
     deleteConfig: () => rm(file),
   });
@@ -115,13 +118,14 @@ export const workerGround: StartGround = async (changes = {}) => {
     right: { ...environment, ...variables },
     headers,
     deploy: worker.deploy,
+    output: () => "",
     putConfig: async (text) =>
       void (await worker.withBucket((bucket) => bucket.put("steward/steward.json", text))),
     deleteConfig: () => worker.withBucket((bucket) => bucket.delete(["steward/steward.json", ".last-sync"])),
   });
 };
 
-function walkable({ headers, ...deployment }: Deployment): Ground {
+function walkable({ headers, output, ...deployment }: Deployment): Ground {
   const { url, platforms } = deployment;
   const ask = (route: string, init: RequestInit = {}) =>
     fetch(new URL(route, url), { redirect: "manual", ...init });
@@ -129,6 +133,13 @@ function walkable({ headers, ...deployment }: Deployment): Ground {
     ask(route, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
   const stateNow = async (): Promise<string> =>
     ((await (await ask("/readyz")).json()) as { state: string }).state;
+  const comesTo = async (state: string, knock: () => Promise<unknown> = stateNow): Promise<void> => {
+    try {
+      await expect.poll(async () => (await knock(), stateNow()), SOON).toBe(state);
+    } catch (error) {
+      throw new Error(`It did not come to be ${state}:\n${output().slice(-4_000)}`, { cause: error });
+    }
+  };
   return {
     ...deployment,
     ask,
@@ -145,14 +156,8 @@ function walkable({ headers, ...deployment }: Deployment): Ground {
       const { stdout = "", stderr = "" } = (await answer.json()) as { stdout?: string; stderr?: string };
       return `${stdout}${stderr}`;
     },
-    ready: () =>
-      expect
-        .poll(async () => {
-          await ask("/");
-          return stateNow();
-        }, SOON)
-        .toBe("ready"),
-    inState: (state) => expect.poll(stateNow, SOON).toBe(state),
+    ready: () => comesTo("ready", () => ask("/")),
+    inState: (state) => comesTo(state),
     say: async (text) => {
       const { status } = await ask("/slack/events", {
         method: "POST",
