@@ -1,6 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { COMPATIBILITY } from "./infra/bundle/programs.ts";
+import { COMPATIBILITY } from "./infra/bundle/bundle.ts";
 import { cacheRoot } from "./infra/shell/cache.ts";
 
 const EDGE = ["test/runtime/edge/**/*.test.ts", "test/security/{routes,csrf,tokens,paths,webhooks}.test.ts"];

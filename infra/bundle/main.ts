@@ -1,9 +1,10 @@
 /** `npm run image`: builds the container image of this checkout. See `npm run image -- --help`. */
 import { commandParser, runCommand, type CommandOutput } from "../shell/command.ts";
+import { commandLine } from "../shell/package.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
 
-const SCRIPT = "npm run image --";
+const SCRIPT = commandLine("image");
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   commandParser(

@@ -1,21 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import path, { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
 import { pack } from "tar-stream";
-
-/**
- * The workerd behaviour that the Worker is built and tested for:
- * https://developers.cloudflare.com/workers/configuration/compatibility-dates/
- */
-export const COMPATIBILITY = { date: "2026-11-01", flags: ["nodejs_compat"] } as const;
+import { ROOT } from "../shell/package.ts";
 
 /** Every file of the image has this time, so that the same sources give the same layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
-
-/** This checkout. */
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Programs as they are deployed, by path, and the files of this checkout that they were made of. */
 interface Bundled {

@@ -8,7 +8,8 @@ import { BuildFailure } from "../shell/failure.ts";
 import { run, tail } from "../shell/process.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
-import { bundleContainer, bundleWorker, ROOT } from "./programs.ts";
+import { ROOT } from "../shell/package.ts";
+import { bundleContainer, bundleWorker } from "./programs.ts";
 
 const SCRIPT = "npm run sbom --";
 const PACKAGES = "node_modules/";

@@ -1,5 +1,5 @@
+import { programFile } from "../shell/package.ts";
 import { createHash } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
@@ -20,7 +20,7 @@ export interface ContainerArgs {
   dockerHost?: string | undefined;
 }
 
-const script = (name: string): string => fileURLToPath(new URL(`update/${name}`, import.meta.url));
+const script = (name: string): string => programFile(`infra/host/update/${name}`);
 
 /**
  * The service's container, made but not started: the readiness check starts it in the place of the version
@@ -37,8 +37,8 @@ export class Container extends pulumi.ComponentResource {
       `${name}-former`,
       {
         interpreter: [process.execPath],
-        create: script("keep-former.ts"),
-        delete: script("remove-former.ts"),
+        create: script("keep-former"),
+        delete: script("remove-former"),
         environment: {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),

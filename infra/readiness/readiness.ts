@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { programFile } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../../runtime/contract/delivery.ts";
@@ -28,8 +28,8 @@ export interface ReadinessArgs {
   container?: { name: string; dockerHost?: string | undefined };
 }
 
-const PROBE = fileURLToPath(new URL("probe.ts", import.meta.url));
-const HOST_PROBE = fileURLToPath(new URL("../host/update/probe.ts", import.meta.url));
+const PROBE = programFile("infra/readiness/probe");
+const HOST_PROBE = programFile("infra/host/update/probe");
 
 /**
  * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it

@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { programFile } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { InstanceType } from "./container-api.ts";
@@ -17,7 +17,7 @@ export interface PushedImageArgs {
   api: { token?: pulumi.Output<string>; baseUrl?: string };
 }
 
-const PUSH = fileURLToPath(new URL("push.ts", import.meta.url));
+const PUSH = programFile("infra/serverless/push");
 
 /** This checkout's image in the account's registry. Nothing is built or pushed in a preview. */
 export class PushedImage extends pulumi.ComponentResource {

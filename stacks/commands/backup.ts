@@ -2,13 +2,14 @@
  * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
  * `npm run backup -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { stackBackups, type StackBackups } from "./backup/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
-const SCRIPT = "npm run backup --";
+const SCRIPT = commandLine("backup");
 const NOT_FINE = 2;
 
 async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {

@@ -2,6 +2,7 @@
  * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
  * `npm run compose -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
@@ -16,11 +17,11 @@ import { loadConfig } from "../config.ts";
 import type { ConfigSource } from "../config/source.ts";
 import { hostShape } from "../host-shape.ts";
 
-const HEAD = `# Made by npm run compose: change the stack's configuration, not this file.
+const HEAD = `# Made by ${commandLine("compose").replace(/ --$/, "")}: change the stack's configuration, not this file.
 # The secrets come from .env beside it (.env.example names them) or from the environment.
 `;
 
-const SCRIPT = "npm run compose --";
+const SCRIPT = commandLine("compose");
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const command = commandParser(
@@ -28,11 +29,11 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     "Writes compose.yaml and .env.example for a host stack. Nothing is deployed.",
   )
     .addArgument(new Argument("<stack>", "the stack's name"))
-    .option("--settings <folder>", "where Pulumi.<stack>.yaml lies", "stacks")
+    .option("--settings <folder>", "where Pulumi.<stack>.yaml is (default: as Pulumi.yaml says)")
     .option("--out <folder>", "where the files go (default: .steward/compose/<stack>)")
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const words = command.opts<{ settings: string; out?: string }>();
+  const words = command.opts<{ settings?: string; out?: string }>();
   const { settings, out = path.join(".steward/compose", stack) } = words;
   const config = loadConfig(await sourceOf(settings, stack));
   if (config.target !== "host") {
@@ -59,12 +60,13 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   say(`Wrote ${path.join(out, "compose.yaml")} and .env.example with ${names.length} secrets to fill in.\n`);
   if (!names.includes("ADMIN_TOKEN") && variables["EDGE_ACCESS_AUD"] === undefined)
     say("Set ADMIN_TOKEN in .env too, else the admin pages stay closed.\n");
-  if (config.image === undefined) say(`npm run image builds ${image} on the engine that is to run it.\n`);
+  if (config.image === undefined)
+    say(`${commandLine("image")} builds ${image} on the engine that is to run it.\n`);
   return 0;
 }
 
 /** The settings file alone needs no backend; values of ESC environments come by the CLI, as the program gets them. */
-async function sourceOf(settings: string, stack: string): Promise<ConfigSource> {
+async function sourceOf(settings: string | undefined, stack: string): Promise<ConfigSource> {
   const stored = await readSettings(settings, stack);
   if (!stored.hasEnvironment) return stored;
   const { config } = await openDeployed(stack, { runsProgram: false, log: () => undefined });

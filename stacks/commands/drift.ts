@@ -1,13 +1,14 @@
 /**
  * `npm run drift`: what of a stack is no longer as it was deployed. Changes nothing. See `npm run drift -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { driftOf, type Drift } from "./drift/find.ts";
 
-const SCRIPT = "npm run drift --";
+const SCRIPT = commandLine("drift");
 const SOME_FOUND = 2;
 
 async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {

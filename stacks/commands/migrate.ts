@@ -2,6 +2,7 @@
  * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
  * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +18,7 @@ import { serverlessSettings } from "./deployed/config.ts";
 import { type DeployedStack, openDeployed, type PlannedStep, stepsOf } from "./deployed/stack.ts";
 import { settingsFileOf } from "./settings.ts";
 
-const SCRIPT = "npm run migrate --";
+const SCRIPT = commandLine("migrate");
 const NOT_ACCEPTED = 2;
 
 /** Options of `npm run migrate`. */
@@ -86,7 +87,7 @@ async function migrate(
   const result = { ok: true, workerName, tag: next.tag, plan, steps };
 
   if (accept === undefined) {
-    say(`Nothing was changed. To accept: npm run migrate -- ${options.stack} --worker-name ${workerName}`);
+    say(`Nothing was changed. To accept: ${SCRIPT} ${options.stack} --worker-name ${workerName}`);
     say(` --accept-migration ${next.tag}\n`);
     report({ ...result, accepted: false });
     return NOT_ACCEPTED;
@@ -102,7 +103,7 @@ function address(present: ServerlessConfig, planned: ServerlessConfig): string[]
   if (present.host === planned.host) return [`The address stays https://${present.host}`];
   return [
     `The address becomes https://${planned.host}, no longer https://${present.host}`,
-    "Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (npm run slack-manifest -- <stack>)",
+    `Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (${commandLine("slack-manifest")} <stack>)`,
   ];
 }
 

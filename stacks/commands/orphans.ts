@@ -2,13 +2,14 @@
  * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
  * by id. See `npm run orphans -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { connect, findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { serverlessSettings } from "./deployed/config.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
-const SCRIPT = "npm run orphans --";
+const SCRIPT = commandLine("orphans");
 const SOME_FOUND = 2;
 
 async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
@@ -47,7 +48,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
 
 /** An orphan for people, with what removes it. */
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
-  const remedy = `npm run orphans -- ${stack} --remove ${id}`;
+  const remedy = `${SCRIPT} ${stack} --remove ${id}`;
   return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;
 }
 

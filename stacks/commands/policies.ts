@@ -2,6 +2,7 @@
  * `npm run policies`: the policy pack on the preview of a stack, which changes nothing. Ends with 1 if a mandatory
  * rule is broken. With `--publish-dir` the pack alone. See `npm run policies -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
@@ -16,7 +17,7 @@ import { previewWithPolicies } from "./policies/preview.ts";
 const MADE = new Set(["PulumiPolicy.yaml", "index.cjs", "package.json", "package-lock.json", "node_modules"]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
-const SCRIPT = "npm run policies --";
+const SCRIPT = commandLine("policies");
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Runs the policy pack on a stack's preview. Nothing is changed.")

@@ -2,6 +2,7 @@
  * `npm run preview`: a stack's preview under the policies as Markdown, for a comment on a pull request. Changes
  * nothing. See `npm run preview -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
@@ -17,7 +18,7 @@ import { planUpdate, type UpdatePlan } from "./rollout/plan.ts";
 const MOST_STEPS = 200;
 const MOST_CHARACTERS = 20_000;
 
-const SCRIPT = "npm run preview --";
+const SCRIPT = commandLine("preview");
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {
   const command = commandParser(

@@ -9,6 +9,7 @@ const HIDDEN = "hidden-in-the-settings-file";
 /** Every stack has to have it: a Compose file can be made before it was set. */
 const REQUIRED = "steward:anthropicApiKey";
 
+const projectFile = z.object({ stackConfigDir: z.string().default(".") });
 const settingsFile = z.object({
   config: z.record(z.string(), z.unknown()).default({}),
   environment: z.unknown().optional(),
@@ -36,10 +37,10 @@ export interface StoredSettings extends ConfigSource {
 /**
  * Reads the configuration of a stack as its settings file has it, without a backend and without a passphrase.
  *
- * @param folder where `Pulumi.<stack>.yaml` is
+ * @param folder where `Pulumi.<stack>.yaml` is. Default: where the project in the working folder has it
  */
-export async function readSettings(folder: string, stack: string): Promise<StoredSettings> {
-  const file = settingsFileOf(stack, folder);
+export async function readSettings(folder: string | undefined, stack: string): Promise<StoredSettings> {
+  const file = settingsFileOf(stack, folder ?? (await settingsFolder()));
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new Error(`${file} cannot be read. Fix: name a stack whose settings file is there`, {
       cause: error,
@@ -57,6 +58,11 @@ export async function readSettings(folder: string, stack: string): Promise<Store
     environment: process.env,
     hasEnvironment: environment !== undefined,
   };
+}
+
+async function settingsFolder(): Promise<string> {
+  const text = await readFile("Pulumi.yaml", "utf8").catch(() => "");
+  return projectFile.parse(parse(text) ?? {}).stackConfigDir;
 }
 
 /** A secret, or a map with one in it, as `pulumi config set --path --secret` writes it. */

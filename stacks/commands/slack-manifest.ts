@@ -2,6 +2,7 @@
  * `npm run slack-manifest`: the Slack app of a stack, to be pasted at Slack. It needs no backend and no secret, since
  * Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
  */
+import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";
 import * as z from "zod";
@@ -12,7 +13,7 @@ import { stewardValues } from "../config/find.ts";
 import { serverlessSchema } from "../config/schema.ts";
 import { readSettings } from "./settings.ts";
 
-const SCRIPT = "npm run slack-manifest --";
+const SCRIPT = commandLine("slack-manifest");
 const address = z.url({ protocol: /^https$/ });
 
 async function main(argv: string[], { say }: CommandOutput): Promise<number> {
@@ -22,11 +23,11 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   )
     .addArgument(new Argument("<stack>", "the stack's name"))
     .option("--url <address>", "the service's public https address (default: the one of a serverless stack)")
-    .option("--settings <folder>", "where Pulumi.<stack>.yaml is", "stacks")
+    .option("--settings <folder>", "where Pulumi.<stack>.yaml is (default: as Pulumi.yaml says)")
     .option("--out <file>", "where the manifest goes (default: standard output)")
     .parse(argv, { from: "user" });
   const [stack] = command.processedArgs as [string];
-  const { url: given, settings, out } = command.opts<{ url?: string; settings: string; out?: string }>();
+  const { url: given, settings, out } = command.opts<{ url?: string; settings?: string; out?: string }>();
   if (given !== undefined && !address.safeParse(given).success) {
     throw usageError("--url is not an https address; write it like https://steward.example.com");
   }
@@ -43,7 +44,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 }
 
 /** The address that the settings give, also where secrets and other keys are still missing. */
-async function addressOf(settings: string, stack: string): Promise<string> {
+async function addressOf(settings: string | undefined, stack: string): Promise<string> {
   const given = stewardValues(await readSettings(settings, stack));
   const { origin, workerName, subdomain, hostname } = serverlessSchema.shape;
   if (given["target"] === "serverless") {

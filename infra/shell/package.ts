@@ -1,0 +1,22 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Folder of this package: the checkout, or the place where a release is installed. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** True where a release runs. It is compiled, and holds what a checkout builds: the bundles and the policy pack. */
+export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
+
+/**
+ * Returns the file of a program of this package, which another process is to run.
+ *
+ * @param name its path without an extension, such as `infra/readiness/probe`
+ */
+export function programFile(name: string): string {
+  return path.join(ROOT, `${name}${IS_RELEASE ? ".js" : ".ts"}`);
+}
+
+/** Returns a command of this package as a person types it: `npm run drift --`, or `npx steward-deploy drift`. */
+export function commandLine(name: string): string {
+  return IS_RELEASE ? `npx steward-deploy ${name}` : `npm run ${name} --`;
+}

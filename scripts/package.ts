@@ -1,0 +1,166 @@
+/**
+ * `npm run package`: makes the package that people install, as `npm pack` takes it, in `dist/package`, and packs it.
+ * It has the checkout's folders, compiled, with the bundles and the policy pack inside: a user needs no build tool.
+ */
+import { cp, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { buildBundle, RELEASED } from "../infra/bundle/bundle.ts";
+import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
+import { ROOT } from "../infra/shell/package.ts";
+import { run, tail } from "../infra/shell/process.ts";
+import { buildPolicyPack } from "../policies/build.ts";
+
+const SCRIPT = "npm run package --";
+const NAME = "steward-gateway";
+/** What runs by itself, or is imported by a user's program; all else follows from their imports. */
+const ENTRIES = [
+  "stacks/program.ts",
+  "stacks/commands/*.ts",
+  "infra/bundle/main.ts",
+  "infra/readiness/probe.ts",
+  "infra/serverless/push.ts",
+  "infra/host/update/*.ts",
+];
+/** Files that no compiler makes. */
+const COPIED = [
+  "infra/bundle/*Dockerfile",
+  "templates",
+  "README.md",
+  "LICENSE",
+  "CHANGELOG.md",
+  "SECURITY.md",
+];
+/** What only a checkout does: build. */
+const BUILDERS = ["infra/bundle/build", "infra/bundle/programs"];
+const BUNDLER = "esbuild";
+
+const manifestSchema = z.object({
+  version: z.string(),
+  description: z.string(),
+  license: z.string(),
+  dependencies: z.record(z.string(), z.string()),
+  optionalDependencies: z.record(z.string(), z.string()),
+});
+
+async function main(argv: string[], { say }: CommandOutput): Promise<number> {
+  const command = commandParser(SCRIPT, "Makes the package that people install, and prints its file.")
+    .option("--out <folder>", "where the package goes", "dist/package")
+    .parse(argv, { from: "user" });
+  const folder = path.resolve(command.opts<{ out: string }>().out);
+  const content = path.join(folder, "content");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(content, { recursive: true });
+
+  await compile(content);
+  for await (const name of glob(COPIED, { cwd: ROOT })) {
+    await cp(path.join(ROOT, name), path.join(content, name), { recursive: true });
+  }
+  await addBundle(content);
+  await buildPolicyPack(path.join(content, "dist/policies"));
+  await writeFile(
+    path.join(content, "package.json"),
+    `${JSON.stringify(await manifest(content), undefined, 2)}\n`,
+  );
+
+  const packed = await execute("npm", ["pack", "--json", `--pack-destination=${folder}`], content);
+  const [{ filename }] = z.tuple([z.object({ filename: z.string() })]).parse(JSON.parse(packed));
+  say(`${path.join(folder, filename)}\n`);
+  return 0;
+}
+
+/** Compiles file by file, so that a stack trace and a serialised function are those of the source. */
+async function compile(content: string): Promise<void> {
+  const settings = path.join(path.dirname(content), "tsconfig.json");
+  const files: string[] = [];
+  for await (const file of glob(ENTRIES, { cwd: ROOT })) files.push(path.join(ROOT, file));
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    sourceMap: true,
+    inlineSources: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: ROOT,
+    outDir: content,
+    typeRoots: [path.join(ROOT, "node_modules/@types")],
+  };
+  await writeFile(
+    settings,
+    JSON.stringify({
+      extends: path.join(ROOT, "tsconfig.json"),
+      compilerOptions,
+      files,
+      include: [],
+      exclude: [],
+    }),
+  );
+  await execute(process.execPath, [path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", settings], ROOT);
+  for (const file of BUILDERS) {
+    for (const end of [".js", ".js.map", ".d.ts"]) await rm(path.join(content, file + end));
+  }
+}
+
+async function addBundle(content: string): Promise<void> {
+  const { worker, container } = await buildBundle();
+  const modules = worker.files.map(({ name }) => name);
+  const released = { worker: worker.hash, modules, container: container.hash };
+  const folders = [container.dir, container.context, ...worker.files.map((file) => path.dirname(file.path))];
+  for (const folder of new Set(folders)) {
+    await cp(folder, path.join(content, "dist", path.basename(folder)), { recursive: true });
+  }
+  await writeFile(path.join(content, RELEASED), JSON.stringify(released));
+}
+
+/** The package's own package.json: with the versions that this checkout is tested with, of what is imported. */
+async function manifest(content: string): Promise<object> {
+  const text = await readFile(path.join(ROOT, "package.json"), "utf8");
+  const { version, description, license, dependencies, optionalDependencies } = manifestSchema.parse(
+    JSON.parse(text),
+  );
+  const imported = await packagesOf(content);
+  imported.delete(BUNDLER);
+  const missing = [...imported].filter((name) => dependencies[name] === undefined);
+  if (missing.length > 0)
+    throw new Error(`the package imports ${missing.join(", ")}, which is no dependency`);
+  const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
+  return {
+    name: NAME,
+    version,
+    description,
+    license,
+    type: "module",
+    exports: {
+      ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
+      "./package.json": "./package.json",
+    },
+    bin: { "steward-deploy": "stacks/commands/main.js" },
+    dependencies: Object.fromEntries(used),
+    optionalDependencies,
+    engines: { node: ">=24" },
+  };
+}
+
+/** Names of packages: what has a scheme, such as `node:fs`, is none. */
+const IMPORT = /(?:from|import|require) ?\(?"([^".:][^":]*)"/g;
+
+async function packagesOf(content: string): Promise<Set<string>> {
+  const names = new Set<string>();
+  for await (const file of glob("{infra,policies,runtime,stacks,dist/policies}/**/*.{js,cjs}", {
+    cwd: content,
+  })) {
+    const text = await readFile(path.join(content, file), "utf8");
+    for (const [, specifier = ""] of text.matchAll(IMPORT)) {
+      const [scope = "", name] = specifier.split("/");
+      names.add(scope.startsWith("@") ? `${scope}/${name}` : scope);
+    }
+  }
+  return names;
+}
+
+async function execute(program: string, words: string[], cwd: string): Promise<string> {
+  const done = await run(program, words, { cwd, env: process.env });
+  if (done.code !== 0) throw new Error(`${program} ${words.join(" ")} failed: ${tail(done, 10)}`);
+  return done.stdout;
+}
+
+await runCommand(SCRIPT, main);
