@@ -7,12 +7,11 @@ import path from "node:path";
 import * as z from "zod";
 import { buildBundle, RELEASED } from "../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
-import { ROOT } from "../infra/shell/package.ts";
+import { PACKAGE, ROOT } from "../infra/shell/package.ts";
 import { run, tail } from "../infra/shell/process.ts";
 import { buildPolicyPack } from "../policies/build.ts";
 
 const SCRIPT = "npm run package --";
-const NAME = "steward-gateway";
 /** What runs by itself, or is imported by a user's program; all else follows from their imports. */
 const ENTRIES = [
   "stacks/program.ts",
@@ -124,13 +123,15 @@ async function manifest(content: string): Promise<object> {
     throw new Error(`the package imports ${missing.join(", ")}, which is no dependency`);
   const used = Object.entries(dependencies).filter(([name]) => imported.has(name));
   return {
-    name: NAME,
+    name: PACKAGE,
     version,
     description,
     license,
     type: "module",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
+      // What the stack's commands run: see infra/shell/package.ts.
+      "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },
     bin: { "steward-deploy": "stacks/commands/main.js" },
@@ -141,7 +142,7 @@ async function manifest(content: string): Promise<object> {
 }
 
 /** Names of packages: what has a scheme, such as `node:fs`, is none. */
-const IMPORT = /(?:from|import|require) ?\(?"([^".:][^":]*)"/g;
+const IMPORT = /(?:from|import|require) ?\(?"([^".:$][^":]*)"/g;
 
 async function packagesOf(content: string): Promise<Set<string>> {
   const names = new Set<string>();

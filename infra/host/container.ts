@@ -1,4 +1,4 @@
-import { programFile } from "../shell/package.ts";
+import { INTERPRETER, programText } from "../shell/package.ts";
 import { createHash } from "node:crypto";
 import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
@@ -20,7 +20,7 @@ export interface ContainerArgs {
   dockerHost?: string | undefined;
 }
 
-const script = (name: string): string => programFile(`infra/host/update/${name}`);
+const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
  * The service's container, made but not started: the readiness check starts it in the place of the version
@@ -36,7 +36,7 @@ export class Container extends pulumi.ComponentResource {
     const former = new command.local.Command(
       `${name}-former`,
       {
-        interpreter: [process.execPath],
+        interpreter: INTERPRETER,
         create: script("keep-former"),
         delete: script("remove-former"),
         environment: {

@@ -1,4 +1,4 @@
-import { programFile } from "../shell/package.ts";
+import { INTERPRETER, programText } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../../runtime/contract/delivery.ts";
@@ -28,8 +28,8 @@ export interface ReadinessArgs {
   container?: { name: string; dockerHost?: string | undefined };
 }
 
-const PROBE = programFile("infra/readiness/probe");
-const HOST_PROBE = programFile("infra/host/update/probe");
+const PROBE = programText("infra/readiness/probe");
+const HOST_PROBE = programText("infra/host/update/probe");
 
 /**
  * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it
@@ -45,7 +45,7 @@ export class Readiness extends pulumi.ComponentResource {
     const probe = new command.local.Command(
       `${name}-probe`,
       {
-        interpreter: [process.execPath],
+        interpreter: INTERPRETER,
         create: args.container === undefined ? PROBE : HOST_PROBE,
         environment: probeEnvironment(args),
         // Not in the environment, which other processes can read.

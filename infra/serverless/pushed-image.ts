@@ -1,4 +1,4 @@
-import { programFile } from "../shell/package.ts";
+import { INTERPRETER, programText } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { InstanceType } from "./container-api.ts";
@@ -17,7 +17,7 @@ export interface PushedImageArgs {
   api: { token?: pulumi.Output<string>; baseUrl?: string };
 }
 
-const PUSH = programFile("infra/serverless/push");
+const PUSH = programText("infra/serverless/push");
 
 /** This checkout's image in the account's registry. Nothing is built or pushed in a preview. */
 export class PushedImage extends pulumi.ComponentResource {
@@ -30,7 +30,7 @@ export class PushedImage extends pulumi.ComponentResource {
     const push = new command.local.Command(
       `${name}-push`,
       {
-        interpreter: [process.execPath],
+        interpreter: INTERPRETER,
         create: PUSH,
         environment: pushEnvironment(args),
         triggers: [args.hash, args.baseMonth],

@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 /** Folder of this package: the checkout, or the place where a release is installed. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** Name of the package that people install. */
+export const PACKAGE = "steward-gateway";
+
 /** True where a release runs. It is compiled, and holds what a checkout builds: the bundles and the policy pack. */
 export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
 
@@ -14,6 +17,17 @@ export const IS_RELEASE = path.extname(import.meta.filename) === ".js";
  */
 export function programFile(name: string): string {
   return path.join(ROOT, `${name}${IS_RELEASE ? ".js" : ".ts"}`);
+}
+
+/** Interpreter of a `command` resource that runs a program of this package, given by {@link programText}. */
+export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"] : [process.execPath];
+
+/**
+ * Returns what a `command` resource gives to {@link INTERPRETER}. A release is imported by its name from the project's
+ * folder: a path would be another one on each machine, and so a change in every preview.
+ */
+export function programText(name: string): string {
+  return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : programFile(name);
 }
 
 /** Returns a command of this package as a person types it: `npm run drift --`, or `npx steward-deploy drift`. */
