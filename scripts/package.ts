@@ -1,8 +1,8 @@
 /**
- * `npm run package`: makes the package that people install, as `npm pack` takes it, in `dist/package`, and packs it.
- * It has the checkout's folders, compiled, with the bundles and the policy pack inside: a user needs no build tool.
+ * `npm run package`: packs the package that people install into `dist/package`. It has the checkout's folders, compiled, with the bundles and the policy pack inside: a user needs no build tool.
  */
-import { cp, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import * as z from "zod";
 import { buildBundle, RELEASED } from "../infra/bundle/bundle.ts";
@@ -47,30 +47,40 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     .option("--out <folder>", "where the package goes", "dist/package")
     .parse(argv, { from: "user" });
   const folder = path.resolve(command.opts<{ out: string }>().out);
-  const content = path.join(folder, "content");
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(content, { recursive: true });
+  await mkdir(folder, { recursive: true });
+  const content = await mkdtemp(path.join(tmpdir(), "steward-package-"));
+  try {
+    say(`${path.join(folder, await packed(content, folder))}\n`);
+  } finally {
+    await rm(content, { recursive: true, force: true });
+  }
+  return 0;
+}
 
+/** Fills a folder with the package and packs it. Returns the file's name. */
+async function packed(content: string, folder: string): Promise<string> {
   await compile(content);
   for await (const name of glob(COPIED, { cwd: ROOT })) {
     await cp(path.join(ROOT, name), path.join(content, name), { recursive: true });
   }
   await addBundle(content);
   await buildPolicyPack(path.join(content, "dist/policies"));
-  await writeFile(
-    path.join(content, "package.json"),
-    `${JSON.stringify(await manifest(content), undefined, 2)}\n`,
-  );
+  const own = await manifest(content);
+  await writeJson(path.join(content, "package.json"), own);
+  for await (const template of glob("templates/*/package.json", { cwd: content })) {
+    const file = path.join(content, template);
+    const project: object = JSON.parse(await readFile(file, "utf8"));
+    await writeJson(file, { ...project, dependencies: { [PACKAGE]: own.version } });
+  }
 
-  const packed = await execute("npm", ["pack", "--json", `--pack-destination=${folder}`], content);
-  const [{ filename }] = z.tuple([z.object({ filename: z.string() })]).parse(JSON.parse(packed));
-  say(`${path.join(folder, filename)}\n`);
-  return 0;
+  const listed = await execute("npm", ["pack", "--json", `--pack-destination=${folder}`], content);
+  const [{ filename }] = z.tuple([z.object({ filename: z.string() })]).parse(JSON.parse(listed));
+  return filename;
 }
 
 /** Compiles file by file, so that a stack trace and a serialised function are those of the source. */
 async function compile(content: string): Promise<void> {
-  const settings = path.join(path.dirname(content), "tsconfig.json");
+  const settings = path.join(content, "tsconfig.json");
   const files: string[] = [];
   for await (const file of glob(ENTRIES, { cwd: ROOT })) files.push(path.join(ROOT, file));
   const compilerOptions = {
@@ -83,17 +93,16 @@ async function compile(content: string): Promise<void> {
     outDir: content,
     typeRoots: [path.join(ROOT, "node_modules/@types")],
   };
-  await writeFile(
-    settings,
-    JSON.stringify({
-      extends: path.join(ROOT, "tsconfig.json"),
-      compilerOptions,
-      files,
-      include: [],
-      exclude: [],
-    }),
-  );
+  const project = {
+    extends: path.join(ROOT, "tsconfig.json"),
+    compilerOptions,
+    files,
+    include: [],
+    exclude: [],
+  };
+  await writeJson(settings, project);
   await execute(process.execPath, [path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", settings], ROOT);
+  await rm(settings);
   for (const file of BUILDERS) {
     for (const end of [".js", ".js.map", ".d.ts"]) await rm(path.join(content, file + end));
   }
@@ -111,7 +120,7 @@ async function addBundle(content: string): Promise<void> {
 }
 
 /** The package's own package.json: with the versions that this checkout is tested with, of what is imported. */
-async function manifest(content: string): Promise<object> {
+async function manifest(content: string): Promise<{ version: string; [member: string]: unknown }> {
   const text = await readFile(path.join(ROOT, "package.json"), "utf8");
   const { version, description, license, dependencies, optionalDependencies } = manifestSchema.parse(
     JSON.parse(text),
@@ -156,6 +165,10 @@ async function packagesOf(content: string): Promise<Set<string>> {
     }
   }
   return names;
+}
+
+function writeJson(file: string, value: object): Promise<void> {
+  return writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 async function execute(program: string, words: string[], cwd: string): Promise<string> {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `npx steward-deploy <command>`: the operator's commands, from an installed release. */
+import { pathToFileURL } from "node:url";
 import { commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
 import { programFile } from "../../infra/shell/package.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
@@ -24,7 +25,7 @@ if (Object.hasOwn(COMMANDS, given)) {
   // The command reads its own words.
   process.argv.splice(2, 1);
   const file = given === "image" ? "infra/bundle/main" : `stacks/commands/${given}`;
-  await import(programFile(file));
+  await import(pathToFileURL(programFile(file)).href);
 } else {
   await runCommand(SCRIPT, refuse);
 }

@@ -14,6 +14,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchHost } from "./host.ts";
 import type { Figure } from "../support/measure.ts";
 import { readOptions, type Part } from "./options.ts";
+import { benchPackage } from "./package.ts";
 import { benchPeer } from "./peer.ts";
 import { benchPages } from "./pages.ts";
 import { benchMemory, benchMessages } from "./run.ts";
@@ -33,6 +34,7 @@ const options = { bundleDir: bundle.container.dir, surroundings, runs, folder };
 
 const parts: Record<Part, () => Promise<Figure[]>> = {
   size: () => benchSize(bundle),
+  package: () => benchPackage(runs, folder),
   host: () => benchHost(bundle, runs, log),
   start: () => benchStart(options, folder),
   commands: () => benchCommands(options),

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from "commander";
 /** What can be measured by itself. */
 const PARTS = [
   "size",
+  "package",
   "host",
   "start",
   "commands",

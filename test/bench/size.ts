@@ -19,7 +19,8 @@ export async function imageSize(bundle: Bundle, log: (line: string) => void): Pr
   return figure("image with its base", "MB", [Number(stdout.trim()) / MB], 200);
 }
 
-async function folderBytes(folder: string): Promise<number> {
+/** Bytes of all files in a folder. */
+export async function folderBytes(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = await Promise.all(
     names.map(async (name) => {
