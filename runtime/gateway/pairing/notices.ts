@@ -91,6 +91,8 @@ export class ApprovalNotices {
     if (channel === undefined || this.#stopped || clock() < failed.notBefore) return;
     try {
       await channel.send(target, APPROVED_TEXT);
+      waiting.remove(waitingSender);
+      // Logged last: once this is read, the notice is not sent again.
       log.info("a sender was told of its approval", { platform, sender });
     } catch (error) {
       const attempts = failed.attempts + 1;
@@ -101,8 +103,8 @@ export class ApprovalNotices {
         return;
       }
       log.error("a sender could not be told of its approval", { platform, sender, error: String(error) });
+      waiting.remove(waitingSender);
     }
     this.#failed.delete(key);
-    waiting.remove(waitingSender);
   }
 }
