@@ -12,7 +12,7 @@ import { run, tail } from "../infra/shell/process.ts";
 import { buildPolicyPack } from "../policies/build.ts";
 
 const SCRIPT = "npm run package --";
-/** What runs by itself, or is imported by a user's program; all else follows from their imports. */
+/** Files that are executed, or imported by a user's program. The compiler finds what they import. */
 const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
@@ -30,7 +30,7 @@ const COPIED = [
   "CHANGELOG.md",
   "SECURITY.md",
 ];
-/** What only a checkout does: build. */
+/** Modules that build the bundle. They and the bundler are left out of the package. */
 const BUILDERS = ["infra/bundle/build", "infra/bundle/programs"];
 const BUNDLER = "esbuild";
 
@@ -139,7 +139,7 @@ async function manifest(content: string): Promise<{ version: string; [member: st
     type: "module",
     exports: {
       ".": { types: "./stacks/program.d.ts", default: "./stacks/program.js" },
-      // What the stack's commands run: see infra/shell/package.ts.
+      // Imported by the `command` resources: see infra/shell/package.ts.
       "./infra/*": "./infra/*",
       "./package.json": "./package.json",
     },

@@ -15,7 +15,11 @@ import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
-/** Builds the bundle from source, and tells which files were read for it. @param schema the config's JSON schema, which is part of it */
+/**
+ * Builds the bundle from source, and tells which files were read for it.
+ *
+ * @param schema JSON schema of the config, which the image contains
+ */
 export async function build(outdir: string, schema: string): Promise<{ result: Built; read: string[] }> {
   const [worker, programs] = await Promise.all([bundleWorker(), bundleContainer()]);
   const container = new Map(programs.files);
@@ -36,7 +40,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   return { result, read: [...worker.read, ...programs.read] };
 }
 
-// What else decides what an image holds, beside the bundle.
+// An image depends on its Dockerfiles, the code that packs it and the version of Node, too.
 async function imageRecipe(): Promise<Files> {
   const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [

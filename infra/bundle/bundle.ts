@@ -72,8 +72,6 @@ export async function buildBundle({ outdir = path.join(ROOT, "dist") } = {}): Pr
 }
 
 async function buildFromSource(outdir: string): Promise<Built> {
-  // With a bundler, which a release comes without.
-  const { build } = await import("./build.ts");
   const schema = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
   return kept({
     file: path.join(outdir, "built.json"),
@@ -81,6 +79,7 @@ async function buildFromSource(outdir: string): Promise<Built> {
     root: ROOT,
     sources: SOURCES,
     result: builtSchema.refine((former) => Object.values(foldersOf(outdir, former)).every(existsSync)),
-    build: () => build(outdir, schema),
+    // Loaded when it is needed: it brings the bundler, which a release does not have.
+    build: async () => (await import("./build.ts")).build(outdir, schema),
   });
 }

@@ -53,7 +53,7 @@ interface Deployment {
   right: Ground["right"];
   headers: Record<string, string>;
   deploy: Ground["deploy"];
-  /** What the host's process has written. It says why a gateway does not come up. */
+  /** Output of the host's process. It contains the reason when the gateway does not start. */
   output: () => string;
   putConfig: Ground["putConfig"];
   deleteConfig: Ground["deleteConfig"];
