@@ -8,7 +8,7 @@ import { engineCommand, fileBackend, type Engine } from "./engine/index.ts";
 import { mark } from "./stray-processes.ts";
 import { program } from "../stacks/program.ts";
 
-const PACKAGES = fileURLToPath(new URL("../node_modules", import.meta.url));
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** Options of {@link openStack}. */
 export interface OpenStackOptions {
@@ -26,7 +26,7 @@ export const STACK = "rehearsal";
 export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
   const { workDir, state } = placesOf(dir);
   await Promise.all([workDir, state].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
-  await linkPackages(workDir);
+  await linkProject(workDir);
   // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   return LocalWorkspace.createOrSelectStack(
@@ -83,10 +83,12 @@ function placesOf(dir: string) {
   return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
 }
 
-// The engine runs a dynamic provider's methods in the working folder, and they import packages.
-async function linkPackages(workDir: string): Promise<void> {
-  const link = path.join(workDir, "node_modules");
-  if (!existsSync(link)) await symlink(PACKAGES, link, "dir");
+/** Makes a stack's working folder like this project's: the engine runs the dynamic providers there. */
+export async function linkProject(workDir: string): Promise<void> {
+  for (const name of ["node_modules", "infra"]) {
+    const link = path.join(workDir, name);
+    if (!existsSync(link)) await symlink(path.join(ROOT, name), link, "dir");
+  }
 }
 
 function setSecret({ workspace }: Stack, { cli }: Engine, key: string, input: string): void {

@@ -23,9 +23,6 @@ const VAGUE = new Set(
 const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
-  "infra/secrets/config-check.ts": "a component",
-  "infra/serverless/container-application.ts": "a component",
-  "infra/serverless/cost-estimate.ts": "a component",
   "infra/serverless/state-bucket.ts": "a component",
   "runtime/edge/changes.ts": "a route",
   "runtime/edge/pages/problem.ts": "a page",

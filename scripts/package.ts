@@ -17,6 +17,7 @@ const ENTRIES = [
   "stacks/program.ts",
   "stacks/commands/*.ts",
   "infra/bundle/main.ts",
+  "infra/dynamic/providers.ts",
   "infra/readiness/probe.ts",
   "infra/serverless/push.ts",
   "infra/host/update/*.ts",

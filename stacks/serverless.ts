@@ -12,7 +12,7 @@ import { ContainerApplication } from "../infra/serverless/container-application.
 import { CostEstimate } from "../infra/serverless/cost-estimate.ts";
 import { type CostInputs, dollars, monthlyCost } from "../infra/serverless/cost.ts";
 import { type DutyReading, readDuty } from "../infra/serverless/duty.ts";
-import { MigrationPlan } from "../infra/serverless/migrations.ts";
+import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
 import { readModules, Worker } from "../infra/serverless/worker.ts";
 import { checkPermissions, permissionsOf } from "../infra/serverless/permissions.ts";
 import { PushedImage } from "../infra/serverless/pushed-image.ts";

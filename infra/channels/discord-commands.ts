@@ -1,7 +1,88 @@
 import * as pulumi from "@pulumi/pulumi";
 import { DISCORD_COMMANDS } from "../../runtime/contract/discord-commands.ts";
-import { discordCommandsProvider } from "./discord-commands-provider.ts";
-import { commandsText } from "./discord-commands-text.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { askDiscord, callDiscord, type DiscordBot } from "./discord-api.ts";
+import { configureEndpoints } from "./endpoints.ts";
+
+/** An application's commands, all of them: what is not in the list is not offered. */
+export interface CommandsInputs extends DiscordBot {
+  /** The list as {@link commandsText} writes it. */
+  commands: string;
+}
+
+/** Members of a command and of an option that are registered; Discord's answers hold more, such as ids and versions. */
+const COMMAND_FIELDS = ["type", "name", "description", "integration_types", "contexts"] as const;
+const OPTION_FIELDS = ["type", "name", "description", "required", "max_length"] as const;
+const KEYS = ["botToken", "commands"] as const;
+
+/** See {@link CommandsInputs}. Global commands: https://docs.discord.com/developers/interactions/application-commands */
+export const discordCommandsProvider: pulumi.dynamic.ResourceProvider<CommandsInputs, CommandsInputs> = {
+  configure: configureEndpoints,
+
+  async diff(id, olds, news) {
+    const replaces = id === news.applicationId ? [] : ["applicationId"];
+    const changes = replaces.length > 0 || KEYS.some((key) => olds[key] !== news[key]);
+    return { changes, replaces };
+  },
+
+  async create(inputs) {
+    await overwrite(inputs);
+    return { id: inputs.applicationId, outs: inputs };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("Commands cannot be imported: deploy, and they are registered again.");
+    const commands = commandsText(await callDiscord(props, "GET", pathOf(props)));
+    const inputs = { ...props, commands };
+    return commands === "[]" ? { id: "" } : { id, inputs, props: inputs };
+  },
+
+  async update(_id, _olds, news) {
+    await overwrite(news);
+    return { outs: news };
+  },
+
+  /**
+   * Leaves alone what someone else has registered since. A token that Discord does not know any more is no
+   * error: it would keep the stack from ever being destroyed.
+   */
+  async delete(_id, props) {
+    const answer = await askDiscord(props, "GET", pathOf(props));
+    if (answer.refused || commandsText(answer.result) !== props.commands) return;
+    await callDiscord(props, "PUT", pathOf(props), []);
+  },
+};
+
+/** https://docs.discord.com/developers/interactions/application-commands#bulk-overwrite-global-application-commands */
+async function overwrite(inputs: CommandsInputs): Promise<void> {
+  await callDiscord(inputs, "PUT", pathOf(inputs), JSON.parse(inputs.commands));
+}
+
+function pathOf({ applicationId }: CommandsInputs): string {
+  return `/applications/${applicationId}/commands`;
+}
+
+/**
+ * A list of commands as one text, the same for what is registered and for what Discord answers with: by
+ * name, without what Discord adds, and without what it leaves out, as `required` where it is false.
+ */
+export function commandsText(list: unknown): string {
+  const byName = listOf(list).toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+  const commands = byName.map((command) => {
+    const options = listOf(command["options"]).map((option) => pick(option, OPTION_FIELDS));
+    return Object.assign(pick(command, COMMAND_FIELDS), options.length > 0 && { options });
+  });
+  return JSON.stringify(commands);
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
+}
+
+function pick(from: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
+  const given = fields.filter((field) => ![undefined, null, false].includes(from[field] as undefined));
+  return Object.fromEntries(given.map((field) => [field, from[field]]));
+}
 
 /** Arguments of {@link DiscordCommands}. */
 export interface DiscordCommandsArgs {
@@ -11,10 +92,10 @@ export interface DiscordCommandsArgs {
 }
 
 /** The slash commands that the gateway understands, offered wherever the application is installed. */
-export class DiscordCommands extends pulumi.dynamic.Resource {
+export class DiscordCommands extends DynamicResource {
   constructor(name: string, args: DiscordCommandsArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken"] };
     const inputs = { ...args, commands: commandsText(DISCORD_COMMANDS) };
-    super(discordCommandsProvider, name, inputs, secret, "channels", "DiscordCommands");
+    super("channels:DiscordCommands", name, inputs, secret);
   }
 }

@@ -2,8 +2,7 @@ import type { dynamic } from "@pulumi/pulumi";
 
 /**
  * Addresses of the platforms. Not an argument of a resource: what was registered stays registered
- * wherever the platform is, and a rehearsal's stand-ins move. Serialised with the providers, which read it
- * in `configure`.
+ * wherever the platform is, and a rehearsal's stand-ins move. The providers read it in `configure`.
  */
 const endpoints: {
   slack?: string;

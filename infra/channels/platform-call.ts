@@ -1,6 +1,6 @@
 /**
- * One request to a chat platform from a dynamic provider. Serialised with it: texts and numbers are all
- * that it captures, and what it throws is shown, so neither the address nor the token is in it.
+ * One request to a chat platform from a dynamic provider. Errors are shown to people, so neither the address nor the
+ * token is in them.
  */
 
 /** Answer of a platform; `status` is 0 where nothing came. */

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ROUTES } from "../../runtime/contract/routes.ts";
-import { DiscordCommands, type DiscordCommandsArgs } from "./discord-commands.ts";
-import { discordEndpointProvider } from "./discord-endpoint-provider.ts";
-import { slackAppProvider } from "./slack-app-provider.ts";
+import { DiscordCommands } from "./discord-commands.ts";
+import { DiscordEndpoint, type DiscordEndpointArgs } from "./discord-endpoint.ts";
+import { SlackApp, type SlackAppArgs } from "./slack-app.ts";
 import { slackManifest } from "./slack-manifest.ts";
-import { telegramWebhookProvider } from "./telegram-webhook-provider.ts";
+import { TelegramWebhook, type TelegramWebhookArgs } from "./telegram-webhook.ts";
 
 /** Arguments of {@link Registrations}. */
 export interface RegistrationsArgs {
@@ -91,62 +91,4 @@ function createDiscord(
       resource: new DiscordEndpoint(`${name}-discord-endpoint`, endpoint, opts),
     },
   ];
-}
-
-/** Arguments of {@link DiscordEndpoint}. */
-interface DiscordEndpointArgs extends DiscordCommandsArgs {
-  /** The application's key, 64 hexadecimal digits. */
-  publicKey: string;
-  /** A public https address. */
-  url: string;
-}
-
-/**
- * The address that Discord sends interactions to. Depend on what proves that the service answers: Discord
- * tries it at once.
- */
-class DiscordEndpoint extends pulumi.dynamic.Resource {
-  constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {
-    const secret = { ...opts, additionalSecretOutputs: ["botToken"] };
-    super(discordEndpointProvider, name, { ...args }, secret, "channels", "DiscordEndpoint");
-  }
-}
-
-/** Arguments of {@link SlackApp}. */
-interface SlackAppArgs {
-  /** As the app's page shows it: A, then letters and digits. */
-  appId: string;
-  /** A Pulumi secret: an app configuration token. */
-  configToken: pulumi.Output<string>;
-  /** The manifest that the app has to have, as JSON. */
-  manifest: string;
-}
-
-/** The manifest of a Slack app that is there. Depend on what proves that the service answers: Slack asks it at once. */
-class SlackApp extends pulumi.dynamic.Resource {
-  constructor(name: string, args: SlackAppArgs, opts?: pulumi.CustomResourceOptions) {
-    const secret = { ...opts, additionalSecretOutputs: ["configToken"] };
-    super(slackAppProvider, name, { ...args }, secret, "channels", "SlackApp");
-  }
-}
-
-/** Arguments of {@link TelegramWebhook}. */
-interface TelegramWebhookArgs {
-  /** A Pulumi secret. */
-  botToken: pulumi.Output<string>;
-  /** An https address on port 443, 80, 88 or 8443. */
-  url: string;
-  /** A Pulumi secret: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
-  secretToken: pulumi.Output<string>;
-}
-
-/**
- * The address that Telegram delivers a bot's updates to. Depend on what proves that the service answers:
- * from its creation on updates come in.
- */
-class TelegramWebhook extends pulumi.dynamic.Resource {
-  constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {
-    const secret = { ...opts, additionalSecretOutputs: ["botToken", "secretToken"] };
-    super(telegramWebhookProvider, name, { ...args }, secret, "channels", "TelegramWebhook");
-  }
 }

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { dynamic } from "@pulumi/pulumi";
 import { attest } from "../../runtime/contract/attestation.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
 
 /** The dynamic provider of `AttestationKey`: the key is made once and kept, as a secret, in the stack's state. */
-const attestationKeyProvider: dynamic.ResourceProvider<object, { key: string }> = {
+export const attestationKeyProvider: pulumi.dynamic.ResourceProvider<object, { key: string }> = {
   async diff() {
     return { changes: false };
   },
@@ -15,13 +15,13 @@ const attestationKeyProvider: dynamic.ResourceProvider<object, { key: string }> 
 };
 
 /** The key under which a deployment attests which secrets it runs with. Nobody chooses it, and it stays the same. */
-export class AttestationKey extends pulumi.dynamic.Resource {
+export class AttestationKey extends DynamicResource {
   /** A Pulumi secret. */
   declare readonly key: pulumi.Output<string>;
 
   constructor(name: string, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["key"] };
-    super(attestationKeyProvider, name, { key: undefined }, secret, "secrets", "AttestationKey");
+    super("secrets:AttestationKey", name, { key: undefined }, secret);
   }
 
   /**

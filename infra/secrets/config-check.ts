@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { DynamicResource } from "../dynamic/resource.ts";
 
 /** Arguments of {@link ConfigCheck}. */
 export interface ConfigCheckArgs {
@@ -7,7 +8,7 @@ export interface ConfigCheckArgs {
 }
 
 /** The dynamic provider of `ConfigCheck`: a preview asks it as well, and shows its words without a stack trace. */
-const configCheckProvider: pulumi.dynamic.ResourceProvider<{ problem: string }, object> = {
+export const configCheckProvider: pulumi.dynamic.ResourceProvider<{ problem: string }, object> = {
   async check(_olds, { problem }) {
     // A value that a first preview does not know yet comes as an id of the engine's, which is one word.
     const failures = problem.includes(" ") ? [{ property: "", reason: problem }] : [];
@@ -24,8 +25,8 @@ const configCheckProvider: pulumi.dynamic.ResourceProvider<{ problem: string }, 
 };
 
 /** Stops a preview and an update that would stop the gateway. Let what is deployed depend on it. */
-export class ConfigCheck extends pulumi.dynamic.Resource {
+export class ConfigCheck extends DynamicResource {
   constructor(name: string, { problem }: ConfigCheckArgs, opts?: pulumi.CustomResourceOptions) {
-    super(configCheckProvider, name, { problem }, opts, "secrets", "ConfigCheck");
+    super("secrets:ConfigCheck", name, { problem }, opts);
   }
 }

@@ -1,6 +1,52 @@
 import * as pulumi from "@pulumi/pulumi";
-import { secretCheckProvider } from "./secret-check-provider.ts";
-import { TRIALS, type TriedVariable } from "./trial.ts";
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import { configureEndpoints } from "../channels/endpoints.ts";
+import { knownError } from "../channels/platform-call.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
+
+/** A secret's value and its variable. The state keeps the value, as a secret, to see when it changes. */
+export interface SecretCheckInputs {
+  variable: TriedVariable;
+  value: string;
+}
+
+const REFUSED = { code: "secret_refused", ...ERRORS.secret_refused };
+const UNTRIED = { code: "secret_untried", ...ERRORS.secret_untried };
+
+/** See {@link SecretCheckInputs}. A value that has not changed is not tried again. */
+export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
+  configure: configureEndpoints,
+
+  async diff(_id, olds, news) {
+    return { changes: olds.value !== news.value };
+  },
+
+  /** There is no value yet that serves: a platform that is down does not hold up a first deployment. */
+  async create(inputs) {
+    if ((await tried(inputs)) === "silent") {
+      const { key, platform } = TRIALS[inputs.variable];
+      process.stdout.write(`Warning: ${platform} did not answer, so ${key} goes out untried.\n`);
+    }
+    return { id: inputs.variable, outs: inputs };
+  },
+
+  /** The value before serves, and goes only for one that was taken. */
+  async update(_id, _olds, news) {
+    if ((await tried(news)) === "silent") {
+      const { key, platform } = TRIALS[news.variable];
+      throw knownError(UNTRIED, `${platform} did not answer for ${key}`);
+    }
+    return { outs: news };
+  },
+};
+
+async function tried({ variable, value }: SecretCheckInputs): Promise<Verdict> {
+  const { key, platform, ask } = TRIALS[variable];
+  const verdict = await ask(value);
+  if (verdict === "refused") throw knownError(REFUSED, `${platform} refuses the value of ${key}`);
+  return verdict;
+}
 
 /** Arguments of {@link SecretChecks}. */
 export interface SecretChecksArgs {
@@ -42,9 +88,9 @@ interface SecretCheckArgs {
 }
 
 /** A secret that its platform has taken. It stands for nothing there: it keeps which value was tried. */
-class SecretCheck extends pulumi.dynamic.Resource {
+class SecretCheck extends DynamicResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };
-    super(secretCheckProvider, name, { ...args }, secret, "secrets", "SecretCheck");
+    super("secrets:SecretCheck", name, args, secret);
   }
 }

@@ -1,14 +1,8 @@
 import type Cloudflare from "cloudflare";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 
-// Serialised with the provider that uses it: texts and numbers alone.
 const { fix: FAILED_FIX } = ERRORS.rollout_failed;
 const WAIT_MS = 300_000;
-
-/**
- * Requests of the provider of `ContainerApplication` to Cloudflare's API. Serialised with it: the
- * client is loaded when it is needed, never captured.
- */
 
 /** The instance types that Cloudflare offers. */
 export type InstanceType = "lite" | "basic" | "standard-1" | "standard-2" | "standard-3" | "standard-4";

@@ -1,5 +1,156 @@
 import * as pulumi from "@pulumi/pulumi";
-import { containerApplicationProvider, type ApplicationInputs } from "./container-application-provider.ts";
+import type Cloudflare from "cloudflare";
+import { ERRORS } from "../../runtime/contract/errors.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import {
+  type ApplicationSettings,
+  applyChanges,
+  connect,
+  deleteApplication,
+  findApplication,
+  getApplication,
+  type LiveApplication,
+} from "./container-api.ts";
+import { findNamespace, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";
+
+/** Dependencies of a container application. */
+export interface ApplicationInputs extends ApplicationSettings {
+  accountId: string;
+  /** Name of the application, unique in the account. */
+  name: string;
+  /** The Worker whose class owns the containers. */
+  scriptName: string;
+  className: string;
+}
+
+/** Inputs, and the namespace that the application is tied to. */
+export interface ApplicationOutputs extends ApplicationInputs {
+  namespaceId: string;
+}
+
+const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
+/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+const settings: ProviderSettings = {};
+
+/** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
+export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
+  ApplicationInputs,
+  ApplicationOutputs
+> = {
+  async configure({ config }) {
+    settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"];
+    settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
+  },
+
+  /** An orphan is found already in the preview. Asks nothing where the name is not new. */
+  async check(olds, news) {
+    if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const orphaned = await isOrphaned(client, news).catch((error: Error) => {
+      throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
+    });
+    return orphaned
+      ? { inputs: news, failures: [{ property: "name", reason: orphanText(news.name) }] }
+      : { inputs: news };
+  },
+
+  /**
+   * An application stays tied to the namespace that it was created for. Where the Worker's class has
+   * another one, since someone deleted the Worker by hand, it is an orphan although it is this
+   * stack's own: the replacement that is asked for here is checked like a new one, and refused with
+   * the way out, which replaces it under another name.
+   */
+  async diff(_id, olds, news) {
+    const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
+    const namespaceId = known ? await lookUpNamespace(settings, news) : olds.namespaceId;
+    const replaces: string[] = (["accountId", "name", "className"] as const).filter(
+      (key) => olds[key] !== news[key],
+    );
+    if (namespaceId !== olds.namespaceId) replaces.push("namespaceId");
+    const updates = (["scriptName", "image", "instanceType", "maxInstances"] as const).filter(
+      (key) => olds[key] !== news[key],
+    );
+    return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
+  },
+
+  /** One that is there and tied to the same namespace is taken over: an update that was cut off has made it. */
+  async create(inputs) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const namespaceId = await findNamespace(client, inputs);
+    if (namespaceId === undefined) {
+      throw new Error(`The Worker ${inputs.scriptName} has no Durable Object class ${inputs.className}.`);
+    }
+    const existing =
+      (await findApplication(client, inputs)) ?? (await createApplication(client, inputs, namespaceId));
+    if (existing.namespaceId !== namespaceId) throw new Error(orphanText(inputs.name));
+    await applyChanges(client, inputs.accountId, existing, inputs);
+    return { id: existing.id, outs: { ...inputs, namespaceId } };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("A container application cannot be imported.");
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const found = await getApplication(client, props.accountId, id);
+    if (!found) return { id: "" };
+    const { image, instanceType, maxInstances } = found;
+    const inputs = { ...props, image, instanceType, maxInstances };
+    return { id, inputs, props: inputs };
+  },
+
+  /** Changes what is live, and not what was deployed: a rollout may have been cut off. */
+  async update(id, olds, news) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const live = await getApplication(client, news.accountId, id);
+    if (live === undefined)
+      throw new Error(`${news.name} is gone. Run \`pulumi refresh\`, then deploy again.`);
+    await applyChanges(client, news.accountId, live, news);
+    return { outs: { ...news, namespaceId: olds.namespaceId } };
+  },
+
+  async delete(id, { accountId }) {
+    await deleteApplication(await connect(settings.apiToken, settings.baseURL), accountId, id);
+  },
+};
+
+/** The answer may be lost, and the client asks again: what is refused then may be there all the same. */
+async function createApplication(
+  client: Cloudflare,
+  inputs: ApplicationInputs,
+  namespaceId: string,
+): Promise<LiveApplication> {
+  const { accountId, name, image, instanceType, maxInstances } = inputs;
+  try {
+    const { id } = await client.containers.applications.create({
+      account_id: accountId,
+      name,
+      scheduling_policy: "default",
+      instances: 0,
+      max_instances: maxInstances,
+      configuration: { image, instance_type: instanceType },
+      durable_objects: { namespace_id: namespaceId },
+    });
+    return { id, namespaceId, image, instanceType, maxInstances };
+  } catch (error) {
+    const found = await findApplication(client, inputs);
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+/** Tells whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
+async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promise<boolean> {
+  const existing = await findApplication(client, inputs);
+  return existing !== undefined && existing.namespaceId !== (await findNamespace(client, inputs));
+}
+
+function orphanText(name: string): string {
+  return [
+    `An application with the name ${name} already exists and is tied to a different Durable Object namespace`,
+    `(application_orphaned). ${ORPHAN_CAUSE} ${ORPHAN_FIX}`,
+  ].join(" ");
+}
 
 /** Arguments of {@link ContainerApplication}. */
 export type ContainerApplicationArgs = {
@@ -11,12 +162,12 @@ export type ContainerApplicationArgs = {
  * so it is a dynamic one over the official client, with the token and address of `cloudflare:*`.
  * The class has to exist: depend on the deployment that created it.
  */
-export class ContainerApplication extends pulumi.dynamic.Resource {
+export class ContainerApplication extends DynamicResource {
   /** The Durable Object namespace that the application serves. */
   declare readonly namespaceId: pulumi.Output<string>;
 
   constructor(name: string, args: ContainerApplicationArgs, opts?: pulumi.CustomResourceOptions) {
     const inputs = { ...args, namespaceId: undefined };
-    super(containerApplicationProvider, name, inputs, opts, "serverless", "ContainerApplication");
+    super("serverless:ContainerApplication", name, inputs, opts);
   }
 }

@@ -1,6 +1,5 @@
 import { ERRORS } from "../../runtime/contract/errors.ts";
 
-// Texts alone: a provider that is serialised uses this.
 const { fix: KEEP_APPLIED } = ERRORS.migration_changed;
 const { fix: ADD_TAG } = ERRORS.migration_tag_missing;
 

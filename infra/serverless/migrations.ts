@@ -1,12 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as cloudflare from "./cloudflare.ts";
-import {
-  type Migration,
-  type MigrationStep,
-  migrationSteps,
-  type PlannedMigrations,
-} from "./migration-list.ts";
-import { migrationPlanProvider } from "./migration-plan-provider.ts";
+import { type Migration, type MigrationStep, migrationSteps } from "./migration-list.ts";
 
 /** Arguments of {@link Migrations}. */
 interface MigrationsArgs {
@@ -100,15 +94,4 @@ function moduleText(classes: readonly string[]): string {
     "export default { fetch: () => new Response('A new version is being deployed.', init) };",
     "",
   ].join("\n");
-}
-
-/**
- * Plan for the Worker's classes, as lines of every preview and update; a change that would
- * lose them stops both. It stands for nothing in the account: it keeps what was deployed. Let the Worker depend on it.
- */
-export class MigrationPlan extends pulumi.dynamic.Resource {
-  constructor(name: string, args: PlannedMigrations, opts?: pulumi.CustomResourceOptions) {
-    const { workerName, migrations } = args;
-    super(migrationPlanProvider, name, { workerName, migrations }, opts, "serverless", "MigrationPlan");
-  }
 }

@@ -3,9 +3,8 @@ import { readInAccount, type AccountAccess } from "./account-api.ts";
 import { connect } from "./container-api.ts";
 
 /**
- * Durable Object namespace of a Worker's class. Serialised with the provider of `ContainerApplication`,
- * whose every preview asks it, so it asks plainly at first: the official client takes longer to load than all else
- * that an unchanged application needs.
+ * Durable Object namespace of a Worker's class. Every preview asks for it, without the official client at first: to
+ * load that takes longer than all else that an unchanged application needs.
  */
 
 /** Whose class. */

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { costEstimateProvider, type EstimateInputs } from "../../infra/serverless/cost-estimate-provider.ts";
+import { costEstimateProvider, type EstimateInputs } from "../../infra/serverless/cost-estimate.ts";
 import { readDuty } from "../../infra/serverless/duty.ts";
 import { DUTY_KEY, type DutyRecord } from "../../runtime/contract/duty.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
-import { stackProgram } from "../support/program.ts";
+import { program } from "../../stacks/program.ts";
 import { registered } from "../support/registered.ts";
 import { cloudflareConfig } from "../support/stack.ts";
 
@@ -138,7 +138,7 @@ describe("how long the deployed container is awake", () => {
   test("warns in the preview of a budget that it exceeds", async () => {
     await store(recordOf(20));
     const warn = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
-    await registered(stackProgram(), {
+    await registered(program, {
       config: {
         ...cloudflareConfig(stage.cloudflare.url, TOKEN),
         "steward:target": { value: "serverless" },

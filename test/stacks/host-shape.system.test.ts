@@ -1,16 +1,11 @@
-import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import type { HostConfig } from "../../stacks/config.ts";
+import { loadConfig, type HostConfig } from "../../stacks/config.ts";
+import { host } from "../../stacks/host.ts";
 import { engine } from "../support/docker.ts";
 import { exampleConfig } from "../support/example-stack.ts";
 import { golden } from "../support/golden.ts";
 import { freePort } from "../support/ports.ts";
 import { registered } from "../support/registered.ts";
-
-// As Node itself loads it; see ../support/program.ts.
-const require = createRequire(import.meta.url);
-const { host } = require("../../stacks/host.ts") as typeof import("../../stacks/host.ts");
-const { loadConfig } = require("../../stacks/config.ts") as typeof import("../../stacks/config.ts");
 
 const NAMES = { container: "steward-shape", volume: "steward-shape-data" };
 

@@ -3,7 +3,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ACCOUNT, clientOf } from "../rehearsal/support.ts";
-import { stackProgram } from "../support/program.ts";
+import { program as stackProgram } from "../../stacks/program.ts";
 import { MODEL_KEY, startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -180,7 +180,7 @@ describe("the life of a serverless stack", () => {
     async () => {
       const kept = account().buckets[0];
       const imports: Record<string, string> = {};
-      const program = importing(stackProgram(), imports);
+      const program = importing(stackProgram, imports);
       const other = await world.stack({ program });
       expect(await other.stack.up().then(() => "", String)).toContain("already exists, and you own it");
 

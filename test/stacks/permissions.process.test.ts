@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkPermissions, permissionsOf } from "../../infra/serverless/permissions.ts";
 import { ACCOUNT, clientOf, TOKEN, type ScopedTokens } from "../rehearsal/support.ts";
-import { stackProgram } from "../support/program.ts";
+import { program } from "../../stacks/program.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 
@@ -124,7 +124,7 @@ describe("the permissions of the API token", () => {
     const [token] = shortOf("Containers");
     const found: RegisteredResource[] = [];
     const config = { ...world.config(), "cloudflare:apiToken": { value: token, secret: true } };
-    const failure = await registered(stackProgram(), { config, found }).then(() => "", String);
+    const failure = await registered(program, { config, found }).then(() => "", String);
 
     expect(failure).toContain("Containers: needed for the container application");
     expect(failure).not.toContain("    at ");

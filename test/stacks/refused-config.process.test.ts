@@ -1,7 +1,7 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRecorder, type Recorder } from "../rehearsal/providers/recorder.ts";
-import { stackProgram } from "../support/program.ts";
+import { program } from "../../stacks/program.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";
 import { cloudflareConfig } from "../support/stack.ts";
 
@@ -71,7 +71,7 @@ test.each([
   "the program reports $what at once, with key and fix, asks nobody and registers nothing",
   async (given) => {
     const found: RegisteredResource[] = [];
-    const failure = await registered(stackProgram(), {
+    const failure = await registered(program, {
       config: {
         ...cloudflareConfig(recorder.url, "test-token_0123456789abcdefghijklmnopqrstuv"),
         "steward:target": { value: "serverless" },

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +8,7 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
+import { openWorld } from "../../rehearsal/world.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
 import { filesBelow, leaks } from "../support/leaks.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
@@ -21,10 +21,6 @@ const ALERTS = JSON.stringify({ email: { from: "steward@acme.dev", to: "ops@acme
 const WRONG = "sk-openai-a-wrong-key-0123456789";
 const REFUSED_AFTER_MS = 8_000;
 
-// As Node itself loads it: the engine cannot serialise what the test runner makes of a program.
-const { openWorld } = createRequire(import.meta.url)(
-  "../../rehearsal/world.ts",
-) as typeof import("../../rehearsal/world.ts");
 type World = Awaited<ReturnType<typeof openWorld>>;
 
 describe("the secrets of a serverless stack with all of them", () => {

@@ -6,7 +6,7 @@ import { listen } from "../../rehearsal/standins/serve.ts";
 import { startStage, TOKEN, type Stage } from "../rehearsal/support.ts";
 import { exampleConfig } from "../support/example-stack.ts";
 import { golden } from "../support/golden.ts";
-import { stackProgram } from "../support/program.ts";
+import { program } from "../../stacks/program.ts";
 import { unknownProperties } from "../support/provider-schema.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";
 import { cloudflareConfig } from "../support/stack.ts";
@@ -51,7 +51,7 @@ describe("the shape of the serverless stack", () => {
       ...cloudflareConfig(stage.cloudflare.url, TOKEN),
     };
     const given = Object.entries(config).filter(([, value]) => value !== undefined);
-    return registered(stackProgram(), { config: Object.fromEntries(given) as ConfigMap, stack: name });
+    return registered(program, { config: Object.fromEntries(given) as ConfigMap, stack: name });
   }
 
   const ofType = (resources: readonly RegisteredResource[], type: string) =>

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
 import type { ConfigMap, ConfigValue } from "@pulumi/pulumi/automation/index.js";
 import { docker } from "../../infra/shell/docker.ts";
 import type { HostNames } from "../../runtime/contract/names.ts";
-import type { HostConfig } from "../../stacks/config.ts";
+import { loadConfig, type HostConfig } from "../../stacks/config.ts";
+import { host } from "../../stacks/host.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { mention } from "../../rehearsal/standins/slack.ts";
 import { hostConfig } from "../../rehearsal/stack-config.ts";
@@ -39,10 +39,6 @@ export async function createHostStack(config: Record<string, ConfigValue> = {}):
   const name = `steward-test-${randomUUID().slice(0, 8)}`;
   const names = { container: name, volume: `${name}-data` };
   const { config: least, url } = await leastHostConfig();
-  // As Node itself loads it; see program.ts.
-  const require = createRequire(import.meta.url);
-  const { host } = require("../../stacks/host.ts") as typeof import("../../stacks/host.ts");
-  const { loadConfig } = require("../../stacks/config.ts") as typeof import("../../stacks/config.ts");
   const subject = await createTestStack({
     program: () => host(loadConfig() as HostConfig, names),
     docker: true,

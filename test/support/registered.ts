@@ -81,7 +81,7 @@ function describe(request: RegisterResourceRequest): RegisteredResource {
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** Without the serialised code of a dynamic provider. */
+/** Without the code of a dynamic provider. */
 function plain(inputs: object): Record<string, unknown> {
   const given = Object.entries(inputs).filter(([name]) => !name.startsWith("__"));
   return Object.fromEntries(given.map(([name, value]) => [name, plainValue(value)]));

@@ -10,7 +10,7 @@ import type { ContainerMode } from "../../rehearsal/cloudflare/index.ts";
 import { Hono } from "hono";
 import { listen } from "../../rehearsal/standins/serve.ts";
 import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../rehearsal/support.ts";
-import { stackProgram } from "./program.ts";
+import { program as stackProgram } from "../../stacks/program.ts";
 import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
 
 /** Secrets that must be found nowhere in plain. */
@@ -92,9 +92,9 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     identity,
     front,
     config,
-    stack: ({ name = "test", config: changes = {}, program = stackProgram(), environment = {} } = {}) =>
+    stack: ({ name = "test", config: changes = {}, program = stackProgram, environment = {} } = {}) =>
       open({ name, program, config: { ...config(), ...changes }, environment }),
-    bare: ({ name, config: own }) => open({ name, program: stackProgram(), config: { ...own, ...access } }),
+    bare: ({ name, config: own }) => open({ name, program: stackProgram, config: { ...own, ...access } }),
     async close() {
       for (const stack of opened) await stack.close();
       await platforms.close();

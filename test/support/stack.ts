@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import {
   LocalWorkspace,
   Stack,
@@ -11,6 +11,7 @@ import {
 import { run } from "../../infra/shell/process.ts";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
+import { linkProject } from "../../rehearsal/stack.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
@@ -40,15 +41,12 @@ export const UPDATE_MS = 300_000;
 /** What a test's secrets are encrypted with. */
 export const PASSPHRASE = "a test's passphrase";
 
-const ROOT = resolve(import.meta.dirname, "../..");
-
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
   const { program, config, docker = false, name = "test" } = options;
   const engine = await testEngine({ docker });
   const folder = await mkdtemp(join(tmpdir(), "steward-stack-"));
   await mkdir(join(folder, "state"));
-  // Dynamic providers find their packages from the working folder.
-  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  await linkProject(folder);
   const backend = fileBackend(join(folder, "state"));
   const own = { ...options.environment, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
   const stack = await LocalWorkspace.createOrSelectStack(

@@ -1,11 +1,10 @@
 import { Hono } from "hono";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { commandsText } from "../../../infra/channels/discord-commands-text.ts";
-import { discordCommandsProvider } from "../../../infra/channels/discord-commands-provider.ts";
-import { discordEndpointProvider } from "../../../infra/channels/discord-endpoint-provider.ts";
-import { slackAppProvider } from "../../../infra/channels/slack-app-provider.ts";
+import { commandsText, discordCommandsProvider } from "../../../infra/channels/discord-commands.ts";
+import { discordEndpointProvider } from "../../../infra/channels/discord-endpoint.ts";
+import { slackAppProvider } from "../../../infra/channels/slack-app.ts";
 import { slackManifest } from "../../../infra/channels/slack-manifest.ts";
-import { telegramWebhookProvider } from "../../../infra/channels/telegram-webhook-provider.ts";
+import { telegramWebhookProvider } from "../../../infra/channels/telegram-webhook.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { createDiscordKey } from "../../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/discord.ts";

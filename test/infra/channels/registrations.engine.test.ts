@@ -1,7 +1,7 @@
-import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Registrations } from "../../../infra/channels/registrations.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { createDiscordKey } from "../../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/discord.ts";
@@ -18,11 +18,6 @@ const SECRET = "the_secret-that-telegram-repeats";
 const APPLICATION = "1000000000000000001";
 const SLACK_APP = "A0123456789";
 const SLACK_TOKEN = "xoxe.xoxp-1-a-configuration-token";
-
-// As Node itself loads it: what the test runner makes of a module cannot be serialised into the state.
-const { Registrations } = createRequire(import.meta.url)(
-  "../../../infra/channels/registrations.ts",
-) as typeof import("../../../infra/channels/registrations.ts");
 
 describe("what the platforms are told, under the real engine", () => {
   let telegram: TelegramStandIn;

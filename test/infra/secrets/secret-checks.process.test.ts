@@ -1,9 +1,12 @@
-import { createRequire } from "node:module";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { secretCheckProvider, type SecretCheckInputs } from "../../../infra/secrets/secret-check-provider.ts";
+import {
+  secretCheckProvider,
+  SecretChecks,
+  type SecretCheckInputs,
+} from "../../../infra/secrets/secret-checks.ts";
 import { startDiscord } from "../../../rehearsal/standins/discord.ts";
 import { startModel } from "../../../rehearsal/standins/model.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
@@ -21,11 +24,6 @@ const RIGHT = {
   DISCORD_BOT_TOKEN: "the.right.token-of-discord-0123456789",
 };
 type Variable = keyof typeof RIGHT;
-
-// As Node itself loads it: what the test runner makes of a module cannot be serialised into the state.
-const { SecretChecks } = createRequire(import.meta.url)(
-  "../../../infra/secrets/secret-checks.ts",
-) as typeof import("../../../infra/secrets/secret-checks.ts");
 
 const { create, update, diff } = secretCheckProvider as Required<typeof secretCheckProvider>;
 

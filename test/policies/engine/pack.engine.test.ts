@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPolicyPack } from "../../../policies/build.ts";
@@ -15,10 +14,7 @@ import {
   type TestStack,
 } from "../../support/stack.ts";
 import { AFTER_UPDATE, BEFORE_UPDATE, type Broken } from "./breaks.ts";
-import type { Breaks } from "./program.ts";
-
-/** As Node itself loads it: what the test runner makes of a dynamic provider cannot be serialised. */
-const { program } = createRequire(import.meta.url)("./program.ts") as typeof import("./program.ts");
+import { type Breaks, program } from "./program.ts";
 
 describe("the policy pack under the real engine", () => {
   let subject: TestStack;

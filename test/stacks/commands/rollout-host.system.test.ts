@@ -6,7 +6,7 @@ import { changedImage } from "../../support/changed-image.ts";
 import { engine } from "../../support/docker.ts";
 import { holdHostNames } from "../../support/host-names.ts";
 import { leastHostConfig } from "../../support/host-stack.ts";
-import { stackProgram } from "../../support/program.ts";
+import { program } from "../../../stacks/program.ts";
 import { stackCommand } from "../../support/stack-command.ts";
 import { createTestStack, ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
@@ -34,7 +34,7 @@ describe.skipIf(!engine.ok || taken !== "")(
       const least = await leastHostConfig();
       url = least.url;
       subject = await createTestStack({
-        program: stackProgram(),
+        program,
         docker: true,
         config: least.config,
       });

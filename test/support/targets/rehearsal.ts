@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { deploy } from "../../../rehearsal/deploy.ts";
+import { openWorld } from "../../../rehearsal/world.ts";
 import { ASLEEP, type Target } from "./target.ts";
 
 /** What `npm start` deploys, under the real engine; its container is a local process, and asleep at first. */
 export async function rehearsalTarget(): Promise<Target> {
-  const { openWorld, deploy } = rehearsal();
   const dir = await mkdtemp(path.join(tmpdir(), "steward-suite-"));
   const options = {
     target: undefined,
@@ -38,13 +38,4 @@ export async function rehearsalTarget(): Promise<Target> {
     await stop();
     throw error;
   }
-}
-
-/** As Node itself loads it: the engine cannot serialise what the test runner makes of a program. */
-function rehearsal() {
-  const require = createRequire(import.meta.url);
-  const { openWorld } =
-    require("../../../rehearsal/world.ts") as typeof import("../../../rehearsal/world.ts");
-  const { deploy } = require("../../../rehearsal/deploy.ts") as typeof import("../../../rehearsal/deploy.ts");
-  return { openWorld, deploy };
 }

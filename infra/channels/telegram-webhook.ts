@@ -1,16 +1,11 @@
-import type { dynamic } from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { TELEGRAM_UPDATES } from "../../runtime/contract/telegram.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
 import { configureEndpoints } from "./endpoints.ts";
 import { fieldsOf } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/**
- * The dynamic provider of `TelegramWebhook`. Pulumi serialises what is reachable from here into the
- * stack's state, so it captures texts alone; the token comes as a secret input, since a bot that is left
- * behind is known by its own token only.
- */
-
-/** Destination of a bot's updates. */
+/** Destination of a bot's updates. The token is an input, since a bot that is left behind is known by it alone. */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: string;
@@ -21,7 +16,7 @@ export interface WebhookInputs extends TelegramBot {
 const KEYS = ["botToken", "url", "secretToken"] as const;
 
 /** See {@link WebhookInputs}. The id is the bot's own, so another bot is a replacement. */
-export const telegramWebhookProvider: dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
+export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
   configure: configureEndpoints,
 
   async diff(id, olds, news) {
@@ -72,4 +67,25 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
 function addressOf(info: unknown): string {
   const { url } = fieldsOf(info);
   return typeof url === "string" ? url : "";
+}
+
+/** Arguments of {@link TelegramWebhook}. */
+export interface TelegramWebhookArgs {
+  /** A Pulumi secret. */
+  botToken: pulumi.Output<string>;
+  /** An https address on port 443, 80, 88 or 8443. */
+  url: string;
+  /** A Pulumi secret: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  secretToken: pulumi.Output<string>;
+}
+
+/**
+ * The address that Telegram delivers a bot's updates to. Depend on what proves that the service answers:
+ * from its creation on updates come in.
+ */
+export class TelegramWebhook extends DynamicResource {
+  constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {
+    const secret = { ...opts, additionalSecretOutputs: ["botToken", "secretToken"] };
+    super("channels:TelegramWebhook", name, args, secret);
+  }
 }

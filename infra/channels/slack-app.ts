@@ -1,5 +1,6 @@
-import type { dynamic } from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { ERRORS } from "../../runtime/contract/errors.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
 import { configureEndpoints, slackRoot } from "./endpoints.ts";
 import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
 
@@ -9,19 +10,16 @@ const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_u
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
 /**
- * The dynamic provider of `SlackApp`. Pulumi serialises what is reachable from here into the stack's state, so
- * it captures texts alone. A configuration token is good for half a day: it is used where the manifest changes, and
- * what is unchanged asks for none.
+ * An app and the manifest that it has to have. A configuration token is valid for half a day: it is used when the
+ * manifest changes, and an unchanged one needs none.
  */
-
-/** An app, and what it has to be. */
 interface SlackAppInputs extends SlackAppAccess {
   /** JSON: https://docs.slack.dev/reference/app-manifest */
   manifest: string;
 }
 
 /** See {@link SlackAppInputs}. The id is the app's own, so another app is a replacement. */
-export const slackAppProvider: dynamic.ResourceProvider<SlackAppInputs, SlackAppInputs> = {
+export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, SlackAppInputs> = {
   configure: configureEndpoints,
 
   async diff(id, olds, news) {
@@ -124,4 +122,22 @@ function problemsOf({ errors }: Record<string, unknown>): string[] {
     const { pointer = "", message = "" } = fieldsOf(error);
     return `${String(pointer)} ${String(message)}`.trim();
   });
+}
+
+/** Arguments of {@link SlackApp}. */
+export interface SlackAppArgs {
+  /** As the app's page shows it: A, then letters and digits. */
+  appId: string;
+  /** A Pulumi secret: an app configuration token. */
+  configToken: pulumi.Output<string>;
+  /** The manifest that the app has to have, as JSON. */
+  manifest: string;
+}
+
+/** The manifest of a Slack app that is there. Depend on what proves that the service answers: Slack asks it at once. */
+export class SlackApp extends DynamicResource {
+  constructor(name: string, args: SlackAppArgs, opts?: pulumi.CustomResourceOptions) {
+    const secret = { ...opts, additionalSecretOutputs: ["configToken"] };
+    super("channels:SlackApp", name, args, secret);
+  }
 }

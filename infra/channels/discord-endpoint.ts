@@ -1,12 +1,9 @@
-import type { dynamic } from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
+import { DynamicResource } from "../dynamic/resource.ts";
+import type { DiscordCommandsArgs } from "./discord-commands.ts";
 import { askDiscord, callDiscord, refusal, type DiscordBot } from "./discord-api.ts";
 import { configureEndpoints } from "./endpoints.ts";
 import { fieldsOf } from "./platform-call.ts";
-
-/**
- * The dynamic provider of `DiscordEndpoint`. Pulumi serialises what is reachable from here into the
- * stack's state, so it captures texts alone; the token comes as a secret input.
- */
 
 /** Destination of an application's interactions. */
 export interface EndpointInputs extends DiscordBot {
@@ -19,7 +16,7 @@ const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
 /** See {@link EndpointInputs}. Discord asks the address with a right and a wrong signature before it takes it. */
-export const discordEndpointProvider: dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
+export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
   configure: configureEndpoints,
 
   async diff(id, olds, news) {
@@ -71,4 +68,23 @@ async function setEndpoint(inputs: EndpointInputs): Promise<void> {
 function addressOf(application: unknown): string {
   const { interactions_endpoint_url: url } = fieldsOf(application);
   return typeof url === "string" ? url : "";
+}
+
+/** Arguments of {@link DiscordEndpoint}. */
+export interface DiscordEndpointArgs extends DiscordCommandsArgs {
+  /** The application's key, 64 hexadecimal digits. */
+  publicKey: string;
+  /** A public https address. */
+  url: string;
+}
+
+/**
+ * The address that Discord sends interactions to. Depend on what proves that the service answers: Discord
+ * tries it at once.
+ */
+export class DiscordEndpoint extends DynamicResource {
+  constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {
+    const secret = { ...opts, additionalSecretOutputs: ["botToken"] };
+    super("channels:DiscordEndpoint", name, args, secret);
+  }
 }

@@ -1,0 +1,44 @@
+import * as pulumi from "@pulumi/pulumi";
+import { IS_RELEASE, PACKAGE } from "../shell/package.ts";
+
+/** Types of the dynamic resources. They are in the state of every stack, so none may change or go. */
+export type DynamicType =
+  | "channels:DiscordCommands"
+  | "channels:DiscordEndpoint"
+  | "channels:SlackApp"
+  | "channels:TelegramWebhook"
+  | "secrets:AttestationKey"
+  | "secrets:ConfigCheck"
+  | "secrets:SecretCheck"
+  | "serverless:ContainerApplication"
+  | "serverless:CostEstimate"
+  | "serverless:MigrationPlan";
+
+const OLDEST_NODE = 24;
+/** As seen from the project's folder, where the engine starts the process that runs the providers. */
+const PROVIDERS = IS_RELEASE ? `${PACKAGE}/infra/dynamic/providers.js` : "./infra/dynamic/providers.ts";
+
+/**
+ * A resource whose provider is code of this package: see providers.ts. Pulumi's own `dynamic.Resource` writes the
+ * provider's functions into the state, which takes a second of every preview and cannot do without rules for what a
+ * function may refer to. This one writes a line that imports them.
+ */
+export abstract class DynamicResource extends pulumi.CustomResource {
+  constructor(type: DynamicType, name: string, inputs: pulumi.Inputs, opts?: pulumi.CustomResourceOptions) {
+    super(`pulumi-nodejs:dynamic/${type}`, name, { ...inputs, __provider: providerCode(type) }, opts);
+  }
+}
+
+/**
+ * Returns a module with a `handler` that returns the provider, as the process that runs dynamic providers evaluates it:
+ * https://github.com/pulumi/pulumi/blob/master/sdk/nodejs/cmd/dynamic-provider/index.ts
+ */
+function providerCode(type: DynamicType): string {
+  return [
+    // A destroy does not run the program, which checks the same.
+    `if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE})`,
+    `  throw new Error("steward needs Node ${OLDEST_NODE} first on PATH, and this is " + process.version + " (node_outdated)");`,
+    `exports.handler = () => require(${JSON.stringify(PROVIDERS)}).providers[${JSON.stringify(type)}];`,
+    "",
+  ].join("\n");
+}
