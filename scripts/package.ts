@@ -8,8 +8,8 @@ import * as z from "zod";
 import { buildBundle, RELEASED } from "../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import { PACKAGE, ROOT } from "../infra/shell/package.ts";
-import { run, tail } from "../infra/shell/process.ts";
 import { buildPolicyPack } from "../policies/build.ts";
+import { execute } from "./execute.ts";
 
 const SCRIPT = "npm run package --";
 /** Files that are executed, or imported by a user's program. The compiler finds what they import. */
@@ -74,12 +74,12 @@ async function packed(content: string, folder: string): Promise<string> {
     await writeJson(file, { ...project, dependencies: { [PACKAGE]: own.version } });
   }
 
-  const listed = await execute("npm", ["pack", "--json", `--pack-destination=${folder}`], content);
+  const listed = await execute("npm", ["pack", "--json", `--pack-destination=${folder}`], { cwd: content });
   const [{ filename }] = z.tuple([z.object({ filename: z.string() })]).parse(JSON.parse(listed));
   return filename;
 }
 
-/** Compiles file by file, so that a stack trace and a serialised function are those of the source. */
+/** Compiles file by file, so that a stack trace is that of the source. */
 async function compile(content: string): Promise<void> {
   const settings = path.join(content, "tsconfig.json");
   const files: string[] = [];
@@ -102,7 +102,9 @@ async function compile(content: string): Promise<void> {
     exclude: [],
   };
   await writeJson(settings, project);
-  await execute(process.execPath, [path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", settings], ROOT);
+  await execute(process.execPath, [path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", settings], {
+    cwd: ROOT,
+  });
   await rm(settings);
   for (const file of BUILDERS) {
     for (const end of [".js", ".js.map", ".d.ts"]) await rm(path.join(content, file + end));
@@ -170,12 +172,6 @@ async function packagesOf(content: string): Promise<Set<string>> {
 
 function writeJson(file: string, value: object): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
-}
-
-async function execute(program: string, words: string[], cwd: string): Promise<string> {
-  const done = await run(program, words, { cwd, env: process.env });
-  if (done.code !== 0) throw new Error(`${program} ${words.join(" ")} failed: ${tail(done, 10)}`);
-  return done.stdout;
 }
 
 await runCommand(SCRIPT, main);

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../infra/shell/package.ts";
-import { run, tail } from "../../infra/shell/process.ts";
+import { execute } from "../../scripts/execute.ts";
 import { figure, type Figure } from "../support/measure.ts";
 import { folderBytes } from "./size.ts";
 
@@ -10,7 +10,7 @@ const QUIET = ["--prefer-offline", "--no-audit", "--no-fund"];
 
 /** Size of the package, and of a project that has it; its installation beside that of Pulumi's SDK alone. */
 export async function benchPackage(runs: number, folder: string): Promise<Figure[]> {
-  const said = await execute(process.execPath, ["scripts/package.ts", "--out", folder], ROOT);
+  const said = await execute(process.execPath, ["scripts/package.ts", "--out", folder], { cwd: ROOT });
   const file = said.trim().split("\n").at(-1) ?? "";
   const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
@@ -24,7 +24,7 @@ export async function benchPackage(runs: number, folder: string): Promise<Figure
     for (const [name, taken] of Object.entries(seconds)) {
       const project = await mkdtemp(join(folder, "project-"));
       const started = performance.now();
-      await execute("npm", ["install", ...QUIET, name], project);
+      await execute("npm", ["install", ...QUIET, name], { cwd: project });
       if (pass > 0) taken.push((performance.now() - started) / 1000);
       if (pass > 0 && name === file) sizes.push((await folderBytes(project)) / MB);
     }
@@ -35,10 +35,4 @@ export async function benchPackage(runs: number, folder: string): Promise<Figure
     figure("npm install of the package, from npm's cache", "s", seconds[file] ?? []),
     figure("npm install of @pulumi/pulumi alone, from npm's cache", "s", seconds[bare] ?? []),
   ];
-}
-
-async function execute(program: string, words: string[], cwd: string): Promise<string> {
-  const done = await run(program, words, { cwd, env: process.env });
-  if (done.code !== 0) throw new Error(`${program} ${words.join(" ")} failed: ${tail(done, 5)}`);
-  return done.stdout;
 }

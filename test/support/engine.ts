@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
-import { run, tail } from "../../infra/shell/process.ts";
+import { run } from "../../infra/shell/process.ts";
+import { execute } from "../../scripts/execute.ts";
 
 /** A Docker engine of a test's own, as another machine's would be: it has no image and no container. */
 export interface OwnEngine {
@@ -89,8 +90,7 @@ function rooted(program: string, words: readonly string[]): string[] {
 
 async function asRoot(program: string, ...words: string[]): Promise<void> {
   const [first = "", ...rest] = rooted(program, words);
-  const finished = await run(first, rest, { env: withSbin() });
-  if (finished.code !== 0) throw new Error(`${program} ${words.join(" ")}: ${tail(finished)}`);
+  await execute(first, rest, { env: withSbin() });
 }
 
 /** Where Debian has what only root runs. */
