@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect } from "vitest";
+import { fileBackend } from "../../rehearsal/engine/index.ts";
+import { type, type Shell, type Typed } from "../journeys/typed.ts";
+import { byHand, PASSPHRASE, testEngine } from "../support/stack.ts";
+
+/** An empty folder in which a person installs the package and makes a stack of it. */
+export interface Project {
+  shell: Shell;
+  /** Types a line that has to succeed. */
+  works(line: string): Promise<Typed>;
+  /** Packs and installs the package, and makes the stack `dev` from a template. */
+  begin(template: "serverless" | "host"): Promise<void>;
+  /** Gives the stack `dev` its settings; those of `secrets` as secrets. */
+  configure(plain: Record<string, string>, secrets: Record<string, string>): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** @param docker whether the engine needs the Docker provider */
+export async function emptyProject(name: string, { docker = false } = {}): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), `steward-${name}-`));
+  const [bot, state] = [join(folder, "bot"), join(folder, "state")];
+  await Promise.all([mkdir(bot), mkdir(state)]);
+  const shell = {
+    folder: bot,
+    environment: {
+      ...(await byHand(await testEngine({ docker }))),
+      PULUMI_BACKEND_URL: fileBackend(state),
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+    },
+    transcript: resolve(`.steward/artefacts/transcripts/${name}.txt`),
+  };
+  await rm(shell.transcript, { force: true });
+
+  async function works(line: string, where: Shell = shell): Promise<Typed> {
+    const typed = await type(where, line);
+    expect(typed.code, `${line}\n${typed.said}`).toBe(0);
+    return typed;
+  }
+
+  return {
+    shell,
+    works: (line) => works(line),
+    async begin(template) {
+      const checkout = { ...shell, folder: resolve(".") };
+      const packed = await works(`npm run --silent package -- --out ${folder}/package`, checkout);
+      const file = packed.said.trim().split("\n").at(-1);
+      await works(`npm install --prefer-offline --no-audit --no-fund ${file}`);
+      const place = `./node_modules/steward-gateway/templates/${template}`;
+      await works(`pulumi new ${place} --force --yes --name bot --stack dev`);
+      const files = ["Pulumi.yaml", "README.md", "index.js", "package.json"];
+      expect(await readdir(bot)).toEqual(expect.arrayContaining(files));
+    },
+    async configure(plain, secrets) {
+      const words = Object.entries({ plaintext: plain, secret: secrets }).flatMap(([option, values]) =>
+        Object.entries(values).map(([key, value]) => `--${option} '${key}=${value}'`),
+      );
+      await works(`pulumi config set-all -s dev ${words.join(" ")}`);
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
