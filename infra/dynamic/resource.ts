@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { IS_RELEASE, PACKAGE } from "../shell/package.ts";
+import { commandLine, IS_RELEASE, PACKAGE } from "../shell/package.ts";
 
 /** Types of the dynamic resources. They are in the state of every stack, so none may change or go. */
 export type DynamicType =
@@ -34,10 +34,12 @@ export abstract class DynamicResource extends pulumi.CustomResource {
  * https://github.com/pulumi/pulumi/blob/master/sdk/nodejs/cmd/dynamic-provider/index.ts
  */
 function providerCode(type: DynamicType): string {
+  const fix = `type \`${commandLine("pulumi")}\` in place of \`pulumi\`, or put Node ${OLDEST_NODE} first on PATH`;
   return [
-    // A destroy does not run the program, which checks the same.
+    // The program checks the same, but a destroy does not run it.
     `if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE})`,
-    `  throw new Error("steward needs Node ${OLDEST_NODE} first on PATH, and this is " + process.version + " (node_outdated)");`,
+    `  throw new Error("steward needs Node ${OLDEST_NODE} or newer, and this is " + process.version +`,
+    `    ${JSON.stringify(`.\n  fix: ${fix}. [node_outdated]`)});`,
     `exports.handler = () => require(${JSON.stringify(PROVIDERS)}).providers[${JSON.stringify(type)}];`,
     "",
   ].join("\n");

@@ -10,7 +10,7 @@ const TYPES = Object.keys(providers) as DynamicType[];
 
 class Example extends DynamicResource {}
 
-/** What the engine gets as code of each type's provider. */
+/** Code of each type's provider, as the engine gets it. */
 const codes = new Map<string, string>();
 
 beforeAll(async () => {
@@ -48,8 +48,9 @@ describe.each(TYPES)("the code of %s", (type) => {
   });
 });
 
-test("an older Node, which a destroy may find first on PATH, is told which one is needed", () => {
+test("a destroy with an older Node first on PATH names the one that is needed", () => {
   expect(() => evaluated("channels:SlackApp", "20.20.2")).toThrow(
-    "steward needs Node 24 first on PATH, and this is v20.20.2 (node_outdated)",
+    "steward needs Node 24 or newer, and this is v20.20.2.\n" +
+      "  fix: type `npm run pulumi --` in place of `pulumi`, or put Node 24 first on PATH. [node_outdated]",
   );
 });
