@@ -40,6 +40,22 @@ test("every link of a page leads somewhere", () => {
   expect(broken).toEqual([]);
 });
 
+test("every source file that a folder's README names is in that folder", () => {
+  const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).trim().split("\n");
+  const readmes = pages.filter((page) => page.endsWith("/README.md") && page !== "test/README.md");
+  expect(readmes.length).toBeGreaterThan(3);
+  const missing = readmes.flatMap((page) => {
+    const inside = files.filter((file) => file.startsWith(`${path.dirname(page)}/`));
+    const names = [...readFileSync(page, "utf8").matchAll(/`([\w./-]+\.[jt]s)`/g)].map(
+      ([, name = ""]) => name,
+    );
+    return names
+      .filter((name) => !files.includes(name) && !inside.some((file) => file.endsWith(`/${name}`)))
+      .map((name) => `${page}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 test("sentences of the pages for readers have at most 30 words", () => {
   const long = pages
     .filter((page) => /^docs\/[^/]+$/.test(page))
