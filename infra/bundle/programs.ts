@@ -46,6 +46,8 @@ const PLAIN_BUILTINS: Plugin = {
 
 const COMMON = {
   absWorkingDir: ROOT,
+  // The names of chunks depend on the files' paths: a linked node_modules gives the same ones as a folder.
+  preserveSymlinks: true,
   bundle: true,
   format: "esm",
   minifySyntax: true,

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Returns where everything lives that takes long to make and is the same for every checkout. */
+/** Returns the folder for what takes long to build and is the same for every checkout. */
 export function cacheRoot(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   return join(base, "steward");
 }
 
-/** A short name for the given texts and the named files of a folder: what was built from the same is the same. */
+/** Returns a short hash over the given texts and over the named text files of a folder. Names things built from them. */
 export async function contentKey(texts: readonly string[], folder: string, files: RegExp): Promise<string> {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
@@ -20,13 +20,18 @@ export async function contentKey(texts: readonly string[], folder: string, files
     hash
       .update(name)
       .update("\0")
-      .update(await readFile(join(folder, name)));
+      .update(await readSource(join(folder, name)));
   return hash.digest("hex").slice(0, 16);
 }
 
+/** Reads a text file of this package with LF line endings. A clone from before `.gitattributes` may have CRLF. */
+export async function readSource(file: string): Promise<string> {
+  return (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
+}
+
 /**
- * Makes a folder of the cache whole or not at all: `fill` writes into a temporary one beside it, which is then
- * renamed. A process that is killed in between leaves nothing that a later one would take for complete.
+ * Creates a folder of the cache atomically: `fill` writes into a temporary folder, which is then renamed. A process that
+ * is killed in between leaves no folder that looks complete.
  */
 export async function publish(target: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const temporary = `${target}.${randomUUID()}.partial`;
@@ -42,10 +47,10 @@ export async function publish(target: string, fill: (folder: string) => Promise<
 }
 
 /**
- * Runs `work` while no other process does so under the same name. The lock is SQLite's own on an empty database:
- * the kernel lets go of it when a process dies, so none is ever left behind.
+ * Runs `work` while no other process holds the same lock. The lock is SQLite's own on an empty database: the kernel
+ * releases it when the process dies, so it cannot be left behind.
  *
- * @param waiting called once, when another process holds the lock
+ * @param waiting called once, if another process holds the lock
  */
 export async function exclusively<T>(
   lockFile: string,
