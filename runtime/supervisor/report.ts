@@ -115,11 +115,16 @@ export class Starts {
     return (this.#list ??= readColdStarts(this.#read()));
   }
 
-  /** Keeps one; written in the background, since a gateway that is ready has other things to do. */
+  /** Adds one, and writes the file in the background so that a ready gateway does not wait for the disk. */
   add(start: ColdStart): void {
     this.#list = addColdStart(this.list, start);
     const text = `${JSON.stringify(this.#list)}\n`;
     this.#written = this.#written.then(() => this.#write(text));
+  }
+
+  /** Resolves when what was added is on the disk. */
+  written(): Promise<void> {
+    return this.#written;
   }
 
   async #write(text: string): Promise<void> {

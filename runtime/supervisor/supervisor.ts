@@ -209,6 +209,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       retire();
       happened({ type: "stop" });
       await dying;
+      // Else the process could end before the record of its last start is on the disk.
+      await starts.written();
     },
   };
   // The schema weighs more than the supervisor itself, and is needed when somebody edits.

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../infra/shell/process.ts";
 
 /** The scripts of package.json that are commands of this project's, with their files. */
@@ -13,7 +13,45 @@ const SCRIPTS = Object.entries(
 
 const UNKNOWN = "unknown option '--no-such-word'";
 
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
 const type = (file: string, ...words: string[]) => run(process.execPath, [file, ...words]);
+
+/**
+ * Types every line of `[file, ...words]` in one process, which loads what the commands share once: as the process's
+ * words, with the module of the command evaluated each time, until it ends the process.
+ */
+const TYPE_ALL = `
+  const { pathToFileURL } = await import("node:url");
+  const { exit, stdout, stderr, argv } = process;
+  const write = { stdout: stdout.write, stderr: stderr.write };
+  const ends = [];
+  for (const [at, [file, ...words]] of JSON.parse(argv[1]).entries()) {
+    const end = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"])
+      process[name].write = (text) => ((end[name] += text), true);
+    process.argv = [argv[0], file, ...words];
+    process.exitCode = undefined;
+    const ended = new Promise((resolve) => {
+      process.exit = (code) => (resolve(code ?? process.exitCode ?? 0), new Promise(() => {}));
+    });
+    const module = import(pathToFileURL(file).href + "?" + at);
+    end.code = await Promise.race([ended, module.then(() => process.exitCode ?? 0)]);
+    ends.push(end);
+  }
+  Object.assign(stdout, { write: write.stdout });
+  stdout.write(JSON.stringify(ends), () => exit(0));`;
+
+async function typeAll(lines: string[][]): Promise<Ended[]> {
+  const words = ["--input-type=module", "--eval", TYPE_ALL, JSON.stringify(lines)];
+  const { code, stdout, stderr } = await run(process.execPath, words);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Ended[];
+}
 
 test("the commands are all there", () => {
   expect(SCRIPTS.map(([name]) => name).sort()).toEqual([
@@ -35,22 +73,41 @@ test("the commands are all there", () => {
   ]);
 });
 
-describe.each(SCRIPTS)("npm run %s", (name, file) => {
-  const script = name === "start" ? "npm start --" : `npm run ${name} --`;
-
-  test("prints its help once, and that is no failure", async () => {
-    const { code, stdout, stderr } = await type(file, "--help");
-    expect(stdout.split(`Usage: ${script} `)).toHaveLength(2);
-    expect(stderr).toBe("");
-    expect(code).toBe(0);
+describe("each command", () => {
+  const ends = new Map<string, Ended>();
+  beforeAll(async () => {
+    const lines = SCRIPTS.flatMap(([, file]) => [
+      [file, "--help"],
+      [file, "--no-such-word"],
+    ]);
+    for (const [at, ended] of (await typeAll(lines)).entries()) ends.set(String(lines[at]), ended);
   });
 
-  test("refuses a wrong word with one line, and where to read on", async () => {
-    const { code, stdout, stderr } = await type(file, "--no-such-word");
-    const why = name === "migrate" ? "required option '--worker-name <name>' not specified" : UNKNOWN;
-    expect(stderr).toBe(`error: ${why}\nUsage: ${script} --help\n`);
-    expect(stdout).toBe("");
-    expect(code).toBe(2);
+  describe.each(SCRIPTS)("npm run %s", (name, file) => {
+    const script = name === "start" ? "npm start --" : `npm run ${name} --`;
+
+    test("prints its help once, and that is no failure", () => {
+      const { code, stdout, stderr } = ends.get(`${file},--help`) as Ended;
+      expect(stdout.split(`Usage: ${script} `)).toHaveLength(2);
+      expect(stderr).toBe("");
+      expect(code).toBe(0);
+    });
+
+    test("refuses a wrong word with one line, and where to read on", () => {
+      const { code, stdout, stderr } = ends.get(`${file},--no-such-word`) as Ended;
+      const why = name === "migrate" ? "required option '--worker-name <name>' not specified" : UNKNOWN;
+      expect(stderr).toBe(`error: ${why}\nUsage: ${script} --help\n`);
+      expect(stdout).toBe("");
+      expect(code).toBe(2);
+    });
+  });
+
+  test("ends in a process of its own as it does among the others", async () => {
+    for (const words of [["--help"], ["--no-such-word"]]) {
+      const file = "stacks/commands/drift.ts";
+      const { code, stdout, stderr } = await type(file, ...words);
+      expect({ code, stdout, stderr }).toEqual(ends.get(String([file, ...words])));
+    }
   });
 });
 

@@ -1,12 +1,33 @@
+import type { TestProject } from "vitest/node";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
+import { BuildFailure } from "../../infra/shell/failure.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { ensureEngine } from "../../rehearsal/engine/index.ts";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Reason why there is no Pulumi engine for `npm test`; empty if there is one. */
+    engineMissing: string;
+  }
+}
+
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Makes once what takes minutes on a cold cache, before any test waits for it: the engine, and the base image. */
-export default async function prepare({ name }: { name: string }): Promise<void> {
-  await typedByHand(await ensureEngine({ docker: name === "system", log }), { log });
+/**
+ * Makes once what takes minutes on a cold cache, before any test waits for it: the engine, and the base image. `npm test`
+ * goes on without an engine if Go is missing to build one; CI and the other tiers do not.
+ */
+export default async function prepare(project: TestProject): Promise<void> {
+  const { name } = project;
+  project.provide("engineMissing", "");
+  try {
+    await typedByHand(await ensureEngine({ docker: name === "system", log }), { log });
+  } catch (error) {
+    const isMissing = error instanceof BuildFailure && error.code === "engine_go_missing";
+    if (!isMissing || name !== "main" || process.env["CI"]) throw error;
+    log(`skipped: what needs a Pulumi engine (${error.message})`);
+    project.provide("engineMissing", error.message);
+  }
   if (name === "system" && (await dockerAvailable()).ok) await prepareBaseImage({ log });
 }

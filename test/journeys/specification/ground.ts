@@ -1,6 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import type { Platforms } from "../../../rehearsal/platforms.ts";
 import type { SlackMessage } from "../../../rehearsal/standins/slack-page.ts";
 import { mention } from "../../../rehearsal/standins/slack.ts";
@@ -8,7 +9,7 @@ import { openIdentityGateway } from "../../support/identity-keys.ts";
 import { freePort } from "../../support/ports.ts";
 import { startStandIns } from "../../support/targets/target.ts";
 import { startWorker } from "../../support/worker.ts";
-import { startRuntime, temporaryDirectory, type RuntimeProcess } from "../../runtime/support/processes.ts";
+import { startNode, temporaryDirectory, type RuntimeProcess } from "../../runtime/support/processes.ts";
 
 const SOON = { timeout: 60_000, interval: 100 };
 const HTML = { accept: "text/html" };
@@ -59,12 +60,13 @@ interface Deployment {
   deleteConfig: Ground["deleteConfig"];
 }
 
-/** The host's process from source. A deployment ends it and starts it anew over the same directory. */
+/** The host's process from the bundle. A deployment ends it and starts it again over the same directory. */
 export const hostGround: StartGround = async (changes = {}) => {
   const { settings, platforms, environment } = await startStandIns();
   onTestFinished(() => platforms.close());
   const { adminToken } = settings.secrets;
   const home = await temporaryDirectory();
+  const { container } = await buildBundle();
   const file = path.join(home, "steward.json");
   const [port, gatewayPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
@@ -81,7 +83,7 @@ export const hostGround: StartGround = async (changes = {}) => {
     running?.kill("SIGTERM");
     await running?.exited;
     variables = { ...variables, ...changed };
-    running = startRuntime("host/main.ts", variables);
+    running = startNode([path.join(container.dir, "host/main.js")], variables);
     await expect
       .poll(async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok, SOON)
       .toBe(true);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path, { join } from "node:path";
 import { expect, test } from "vitest";
-import { steward } from "../support/cli.ts";
+import { steward, stewardHere } from "../support/cli.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
@@ -12,7 +12,7 @@ import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 async function commandLine() {
   const home = await temporaryDirectory();
   await writeConfig(home);
-  const run = (...args: string[]) => steward({ ...SECRETS, STEWARD_HOME: home }, ...args);
+  const run = (...args: string[]) => stewardHere({ ...SECRETS, STEWARD_HOME: home }, ...args);
   return { home, run, path: join(home, "steward.json") };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { steward } from "../support/cli.ts";
+import { stewardHere } from "../support/cli.ts";
 import { writeConfig } from "../support/gateway.ts";
 import { modelError, startModel } from "../support/platforms.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
@@ -13,7 +13,7 @@ async function commandLine() {
   await writeConfig(home);
   const server = await startModel();
   const environment = { ...SECRETS, STEWARD_HOME: home, ANTHROPIC_BASE_URL: server.url };
-  return { home, server, run: (...args: string[]) => steward(environment, ...args) };
+  return { home, server, run: (...args: string[]) => stewardHere(environment, ...args) };
 }
 
 test("the models are listed in their order with prices, and one is asked a short question that counts as used", async () => {

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ScheduleStore } from "../../../runtime/gateway/schedules/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
-import { steward } from "../support/cli.ts";
+import { stewardHere } from "../support/cli.ts";
 import { writeConfig } from "../support/gateway.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 
 async function commandLine() {
   const home = await temporaryDirectory();
   await writeConfig(home);
-  const run = (...args: string[]) => steward({ ...SECRETS, STEWARD_HOME: home }, "schedules", ...args);
+  const run = (...args: string[]) => stewardHere({ ...SECRETS, STEWARD_HOME: home }, "schedules", ...args);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
   const { id } = await json("add", "--to", "slack:C1", "--cron", "0 9 * * 1-5", "--text", "- stand up");
   const stored = <T>(read: (store: ScheduleStore) => T): T => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { steward } from "../support/cli.ts";
+import { stewardHere } from "../support/cli.ts";
 import { writeConfig } from "../support/gateway.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 
@@ -11,7 +11,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest("hex")
 async function commandLine() {
   const home = await temporaryDirectory();
   await writeConfig(home);
-  const run = (...args: string[]) => steward({ ...SECRETS, STEWARD_HOME: home }, "workspace", ...args);
+  const run = (...args: string[]) => stewardHere({ ...SECRETS, STEWARD_HOME: home }, "workspace", ...args);
   const json = async (...args: string[]) => JSON.parse((await run(...args)).stdout);
   return { home, run, json, file: (name: string) => join(home, "workspace", name) };
 }

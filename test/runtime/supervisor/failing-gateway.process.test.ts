@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -52,6 +53,15 @@ test("how the last starts went is kept beyond the process, whatever the file hol
   await expect.poll(written).toEqual(after.coldStarts);
   await writeFile(file, "{");
   expect((await supervised("ready();", { home })).supervisor.status()).not.toHaveProperty("coldStarts");
+});
+
+test("a stop waits until the last start is on the disk", async () => {
+  const { supervisor, home } = await supervised("process.exit(1);");
+  supervisor.start();
+  await supervisor.whenSettled(10_000);
+  await supervisor.stop();
+  const recorded = JSON.parse(readFileSync(join(home, "logs", "starts.json"), "utf8")) as unknown[];
+  expect(recorded).toEqual(supervisor.status().coldStarts);
 });
 
 test("a gateway that keeps crashing is reported, and comes up once its cause has passed", async () => {

@@ -1,11 +1,36 @@
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { processOutput } from "../../../runtime/gateway/cli/context.ts";
+import { runCommandLine } from "../../../runtime/gateway/cli/program.ts";
+import { readProcessSettings } from "../../../runtime/process/settings.ts";
+import { createRedactor } from "../../../runtime/shared/redact.ts";
 import { startNode } from "./processes.ts";
 
 const MAIN = fileURLToPath(new URL("../../../runtime/gateway/cli/main.ts", import.meta.url));
 
-/** Runs `steward <args>` to its end. */
+/** Runs `steward <args>` to its end, in a process of its own. */
 export async function steward(environment: Record<string, string>, ...args: string[]) {
   const run = startNode([MAIN, ...args], environment);
   const code = await run.exited;
   return { code, stdout: run.stdout(), stderr: run.stderr() };
+}
+
+/**
+ * Runs `steward <args>` in this process, as `runtime/gateway/cli/main.ts` does in its own. A process takes a tenth of a
+ * second of a processor, so tests of many lines use this one.
+ */
+export async function stewardHere(environment: Record<string, string>, ...args: string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const redact = createRedactor(environment);
+  const output = processOutput({ stdout, stderr, redact });
+  let code = 0;
+  const setExitCode = (given: number): void => void (code = given);
+  try {
+    const settings = readProcessSettings(environment);
+    await runCommandLine({ environment, settings, redact, output, clock: Date.now, setExitCode }, args);
+  } catch (error) {
+    output.fail(args.includes("--json"), error);
+    code = 1;
+  }
+  return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }

@@ -1,33 +1,10 @@
 import { accessSync, constants, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { actionlint } from "./actionlint.ts";
 import { GITHUB, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
 
-const BUILD_MS = 5 * 60_000;
 const FILES = [...workflowFiles().map((name) => `workflows/${name}`), "actions/setup/action.yml"];
-
-test(
-  "actionlint finds nothing in the workflows, and a job that is not there in a wrong one",
-  async () => {
-    const clean = await actionlint(workflowFiles().map((name) => join(GITHUB, "workflows", name)));
-    expect(clean.stdout + clean.stderr).toBe("");
-    expect(clean.code).toBe(0);
-
-    const folder = await mkdtemp(join(tmpdir(), "steward-workflow-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const wrong = join(folder, "wrong.yml");
-    const text = readFileSync(join(GITHUB, "workflows/preview.yml"), "utf8");
-    await writeFile(wrong, text.replace("needs: preview", "needs: nothing"));
-    const found = await actionlint([wrong]);
-    expect(found.stdout).toContain('needs job "nothing" which does not exist');
-    expect(found.code).toBe(1);
-  },
-  BUILD_MS,
-);
 
 describe.each(FILES)("%s", (file) => {
   const lines = readFileSync(join(GITHUB, file), "utf8").split("\n");
