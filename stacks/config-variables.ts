@@ -3,14 +3,17 @@ import * as z from "zod";
 import { askAsStack } from "../infra/readiness/ask-as-stack.ts";
 import { misplacedKey, type Reference } from "../runtime/contract/config/references.ts";
 import { gatewayEnvironment } from "../runtime/contract/environment.ts";
-import { ERRORS, type Reason } from "../runtime/contract/errors.ts";
+import { fixOf, type Reason } from "../runtime/contract/errors.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
+import { operatorStack } from "../infra/dynamic/resource.ts";
+import { commandsFor } from "../infra/shell/package.ts";
+import type { OperatorCommands } from "../runtime/contract/operator-commands.ts";
+import { inOrder } from "./config/problems.ts";
 import type { RuntimeVariables } from "./config/runtime.ts";
 import { SECRET_VARIABLES } from "./config/schema.ts";
 
 const ANSWER_MS = 10_000;
-const MISPLACED_FIX =
-  "Take what names the key out of the config, on `/_admin/config/edit` or by `steward config unset` in the container; deploy with `pulumi config set --path --secret 'steward:secrets.<NAME>'`; then name that variable in the config.";
+
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
 });
@@ -22,6 +25,7 @@ const answer = z.object({
 export function variablesProblem(
   references: readonly Reference[],
   runtime: RuntimeVariables,
+  commands: OperatorCommands,
 ): Reason | undefined {
   const environment = deployedEnvironment(runtime);
   const missing = references.filter(({ name }) => !environment[name]);
@@ -31,8 +35,10 @@ export function variablesProblem(
   });
   if (missing.length === 0 && misplaced.length === 0) return undefined;
   const told = missing.map(({ path, name }) => `${path} names ${name}`).join(", ");
-  const commands = [...new Set(missing.map(({ name }) => name))].map((name) => `\`${settingCommand(name)}\``);
-  const { fix } = ERRORS.config_variables_missing;
+  const settings = [...new Set(missing.map(({ name }) => name))].map((name) =>
+    settingCommand(name, commands),
+  );
+  const fix = fixOf("config_variables_missing");
   return {
     code: "config_variables_missing",
     detail: [
@@ -43,8 +49,8 @@ export function variablesProblem(
       "(config_variables_missing)",
     ].join(" "),
     fix: [
-      ...(missing.length === 0 ? [] : [`${fix} To set them: ${commands.join(", ")}.`]),
-      ...(misplaced.length === 0 ? [] : [MISPLACED_FIX]),
+      ...(missing.length === 0 ? [] : [`${fix} To set them: ${inOrder(...settings)}.`]),
+      ...(misplaced.length === 0 ? [] : [misplacedFix(commands)]),
     ].join(" "),
   };
 }
@@ -58,10 +64,16 @@ export function askForMissingVariables(
   key: pulumi.Output<string>,
   { url, runtime }: { url: string; runtime: RuntimeVariables },
 ): pulumi.Output<string> {
-  return pulumi.unsecret(key.apply(async (known) => (known ? ask(url, known, runtime) : "")));
+  const commands = commandsFor(operatorStack());
+  return pulumi.unsecret(key.apply(async (known) => (known ? ask(url, known, runtime, commands) : "")));
 }
 
-async function ask(url: string, key: string, runtime: RuntimeVariables): Promise<string> {
+async function ask(
+  url: string,
+  key: string,
+  runtime: RuntimeVariables,
+  commands: OperatorCommands,
+): Promise<string> {
   let references: Reference[];
   try {
     const response = await askAsStack({
@@ -78,8 +90,13 @@ async function ask(url: string, key: string, runtime: RuntimeVariables): Promise
     void pulumi.log.warn(`${url} did not tell which variables its config names: ${reason}`);
     return "";
   }
-  const problem = variablesProblem(references, runtime);
+  const problem = variablesProblem(references, runtime, commands);
   return problem === undefined ? "" : `${problem.detail}\n  fix: ${problem.fix}`;
+}
+
+function misplacedFix({ configSet }: OperatorCommands): string {
+  const set = configSet("steward:secrets.<NAME>", "<value>", { path: true, secret: true });
+  return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
 }
 
 /** The names of the gateway's variables that a program knows; secret values stay hidden from it. */
@@ -88,9 +105,9 @@ function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<s
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });
 }
 
-function settingCommand(name: string): string {
+function settingCommand(name: string, { configSet }: OperatorCommands): string {
   const key = Object.entries(SECRET_VARIABLES).find(([, variable]) => variable === name)?.[0];
   return key === undefined
-    ? `pulumi config set --path --secret 'steward:secrets.${name}'`
-    : `pulumi config set --secret steward:${key}`;
+    ? configSet(`steward:secrets.${name}`, "<value>", { path: true, secret: true })
+    : configSet(`steward:${key}`, "<value>", { secret: true });
 }

@@ -37,7 +37,9 @@ export type StackConfig = ServerlessConfig | HostConfig;
  */
 export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
   const problems = findProblems(source);
-  if (problems.length > 0) throw new StewardError("stack_config_invalid", formatProblems(problems));
+  if (problems.length > 0) {
+    throw new StewardError("stack_config_invalid", formatProblems(problems), { fix: "" });
+  }
 
   const given = stewardValues(source);
   if (targetOf(given) === "host") {

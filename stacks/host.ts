@@ -6,9 +6,11 @@ import { ensureBaseImage } from "../infra/bundle/base.ts";
 import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/bundle/image.ts";
 import { Container, type ContainerArgs, Image, type ImageBuild, Volume } from "../infra/host/container.ts";
+import { operatorStack } from "../infra/dynamic/resource.ts";
 import { preflight } from "../infra/host/preflight.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
+import { commandsFor } from "../infra/shell/package.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
@@ -99,8 +101,10 @@ function look(config: HostConfig, names: HostNames): Promise<void> {
   const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const environment = engineEnvironment(config);
-  const judgeConfig = (text: string) => variablesProblem(referencesInText(text), config.runtime);
-  return preflight({ names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig });
+  const commands = commandsFor(operatorStack());
+  const judgeConfig = (text: string) => variablesProblem(referencesInText(text), config.runtime, commands);
+  const plan = { names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig };
+  return preflight({ ...plan, commands });
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */

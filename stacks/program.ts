@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { StewardError } from "../runtime/contract/errors.ts";
+import { operatorStack } from "../infra/dynamic/resource.ts";
+import { explain, explanationText } from "../infra/shell/explain.ts";
+import { commandsFor } from "../infra/shell/package.ts";
 import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
 import { host } from "./host.ts";
@@ -20,9 +22,10 @@ export function programWith(changes: Readonly<Record<string, string>>): () => Pr
       const config = loadConfig({ ...source, values: { ...values, ...changes } });
       return await (config.target === "host" ? host(config) : serverless(config));
     } catch (error) {
+      const explanation = explain(error, commandsFor(operatorStack()));
+      if (explanation.code === undefined) throw error;
       // A RunError is shown without a stack trace: its text tells what to type.
-      if (error instanceof StewardError) throw new pulumi.RunError(error.message, { cause: error });
-      throw error;
+      throw new pulumi.RunError(explanationText(explanation), { cause: error });
     }
   };
 }

@@ -1,7 +1,7 @@
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { VERSION } from "../../runtime/contract/names.ts";
 import { discordRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+import { askPlatform, fieldsOf } from "./platform-call.ts";
 
 /** An application, and its bot. */
 export interface DiscordBot {
@@ -12,9 +12,6 @@ export interface DiscordBot {
 /** Discord's answer; `refused` where it does not know the token. */
 export type DiscordAnswer = { refused: true } | { refused: false; result: unknown };
 
-const INVALID = { code: "discord_token_invalid", ...ERRORS.discord_token_invalid };
-const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
-const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
 /** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
 const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
 
@@ -28,7 +25,8 @@ export async function askDiscord(
   const answer = await askPlatform(method, `${discordRoot()}${path}`, discordHeaders(botToken), body);
   const { status } = answer;
   if (status === 401) return { refused: true };
-  if (status === 0 || status >= 500) throw knownError(UNREACHABLE, "Discord did not answer");
+  if (status === 0 || status >= 500)
+    throw new StewardError("registration_unreachable", "Discord did not answer");
   if (status < 300) return { refused: false, result: answer.body };
   throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
 }
@@ -46,13 +44,13 @@ export async function callDiscord(
   body?: unknown,
 ): Promise<unknown> {
   const answer = await askDiscord(bot, method, path, body);
-  if (answer.refused) throw knownError(INVALID, "Discord refuses the bot token");
+  if (answer.refused) throw new StewardError("discord_token_invalid", "Discord refuses the bot token");
   return answer.result;
 }
 
 /** Returns what Discord will not take, or would not. */
 export function refusal(detail: string): Error {
-  return knownError(REFUSED, detail);
+  return new StewardError("registration_refused", detail);
 }
 
 /** The general message, and the words of the field that is wrong: https://docs.discord.com/developers/reference#error-messages */

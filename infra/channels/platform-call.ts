@@ -10,13 +10,6 @@ export interface PlatformAnswer {
   body: unknown;
 }
 
-/** An entry of the error table, by its code. */
-export interface KnownError {
-  code: string;
-  cause: string;
-  fix: string;
-}
-
 const TIMEOUT_MS = 30_000;
 
 /** Asks, and hands over whatever came. A failed connection's own message is left out: it may name the address. */
@@ -43,9 +36,4 @@ export async function askPlatform(
 /** The fields of an answer that is an object; none of any other. */
 export function fieldsOf(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown> | undefined) };
-}
-
-/** An error of the table in one line, as the engine shows it. */
-export function knownError({ code, cause, fix }: KnownError, detail: string): Error {
-  return new Error(`${detail.replace(/\.$/, "")} (${code}). ${cause} Fix: ${fix}`);
 }

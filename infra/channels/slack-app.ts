@@ -1,12 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { configureEndpoints, slackRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+import { askPlatform, fieldsOf } from "./platform-call.ts";
 
-const INVALID = { code: "slack_config_token_invalid", ...ERRORS.slack_config_token_invalid };
-const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
-const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
 /**
@@ -95,13 +92,16 @@ async function askSlack(
   const body = { app_id: appId, ...parameters };
   const answer = await askPlatform("POST", `${slackRoot()}/${method}`, headers, body);
   if (answer.status === 0 || answer.status >= 500) {
-    throw knownError(UNREACHABLE, `Slack did not answer ${method}`);
+    throw new StewardError("registration_unreachable", `Slack did not answer ${method}`);
   }
   const fields = fieldsOf(answer.body);
   if (fields["ok"] === true) return { refused: false, body: fields };
   const error = String(fields["error"] ?? answer.status);
   if (TOKEN_ERRORS.includes(error)) return { refused: true };
-  throw knownError(REFUSED, `Slack does not take ${method}: ${[error, ...problemsOf(fields)].join("; ")}`);
+  throw new StewardError(
+    "registration_refused",
+    `Slack does not take ${method}: ${[error, ...problemsOf(fields)].join("; ")}`,
+  );
 }
 
 /** As {@link askSlack}; a token that Slack does not take is an error. */
@@ -111,7 +111,8 @@ async function callSlack(
   parameters: object = {},
 ): Promise<Record<string, unknown>> {
   const answer = await askSlack(access, method, parameters);
-  if (answer.refused) throw knownError(INVALID, "Slack refuses the app configuration token");
+  if (answer.refused)
+    throw new StewardError("slack_config_token_invalid", "Slack refuses the app configuration token");
   return answer.body;
 }
 

@@ -1,6 +1,6 @@
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { telegramRoot } from "./endpoints.ts";
-import { askPlatform, fieldsOf, knownError } from "./platform-call.ts";
+import { askPlatform, fieldsOf } from "./platform-call.ts";
 
 /** The bot. */
 export interface TelegramBot {
@@ -10,10 +10,6 @@ export interface TelegramBot {
 
 /** Telegram's answer; `refused` where it does not know the token. */
 export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
-
-const INVALID = { code: "telegram_token_invalid", ...ERRORS.telegram_token_invalid };
-const REFUSED = { code: "registration_refused", ...ERRORS.registration_refused };
-const UNREACHABLE = { code: "registration_unreachable", ...ERRORS.registration_unreachable };
 
 /** A bot's own user id: the number before the token's colon. */
 export function botIdOf(botToken: string): string {
@@ -31,10 +27,14 @@ export async function askTelegram(
   const { status, body } = await askPlatform("POST", address, {}, parameters);
   // A revoked token is answered with 401, one of another form with 404.
   if (status === 401 || status === 404) return { refused: true };
-  if (status === 0 || status >= 500) throw knownError(UNREACHABLE, `Telegram did not answer ${method}`);
+  if (status === 0 || status >= 500)
+    throw new StewardError("registration_unreachable", `Telegram did not answer ${method}`);
   const { ok, result, description } = fieldsOf(body);
   if (ok === true) return { refused: false, result };
-  throw knownError(REFUSED, `Telegram does not take ${method}: ${String(description ?? status)}`);
+  throw new StewardError(
+    "registration_refused",
+    `Telegram does not take ${method}: ${String(description ?? status)}`,
+  );
 }
 
 /** The result of a method; a token that Telegram does not know is an error. */
@@ -44,6 +44,6 @@ export async function callTelegram(
   parameters: object = {},
 ): Promise<unknown> {
   const answer = await askTelegram(bot, method, parameters);
-  if (answer.refused) throw knownError(INVALID, "Telegram refuses the bot token");
+  if (answer.refused) throw new StewardError("telegram_token_invalid", "Telegram refuses the bot token");
   return answer.result;
 }

@@ -1,4 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
+import { bounded } from "./bounded.ts";
 import { discordCommandsProvider } from "../channels/discord-commands.ts";
 import { discordEndpointProvider } from "../channels/discord-endpoint.ts";
 import { slackAppProvider } from "../channels/slack-app.ts";
@@ -13,14 +14,14 @@ import type { DynamicType } from "./resource.ts";
 
 /** Providers of the dynamic resources. States refer to this file and to these names. */
 export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
-  "channels:DiscordCommands": discordCommandsProvider,
-  "channels:DiscordEndpoint": discordEndpointProvider,
-  "channels:SlackApp": slackAppProvider,
-  "channels:TelegramWebhook": telegramWebhookProvider,
-  "secrets:AttestationKey": attestationKeyProvider,
-  "secrets:ConfigCheck": configCheckProvider,
-  "secrets:SecretCheck": secretCheckProvider,
-  "serverless:ContainerApplication": containerApplicationProvider,
-  "serverless:CostEstimate": costEstimateProvider,
-  "serverless:MigrationPlan": migrationPlanProvider,
+  "channels:DiscordCommands": bounded(discordCommandsProvider),
+  "channels:DiscordEndpoint": bounded(discordEndpointProvider),
+  "channels:SlackApp": bounded(slackAppProvider),
+  "channels:TelegramWebhook": bounded(telegramWebhookProvider),
+  "secrets:AttestationKey": bounded(attestationKeyProvider),
+  "secrets:ConfigCheck": bounded(configCheckProvider),
+  "secrets:SecretCheck": bounded(secretCheckProvider),
+  "serverless:ContainerApplication": bounded(containerApplicationProvider),
+  "serverless:CostEstimate": bounded(costEstimateProvider),
+  "serverless:MigrationPlan": bounded(migrationPlanProvider),
 };

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { STACK_INPUT } from "./bounded.ts";
 import { commandLine, IS_RELEASE, PACKAGE } from "../shell/package.ts";
 
 /** Types of the dynamic resources. They are in the state of every stack, so none may change or go. */
@@ -15,8 +16,22 @@ export type DynamicType =
   | "serverless:MigrationPlan";
 
 const OLDEST_NODE = 24;
+/** Organization that the engine reports in a backend that has none (pulumi pkg/backend/diy). */
+const NO_ORGANIZATION = "organization";
 /** As seen from the project's folder, where the engine starts the process that runs the providers. */
 const PROVIDERS = IS_RELEASE ? `${PACKAGE}/infra/dynamic/providers.js` : "./infra/dynamic/providers.ts";
+
+/** Returns the running stack as the operator names it: with its organization, except in a backend that has none. */
+export function operatorStack(): string {
+  const stack = pulumi.getStack();
+  try {
+    const organization = pulumi.getOrganization();
+    return organization === NO_ORGANIZATION ? stack : `${organization}/${stack}`;
+  } catch {
+    // Not under an engine.
+    return stack;
+  }
+}
 
 /**
  * A resource whose provider is code of this package: see providers.ts. Pulumi's own `dynamic.Resource` writes the
@@ -25,7 +40,8 @@ const PROVIDERS = IS_RELEASE ? `${PACKAGE}/infra/dynamic/providers.js` : "./infr
  */
 export abstract class DynamicResource extends pulumi.CustomResource {
   constructor(type: DynamicType, name: string, inputs: pulumi.Inputs, opts?: pulumi.CustomResourceOptions) {
-    super(`pulumi-nodejs:dynamic/${type}`, name, { ...inputs, __provider: providerCode(type) }, opts);
+    const own = { [STACK_INPUT]: operatorStack(), __provider: providerCode(type) };
+    super(`pulumi-nodejs:dynamic/${type}`, name, { ...inputs, ...own }, opts);
   }
 }
 

@@ -24,7 +24,7 @@ const BY_SSH =
  */
 export async function preflight(plan: HostPlan): Promise<void> {
   const problems = await findProblems(plan);
-  if (problems.length > 0) throw new StewardError("host_not_ready", formatted(problems));
+  if (problems.length > 0) throw new StewardError("host_not_ready", formatted(problems), { fix: "" });
 }
 
 async function findProblems(plan: HostPlan): Promise<Reason[]> {
@@ -77,26 +77,26 @@ async function roomProblems(plan: HostPlan, host: Host): Promise<Reason[]> {
   return [...memoryProblem(plan, host), ...cpuProblem(plan, host), ...problems.flat()];
 }
 
-function memoryProblem({ memoryMiB }: HostPlan, { memoryBytes }: Host): Reason[] {
+function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: Host): Reason[] {
   const has = Math.floor(memoryBytes / MIB);
   if (has >= memoryMiB) return [];
   return [
     problemOf(
       "host_memory_short",
       `The container may use ${memoryMiB} MiB, and the engine's machine has ${has} MiB.`,
-      "Lower the limit (pulumi config set steward:memoryMiB <MiB>), or give the machine more memory.",
+      `Lower the limit (\`${commands.configSet("steward:memoryMiB", "<MiB>")}\`), or give the machine more memory.`,
     ),
   ];
 }
 
 /** Docker refuses a container that may use more than there is, in the middle of an update. */
-function cpuProblem({ cpus }: HostPlan, host: Host): Reason[] {
+function cpuProblem({ cpus, commands }: HostPlan, host: Host): Reason[] {
   if (host.cpus >= Number(cpus)) return [];
   return [
     problemOf(
       "host_cpus_short",
       `The container may use ${cpus} processors, and the engine's machine has ${host.cpus}.`,
-      "Lower the limit (pulumi config set steward:cpus <number>), or give the machine more processors.",
+      `Lower the limit (\`${commands.configSet("steward:cpus", "<number>")}\`), or give the machine more processors.`,
     ),
   ];
 }

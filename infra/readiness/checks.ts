@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { ERRORS, type ErrorCode } from "../../runtime/contract/errors.ts";
+import { fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { askAsStack } from "./ask-as-stack.ts";
 
@@ -81,7 +81,7 @@ function reports(member: "bundle" | "attestation", expected: string, what: strin
     async run(fetch, url) {
       const [found = "none"] = await membersOf(await ask(fetch, `${url}${ROUTES.ready.path}`), [member]);
       if (found === expected) return undefined;
-      return `${member} ${String(found)}, expected ${expected}. ${ERRORS.deployment_stale.fix}`;
+      return `${member} ${String(found)}, expected ${expected}. ${fixOf("deployment_stale")}`;
     },
   };
 }
@@ -125,7 +125,7 @@ const challenge: Check = {
       body: JSON.stringify({ type: "url_verification", challenge: expected }),
     });
     if (response.status !== 200) {
-      return `status ${response.status}, expected 200 with the challenge. ${ERRORS.slack_url_unverified.fix}`;
+      return `status ${response.status}, expected 200 with the challenge. ${fixOf("slack_url_unverified")}`;
     }
     const body: unknown = await response.json();
     const echoed = typeof body === "object" && body !== null && "challenge" in body && body.challenge;

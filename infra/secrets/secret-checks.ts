@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { configureEndpoints } from "../channels/endpoints.ts";
-import { knownError } from "../channels/platform-call.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
 
@@ -10,9 +9,6 @@ export interface SecretCheckInputs {
   variable: TriedVariable;
   value: string;
 }
-
-const REFUSED = { code: "secret_refused", ...ERRORS.secret_refused };
-const UNTRIED = { code: "secret_untried", ...ERRORS.secret_untried };
 
 /** See {@link SecretCheckInputs}. A value that has not changed is not tried again. */
 export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInputs, SecretCheckInputs> = {
@@ -35,7 +31,7 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
   async update(_id, _olds, news) {
     if ((await tried(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];
-      throw knownError(UNTRIED, `${platform} did not answer for ${key}`);
+      throw new StewardError("secret_untried", `${platform} did not answer for ${key}`);
     }
     return { outs: news };
   },
@@ -44,7 +40,12 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
 async function tried({ variable, value }: SecretCheckInputs): Promise<Verdict> {
   const { key, platform, ask } = TRIALS[variable];
   const verdict = await ask(value);
-  if (verdict === "refused") throw knownError(REFUSED, `${platform} refuses the value of ${key}`);
+  if (verdict === "refused") {
+    throw new StewardError("secret_refused", `${platform} refuses the value of ${key}.`, {
+      fix: ({ configSet }) =>
+        `Set the right value with \`${configSet(key, "<value>", { secret: true })}\`, then deploy again.`,
+    });
+  }
   return verdict;
 }
 

@@ -1,7 +1,6 @@
 import type Cloudflare from "cloudflare";
-import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 
-const { fix: FAILED_FIX } = ERRORS.rollout_failed;
 const WAIT_MS = 300_000;
 
 /** The instance types that Cloudflare offers. */
@@ -29,7 +28,7 @@ export async function connect(
   baseURL: string | undefined,
 ): Promise<Cloudflare> {
   if (!apiToken) {
-    throw new Error("No API token. Run `pulumi config set --secret cloudflare:apiToken <token>`.");
+    throw new StewardError("token_refused", "There is no API token.");
   }
   const { default: Client } = await import("cloudflare");
   return new Client({ apiToken, ...(baseURL && { baseURL }) });
@@ -148,7 +147,7 @@ async function rollOut(
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     rollout = await get<Rollout>(client, `${path}/rollouts/${rollout.id}`);
   }
-  if (rollout.status !== "completed") throw new Error(failureText(rollout, target));
+  if (rollout.status !== "completed") throw new StewardError("rollout_failed", failureText(rollout, target));
 }
 
 async function underWay(
@@ -188,7 +187,7 @@ function progressLine({ status, progress }: Rollout, { image }: RolloutTarget): 
 function failureText({ status, health }: Rollout, { image, instanceType }: RolloutTarget): string {
   const events = (health?.errors ?? []).map(({ event }) => `${event.name}: ${event.message}`);
   const why = events.length === 0 ? "" : ` Cloudflare says: ${events.join("; ")}.`;
-  return `The rollout of ${image} on ${instanceType} was ${status} (rollout_failed).${why} ${FAILED_FIX}`;
+  return `The rollout of ${image} on ${instanceType} was ${status}.${why}`;
 }
 
 /** A container application whose Durable Object namespace is gone: nothing starts its containers any more. */

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type Cloudflare from "cloudflare";
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { ERRORS, fixOf, StewardError } from "../../runtime/contract/errors.ts";
+import { providerCommands } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import {
   type ApplicationSettings,
@@ -28,7 +29,6 @@ export interface ApplicationOutputs extends ApplicationInputs {
   namespaceId: string;
 }
 
-const { cause: ORPHAN_CAUSE, fix: ORPHAN_FIX } = ERRORS.application_orphaned;
 /** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
 const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -104,7 +104,7 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
     const client = await connect(settings.apiToken, settings.baseURL);
     const live = await getApplication(client, news.accountId, id);
     if (live === undefined)
-      throw new Error(`${news.name} is gone. Run \`pulumi refresh\`, then deploy again.`);
+      throw new StewardError("application_gone", `The container application ${news.name} is gone.`);
     await applyChanges(client, news.accountId, live, news);
     return { outs: { ...news, namespaceId: olds.namespaceId } };
   },
@@ -148,7 +148,7 @@ async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promis
 function orphanText(name: string): string {
   return [
     `An application with the name ${name} already exists and is tied to a different Durable Object namespace`,
-    `(application_orphaned). ${ORPHAN_CAUSE} ${ORPHAN_FIX}`,
+    `(application_orphaned). ${ERRORS.application_orphaned.cause} ${fixOf("application_orphaned", providerCommands())}`,
   ].join(" ");
 }
 

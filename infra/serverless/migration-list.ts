@@ -1,7 +1,4 @@
-import { ERRORS } from "../../runtime/contract/errors.ts";
-
-const { fix: KEEP_APPLIED } = ERRORS.migration_changed;
-const { fix: ADD_TAG } = ERRORS.migration_tag_missing;
+import { fixOf } from "../../runtime/contract/errors.ts";
 
 /** One step of the Worker's Durable Object migrations (specification, section 9). */
 export interface Migration {
@@ -86,7 +83,7 @@ export function refusedChanges(deployed: PlannedMigrations, planned: PlannedMigr
   if (edited.length > 0) {
     const tags = edited.map(({ tag }) => tag).join(", ");
     return [
-      `${tags} of steward:migrations is applied and not as it was (migration_changed). ${KEEP_APPLIED}`,
+      `${tags} of steward:migrations is applied and not as it was (migration_changed). ${fixOf("migration_changed")}`,
     ];
   }
   const renamed = deployed.workerName !== planned.workerName;
@@ -94,7 +91,7 @@ export function refusedChanges(deployed: PlannedMigrations, planned: PlannedMigr
   const names = `from ${deployed.workerName} to ${planned.workerName}`;
   const next = `v${applied.length + 1}`;
   return [
-    `The Worker's name changes ${names} without a new tag, ${next} (migration_tag_missing). ${ADD_TAG}`,
+    `The Worker's name changes ${names} without a new tag, ${next} (migration_tag_missing). ${fixOf("migration_tag_missing")}`,
   ];
 }
 

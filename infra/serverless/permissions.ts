@@ -48,7 +48,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   if (refusals.length === check.permissions.length) {
     throw new StewardError("token_refused", refusedText(check.accountId, refusals));
   }
-  throw new StewardError("token_permission_missing", missingText(refusals));
+  throw new StewardError("token_permission_missing", missingText(refusals), { fix: "" });
 }
 
 async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[]> {
@@ -83,10 +83,7 @@ function missingText(refusals: readonly Refusal[]): string {
 }
 
 function refusedText(accountId: string, [first]: readonly Refusal[]): string {
-  return [
-    `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`,
-    "  fix: pulumi config set --secret cloudflare:apiToken <token of this account, neither expired nor revoked>, and look at steward:accountId",
-  ].join("\n");
+  return `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`;
 }
 
 /** A permission of the API token, on the account, to edit. */

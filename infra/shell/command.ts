@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError } from "commander";
-import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
-import { causeOf } from "./failure.ts";
+import { explain, explanationText } from "./explain.ts";
+import { commandsFor } from "./package.ts";
 
 /** Exit code of a command whose words are wrong. */
 const USAGE = 2;
@@ -51,7 +51,7 @@ export async function runCommand(
     report: (result) => void (json && process.stdout.write(`${JSON.stringify(result)}\n`)),
   };
   const ended = main(argv, output).catch((error: unknown) =>
-    error instanceof CommanderError ? refuseUsage(error, script, output) : explain(error, output),
+    error instanceof CommanderError ? refuseUsage(error, script, output) : refuse(error, output),
   );
   return process.exit(await ended);
 }
@@ -65,12 +65,9 @@ function refuseUsage(error: CommanderError, script: string, { report }: CommandO
   return USAGE;
 }
 
-function explain(error: unknown, { report }: CommandOutput): number {
-  const code = error instanceof StewardError ? error.code : undefined;
-  const cause = causeOf(error);
-  // A report of all problems has each one's own fix.
-  const fix = code === undefined || code === "stack_config_invalid" ? undefined : ERRORS[code].fix;
-  process.stderr.write(`${fix === undefined ? cause : `${cause} Fix: ${fix}`}\n`);
-  report({ ok: false, code, cause, fix });
+function refuse(error: unknown, { report }: CommandOutput): number {
+  const explanation = explain(error, commandsFor());
+  process.stderr.write(`${explanationText(explanation)}\n`);
+  report({ ok: false, ...explanation });
   return 1;
 }

@@ -1,3 +1,5 @@
+import { type Fix, fixText } from "../../runtime/contract/errors.ts";
+
 const DIAGNOSTICS = "\nDiagnostics:\n";
 
 /**
@@ -6,12 +8,14 @@ const DIAGNOSTICS = "\nDiagnostics:\n";
  */
 export class BuildFailure extends Error {
   readonly code: string;
-  readonly fix: string;
+  readonly reason: string;
+  readonly fix: Fix;
 
-  constructor(code: string, message: string, fix: string) {
-    super(`${message}\n  fix: ${fix} [${code}]`);
+  constructor(code: string, reason: string, fix: Fix) {
+    super(`${reason} (${code})\n  fix: ${fixText(fix)}`);
     this.name = "BuildFailure";
     this.code = code;
+    this.reason = reason;
     this.fix = fix;
   }
 }

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { operatorCommands, type OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 
 /** Folder of this package: the checkout, or the place where a release is installed. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -29,6 +30,21 @@ export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"
 export function programText(name: string): string {
   return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : programFile(name);
 }
+
+/**
+ * Returns the commands that are printed for a stack, as they are typed at this installation.
+ *
+ * @param stack as the operator names it; without it the commands have a placeholder
+ * @param configFile the stack's settings file, if it is not where the project keeps it
+ */
+export function commandsFor(stack?: string, configFile?: string): OperatorCommands {
+  // Set by `npm run pulumi`: an operator who needs it once needs it for the next command too.
+  const pulumi = process.env[PULUMI_LAUNCHER] || "pulumi";
+  return operatorCommands({ stack, pulumi, script: commandLine, configFile });
+}
+
+/** The variable that names what starts the Pulumi CLI, if that is not `pulumi`. */
+const PULUMI_LAUNCHER = "STEWARD_PULUMI";
 
 /** Returns a command of this package as a person types it: `npm run drift --`, or `npx steward-deploy drift`. */
 export function commandLine(name: string): string {

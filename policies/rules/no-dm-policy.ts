@@ -1,4 +1,4 @@
-import { ERRORS } from "../../runtime/contract/errors.ts";
+import { fixOf } from "../../runtime/contract/errors.ts";
 import { resourceRule } from "../rule.ts";
 import { HANDING, handedVariables } from "../reading/variables.ts";
 
@@ -18,6 +18,6 @@ export const noDmPolicy = resourceRule({
   types: HANDING,
   check(resource) {
     const set = handedVariables(resource).some(({ name, value }) => name === VARIABLE && value !== "");
-    return set ? [`${VARIABLE} is set, which ends the gateway. ${ERRORS.dm_policy_set.fix}`] : [];
+    return set ? [`${VARIABLE} is set, which ends the gateway. ${fixOf("dm_policy_set")}`] : [];
   },
 });

@@ -1,17 +1,15 @@
 import { ACCESS_ERRORS } from "./error-texts/access.ts";
 import { CHANNELS_ERRORS } from "./error-texts/channels.ts";
 import { DEPLOYMENT_ERRORS } from "./error-texts/deployment.ts";
+import type { ErrorText } from "./error-texts/error-text.ts";
 import { GATEWAY_ERRORS } from "./error-texts/gateway.ts";
 import { MODELS_ERRORS } from "./error-texts/models.ts";
 import { PEOPLE_ERRORS } from "./error-texts/people.ts";
 import { REQUESTS_ERRORS } from "./error-texts/requests.ts";
 import { STATE_ERRORS } from "./error-texts/state.ts";
+import { type OperatorCommands, UNPLACED } from "./operator-commands.ts";
 
-/**
- * Every stable error code, by area; every row of the specification's section 7 has one. Runtime, stacks
- * and CLI read their texts here.
- */
-export const ERRORS = {
+const TEXTS = {
   ...DEPLOYMENT_ERRORS,
   ...ACCESS_ERRORS,
   ...GATEWAY_ERRORS,
@@ -22,8 +20,29 @@ export const ERRORS = {
   ...PEOPLE_ERRORS,
 } as const;
 
+type Texts = typeof TEXTS;
+
+/**
+ * Every stable error code, by area; every row of the specification's section 7 has one. Runtime, stacks
+ * and CLI read their texts here. The fix is {@link fixOf}, since it may name commands.
+ */
+export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
+
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
+
+/** Remedy of an error; a function if it names commands, which the printing side passes in. */
+export type Fix = ErrorText["fix"];
+
+/** Returns a fix with the commands of the place where it is printed. */
+export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
+  return typeof fix === "string" ? fix : fix(commands);
+}
+
+/** Returns what ends an error of this code, with the commands of the place where it is printed. */
+export function fixOf(code: ErrorCode, commands: OperatorCommands = UNPLACED): string {
+  return fixText(TEXTS[code].fix, commands);
+}
 
 /** Why something is not as it should be, in a form that is safe to show. */
 export interface Reason {
@@ -34,21 +53,24 @@ export interface Reason {
 
 /** The reason of a code; `detail` defaults to the code's general cause. */
 export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Reason {
-  return { code, detail, fix: ERRORS[code].fix };
+  return { code, detail, fix: fixOf(code) };
 }
 
 /** An error with a stable code. Its message is safe to show: it never holds a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
+  /** Default: the code's own. Empty if the detail names the fix of each problem. */
+  readonly fix: Fix;
 
-  constructor(code: ErrorCode, detail?: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, detail?: string, options?: ErrorOptions & { fix?: Fix }) {
     super(detail ?? ERRORS[code].cause, options);
     this.name = "StewardError";
     this.code = code;
+    this.fix = options?.fix ?? TEXTS[code].fix;
   }
 
   /** This error as a reason. */
   get reason(): Reason {
-    return reason(this.code, this.message);
+    return { code: this.code, detail: this.message, fix: fixText(this.fix) };
   }
 }

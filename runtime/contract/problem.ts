@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "./errors.ts";
+import { ERRORS, fixOf, type ErrorCode } from "./errors.ts";
 
 /** Media type of a problem document. */
 export const PROBLEM_TYPE = "application/problem+json";
@@ -15,8 +15,15 @@ export interface Problem {
 
 /** The problem document of a code. `status` overrides the code's own where a route demands it. */
 export function problem(code: ErrorCode, detail?: string, status: number = ERRORS[code].status): Problem {
-  const { title, cause, fix } = ERRORS[code];
-  return { type: `urn:steward:error:${code}`, title, status, detail: detail ?? cause, code, fix };
+  const { title, cause } = ERRORS[code];
+  return {
+    type: `urn:steward:error:${code}`,
+    title,
+    status,
+    detail: detail ?? cause,
+    code,
+    fix: fixOf(code),
+  };
 }
 
 /** A response that carries the problem document. */

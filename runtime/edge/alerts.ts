@@ -2,7 +2,7 @@ import { parseJson } from "../shared/json.ts";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { parseDuration } from "../contract/duration.ts";
 import type { GatewayStatus } from "../contract/control.ts";
-import { ERRORS, type ErrorCode } from "../contract/errors.ts";
+import { ERRORS, fixOf, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { hmacHex } from "../contract/digest.ts";
 import { gatewayDetails } from "./debug-routes.ts";
@@ -283,6 +283,13 @@ function isTold(subject: string): boolean {
 
 /** The texts are the table's: what a provider or a person wrote may be in a reason's detail. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
-  const { title, fix } = ERRORS[code] ?? ERRORS.internal;
-  return { state, subject, code, title, fix, since: new Date(since).toISOString() };
+  const known = Object.hasOwn(ERRORS, code) ? code : "internal";
+  return {
+    state,
+    subject,
+    code,
+    title: ERRORS[known].title,
+    fix: fixOf(known),
+    since: new Date(since).toISOString(),
+  };
 }

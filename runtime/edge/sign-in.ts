@@ -2,7 +2,7 @@ import type { Context, Handler } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { parse } from "hono/utils/cookie";
-import { type ErrorCode, ERRORS, StewardError } from "../contract/errors.ts";
+import { type ErrorCode, ERRORS, fixOf, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { bearerToken, sameToken } from "../shared/token.ts";
@@ -162,9 +162,9 @@ export function signOutForm(): Markup {
 }
 
 function trouble(code: ErrorCode, retryAfterSeconds: number | undefined): Markup {
-  const { title, fix } = ERRORS[code];
+  const { title } = ERRORS[code];
   const wait = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
-  return html`<aside id="trouble" role="alert"><p>${title}. ${fix}${wait}</p></aside>`;
+  return html`<aside id="trouble" role="alert"><p>${title}. ${fixOf(code)}${wait}</p></aside>`;
 }
 
 /** Sessions that nothing is stored of: what a session says of itself is signed. */

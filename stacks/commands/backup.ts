@@ -6,7 +6,7 @@ import { commandLine } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { stackBackups, type StackBackups } from "./backup/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
+import { fixText, StewardError } from "../../runtime/contract/errors.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
 const SCRIPT = commandLine("backup");
@@ -51,7 +51,7 @@ async function drill(backups: StackBackups, say: CommandOutput["say"]): Promise<
   } catch (error) {
     // Everything else is that the drill could not be held.
     if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-    return [`${error.message} Fix: ${ERRORS[error.code].fix}`];
+    return [`${error.message} Fix: ${fixText(error.fix)}`];
   }
 }
 

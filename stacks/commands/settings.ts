@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { commandsFor } from "../../infra/shell/package.ts";
 import type { ConfigSource } from "../config/source.ts";
 
 /** Stands for a secret, which stays encrypted: only that it is there is known. */
@@ -56,6 +57,7 @@ export async function readSettings(folder: string | undefined, stack: string): P
     values: Object.fromEntries(values),
     isSecret: (key) => secret.has(key),
     environment: process.env,
+    commands: commandsFor(stack, folder === undefined ? undefined : file),
     hasEnvironment: environment !== undefined,
   };
 }

@@ -1,11 +1,13 @@
 import { type CostInputs, dollars, INSTANCES, monthlyCost } from "../../infra/serverless/cost.ts";
 import { parseAlerts } from "../../runtime/contract/alerts.ts";
-import type { ConfigProblem } from "./problems.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import { type ConfigProblem, either, inOrder } from "./problems.ts";
+import { isSecretKey } from "./schema.ts";
 
 /** Duration that the remedy offers in place of `never`. */
 const SHORT_SLEEP = "10m";
 
-type Check = (values: Values) => ConfigProblem[];
+type Check = (values: Values, commands: OperatorCommands) => ConfigProblem[];
 
 /**
  * Rules between the keys of a serverless stack. Two combinations need no check: webhooks that
@@ -13,11 +15,11 @@ type Check = (values: Values) => ConfigProblem[];
  * everything; and cron triggers beyond the plan, since schedules wake the container by the Durable Object's alarm.
  */
 export const serverlessChecks: readonly Check[] = [
-  (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
-  (values) => together(values, "Slack's manifest", ["slackAppId", "slackConfigToken"]),
+  (values, commands) => together(values, commands, "Slack", ["slackBotToken", "slackSigningSecret"]),
+  (values, commands) => together(values, commands, "Slack's manifest", ["slackAppId", "slackConfigToken"]),
   telegram,
   discord,
-  (values) => together(values, "The identity gateway", ["teamDomain", "operators"]),
+  (values, commands) => together(values, commands, "The identity gateway", ["teamDomain", "operators"]),
   address,
   foreignTeamDomain,
   loopbackTeamDomain,
@@ -30,9 +32,9 @@ export const serverlessChecks: readonly Check[] = [
 
 /** Rules between the keys of a host stack. */
 export const hostChecks: readonly Check[] = [
-  (values) => together(values, "Slack", ["slackBotToken", "slackSigningSecret"]),
+  (values, commands) => together(values, commands, "Slack", ["slackBotToken", "slackSigningSecret"]),
   discord,
-  (values) => together(values, "The identity gateway", ["teamDomain", "audience"]),
+  (values, commands) => together(values, commands, "The identity gateway", ["teamDomain", "audience"]),
   loopbackTeamDomain,
   twoSignIns,
   emailOnHost,
@@ -49,107 +51,131 @@ export function publicHost(values: Values): string | undefined {
 }
 
 /** The secret alone stands for no bot; the bot alone gets a secret that is derived from its token. */
-function telegram({ telegramBotToken, telegramWebhookSecret }: Values): ConfigProblem[] {
+function telegram(
+  { telegramBotToken, telegramWebhookSecret }: Values,
+  { configSet, configRemove }: OperatorCommands,
+): ConfigProblem[] {
   if (telegramWebhookSecret === undefined || telegramBotToken !== undefined) return [];
   return [
     {
       key: "steward:telegramBotToken",
       problem: "missing: Telegram is configured by half, by steward:telegramWebhookSecret alone",
-      fix: "set steward:telegramBotToken, or remove steward:telegramWebhookSecret",
+      fix: either(
+        configSet("steward:telegramBotToken", "<value>", { secret: true }),
+        configRemove("steward:telegramWebhookSecret"),
+      ),
     },
   ];
 }
 
-function discord(values: Values): ConfigProblem[] {
-  return together(values, "Discord", ["discordApplicationId", "discordPublicKey", "discordBotToken"]);
+function discord(values: Values, commands: OperatorCommands): ConfigProblem[] {
+  return together(values, commands, "Discord", [
+    "discordApplicationId",
+    "discordPublicKey",
+    "discordBotToken",
+  ]);
 }
 
 /** The container sleeps, and the Worker does not poll: updates would lie at Telegram until something else wakes it. */
-function polling({ telegramUpdates }: Values): ConfigProblem[] {
+function polling({ telegramUpdates }: Values, { configRemove }: OperatorCommands): ConfigProblem[] {
   if (telegramUpdates !== "polling") return [];
   return [
     {
       key: "steward:telegramUpdates",
       problem: "polling needs a process that never sleeps, which a serverless stack does not have",
-      fix: "pulumi config rm steward:telegramUpdates (the stack sets the webhook), or deploy a host stack, which polls",
+      fix: `\`${configRemove("steward:telegramUpdates")}\` (the stack sets the webhook), or deploy a host stack, which polls`,
     },
   ];
 }
 
 /** Hours that the estimate would not look at. */
-function awakeAnyway({ sleepAfter, expectedAwakeHours }: Values): ConfigProblem[] {
+function awakeAnyway(
+  { sleepAfter, expectedAwakeHours }: Values,
+  { configSet, configRemove }: OperatorCommands,
+): ConfigProblem[] {
   if (sleepAfter !== "never" || expectedAwakeHours === undefined || expectedAwakeHours === 24) return [];
   return [
     {
       key: "steward:expectedAwakeHours",
       problem: "a container with steward:sleepAfter never is awake for 24 hours a day",
-      fix: "pulumi config rm steward:expectedAwakeHours, or give steward:sleepAfter a duration",
+      fix: either(configRemove("steward:expectedAwakeHours"), configSet("steward:sleepAfter", SHORT_SLEEP)),
     },
   ];
 }
 
 /** Keys that only make sense with one another: all of them, or none. */
-function together(values: Values, what: string, keys: readonly string[]): ConfigProblem[] {
+function together(
+  values: Values,
+  { configSet, configRemove }: OperatorCommands,
+  what: string,
+  keys: readonly string[],
+): ConfigProblem[] {
   const missing = keys.filter((key) => values[key] === undefined);
   if (missing.length === keys.length) return [];
   const given = keys.filter((key) => !missing.includes(key)).map((key) => `steward:${key}`);
   return missing.map((key) => ({
     key: `steward:${key}`,
     problem: `missing: ${what} is configured by half, by ${given.join(" and ")} alone`,
-    fix: `set steward:${key}, or remove ${given.join(" and ")}`,
+    fix: `\`${configSet(`steward:${key}`, "<value>", { secret: isSecretKey(key) })}\`, or ${inOrder(...given.map((one) => configRemove(one)))}`,
   }));
 }
 
 /** One name has one value, secret or not. */
-function ownTwice({ secrets, variables }: Values): ConfigProblem[] {
+function ownTwice({ secrets, variables }: Values, { configRemove }: OperatorCommands): ConfigProblem[] {
   const names = Object.keys(Object(variables)).filter((name) => Object.hasOwn(Object(secrets), name));
   return names.map((name) => ({
     key: "steward:variables",
     problem: `${name} is in steward:secrets too`,
-    fix: `pulumi config rm --path 'steward:variables.${name}'`,
+    fix: configRemove(`steward:variables.${name}`, { path: true }),
   }));
 }
 
-function address({ hostname, subdomain }: Values): ConfigProblem[] {
+function address(
+  { hostname, subdomain }: Values,
+  { configSet, configRemove }: OperatorCommands,
+): ConfigProblem[] {
   if ((hostname === undefined) !== (subdomain === undefined)) return [];
   return hostname === undefined
     ? [
         {
           key: "steward:subdomain",
           problem: "missing: the Worker needs an address",
-          fix: "pulumi config set steward:subdomain <name on workers.dev>, or steward:hostname <host name>",
+          fix: either(
+            configSet("steward:subdomain", "<name on workers.dev>"),
+            configSet("steward:hostname", "<host name>"),
+          ),
         },
       ]
     : [
         {
           key: "steward:subdomain",
           problem: "given beside steward:hostname: the Worker has one address",
-          fix: "pulumi config rm steward:subdomain, or steward:hostname",
+          fix: either(configRemove("steward:subdomain"), configRemove("steward:hostname")),
         },
       ];
 }
 
 /** Cloudflare sends the e-mails. */
-function emailOnHost({ alerts }: Values): ConfigProblem[] {
+function emailOnHost({ alerts }: Values, { configSet }: OperatorCommands): ConfigProblem[] {
   if (typeof alerts !== "string" || parseAlerts(alerts)?.email === undefined) return [];
   return [
     {
       key: "steward:alerts",
       problem: "email: a host has nothing that sends e-mail",
-      fix: "give slack or webhook in its place, in steward:alerts",
+      fix: `\`${configSet("steward:alerts", "<value>", { secret: true })}\`, with slack or webhook in its place`,
     },
   ];
 }
 
 /** The token would sign no one in: the identity gateway does, also for Bearer tokens. */
-function twoSignIns({ adminToken, teamDomain }: Values): ConfigProblem[] {
+function twoSignIns({ adminToken, teamDomain }: Values, { configRemove }: OperatorCommands): ConfigProblem[] {
   if (adminToken === undefined || teamDomain === undefined) return [];
   return [
     {
       key: "steward:adminToken",
       problem:
         "set together with steward:teamDomain: the identity gateway handles sign-in; ADMIN_TOKEN is not accepted",
-      fix: "pulumi config rm steward:adminToken, or steward:teamDomain and steward:audience",
+      fix: `\`${configRemove("steward:adminToken")}\`, or ${inOrder(configRemove("steward:teamDomain"), configRemove("steward:audience"))}`,
     },
   ];
 }
@@ -166,19 +192,19 @@ const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; m
   },
   operators: {
     is: (value) => Array.isArray(value) && value.some(isReserved),
-    meant: `'["<your e-mail address>"]'`,
+    meant: '["<your e-mail address>"]',
   },
 };
 
 /** An operator of the example would be the only one who gets in. A rehearsal's account and people are made up. */
-function placeholders(values: Values): ConfigProblem[] {
+function placeholders(values: Values, { configSet }: OperatorCommands): ConfigProblem[] {
   if (values["origin"] !== undefined) return [];
   return Object.entries(PLACEHOLDERS)
     .filter(([key, { is }]) => is(values[key]))
     .map(([key, { meant }]) => ({
       key: `steward:${key}`,
       problem: "still has the example's value",
-      fix: `pulumi config set steward:${key} ${meant}`,
+      fix: configSet(`steward:${key}`, meant),
     }));
 }
 
@@ -187,19 +213,22 @@ function isReserved(value: unknown): boolean {
 }
 
 /** A stack that people use has its identity gateway on the internet; the rehearsal's is on this machine. */
-function loopbackTeamDomain({ teamDomain, origin }: Values): ConfigProblem[] {
+function loopbackTeamDomain(
+  { teamDomain, origin }: Values,
+  { configSet }: OperatorCommands,
+): ConfigProblem[] {
   if (typeof teamDomain !== "string" || !teamDomain.startsWith("http:") || origin !== undefined) return [];
   return [
     {
       key: "steward:teamDomain",
       problem: "is this machine's own address, which only a rehearsal can use",
-      fix: "pulumi config set steward:teamDomain <team>.cloudflareaccess.com",
+      fix: configSet("steward:teamDomain", "<team>.cloudflareaccess.com"),
     },
   ];
 }
 
 /** Keys of a wrong address would be fetched from the Worker itself. */
-function foreignTeamDomain(values: Values): ConfigProblem[] {
+function foreignTeamDomain(values: Values, { configSet }: OperatorCommands): ConfigProblem[] {
   const host = publicHost(values);
   const { teamDomain, origin } = values;
   if (teamDomain === undefined || (teamDomain !== host && teamDomain !== origin)) return [];
@@ -207,13 +236,13 @@ function foreignTeamDomain(values: Values): ConfigProblem[] {
     {
       key: "steward:teamDomain",
       problem: "is the Worker's own host; it must be the identity gateway's",
-      fix: "pulumi config set steward:teamDomain <team>.cloudflareaccess.com",
+      fix: configSet("steward:teamDomain", "<team>.cloudflareaccess.com"),
     },
   ];
 }
 
 /** A budget below what the stack is estimated to cost. */
-function budget(values: Values): ConfigProblem[] {
+function budget(values: Values, commands: OperatorCommands): ConfigProblem[] {
   const { monthlyBudget } = values;
   const inputs = costInputs(values);
   if (typeof monthlyBudget !== "number" || inputs === undefined) return [];
@@ -224,16 +253,21 @@ function budget(values: Values): ConfigProblem[] {
     {
       key: "steward:monthlyBudget",
       problem: `${dollars(monthlyBudget)} is below the estimate of ${dollars(cost)} a month for ${instanceType} with steward:sleepAfter ${sleepAfter}`,
-      fix: remedy(inputs, cost, monthlyBudget),
+      fix: remedy(inputs, cost, monthlyBudget, commands),
     },
   ];
 }
 
-function remedy(inputs: CostInputs, cost: number, monthlyBudget: number): string {
-  const raise = `pulumi config set steward:monthlyBudget ${Math.ceil(cost)}`;
+function remedy(
+  inputs: CostInputs,
+  cost: number,
+  monthlyBudget: number,
+  { configSet }: OperatorCommands,
+): string {
+  const raise = `\`${configSet("steward:monthlyBudget", String(Math.ceil(cost)))}\``;
   const shorter = monthlyCost({ ...inputs, sleepAfter: SHORT_SLEEP });
   if (shorter <= monthlyBudget && shorter < cost) {
-    return `pulumi config set steward:sleepAfter ${SHORT_SLEEP} (about ${dollars(shorter)} a month), or ${raise}`;
+    return `\`${configSet("steward:sleepAfter", SHORT_SLEEP)}\` (about ${dollars(shorter)} a month), or ${raise}`;
   }
   return `${raise}, or a smaller steward:instanceType`;
 }

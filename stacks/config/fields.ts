@@ -152,7 +152,7 @@ export function migrations() {
   return structured(
     z.array(entry, { error: "must be a list of {tag, newSqliteClasses}" }).superRefine((list, context) => {
       for (const message of checkMigrations(list, SANDBOX_CLASS)) {
-        const value = `'${JSON.stringify(repairedMigrations(list, SANDBOX_CLASS))}'`;
+        const value = JSON.stringify(repairedMigrations(list, SANDBOX_CLASS));
         context.addIssue({ code: "custom", message, params: { value } });
       }
     }),

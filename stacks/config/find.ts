@@ -1,13 +1,16 @@
 import type * as z from "zod";
 import { hostChecks, serverlessChecks, type Values } from "./checks.ts";
-import { nearest, type ConfigProblem } from "./problems.ts";
+import { either, inOrder, nearest, type ConfigProblem } from "./problems.ts";
 import { isSecretKey, SCHEMAS, type Target } from "./schema.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import type { ConfigSource } from "./source.ts";
 
 const NAMESPACE = "steward:";
 const API_TOKEN = "cloudflare:apiToken";
 /** https://developers.cloudflare.com/fundamentals/api/get-started/create-token/ */
 const API_TOKEN_FORM = /^[0-9A-Za-z_-]{40,80}$/;
+/** Keys of either target. */
+const ALL_KEYS = [...new Set(Object.values(SCHEMAS).flatMap(({ shape }) => Object.keys(shape)))];
 const CHECKS = { serverless: serverlessChecks, host: hostChecks } as const;
 
 /** The values of `steward:*`, by the key without its namespace. */
@@ -29,13 +32,18 @@ export function findProblems(source: ConfigSource): ConfigProblem[] {
   const problems = [
     ...plainSecrets(given, source),
     ...hiddenPlain(given, source),
-    ...(target === undefined ? [missingTarget(given)] : targetProblems(target, given)),
+    ...(target === undefined ? [missingTarget(given, source)] : targetProblems(target, given, source)),
     ...(target === "serverless" ? apiToken(source) : []),
+    ...nearNamespaces(source),
   ];
   return problems.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-function targetProblems(target: Target, given: Readonly<Record<string, string>>): ConfigProblem[] {
+function targetProblems(
+  target: Target,
+  given: Readonly<Record<string, string>>,
+  { commands }: ConfigSource,
+): ConfigProblem[] {
   const shape: Readonly<Record<string, z.ZodType>> = SCHEMAS[target].shape;
   const fields = Object.entries(shape).map(([key, schema]) => ({
     key,
@@ -43,60 +51,99 @@ function targetProblems(target: Target, given: Readonly<Record<string, string>>)
   }));
   const values: Values = Object.fromEntries(fields.map(({ key, result }) => [key, result.data]));
   const wrong = fields.flatMap(({ key, result }) =>
-    (result.error?.issues ?? []).map((issue) => fieldProblem(key, given[key], issue)),
+    (result.error?.issues ?? []).map((issue) => fieldProblem(key, given[key], issue, commands)),
   );
   const known = Object.keys(given).filter((key) => Object.hasOwn(shape, key));
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(shape, key));
   const between = CHECKS[target]
-    .flatMap((check) => check(values))
+    .flatMap((check) => check(values, commands))
     // An invalid value is reported as such, not as missing too.
     .filter(({ key }) => !wrong.some((problem) => problem.key === key));
-  return [...wrong, ...unknown.map((key) => unknownKey(key, target, Object.keys(shape), known)), ...between];
+  const allowed = Object.keys(shape).filter((key) => !known.includes(key));
+  const foreign = unknown.map((key) => unknownKey(key, { target, allowed, commands }));
+  return [...wrong, ...foreign, ...between];
 }
 
-function fieldProblem(key: string, value: string | undefined, issue: z.core.$ZodIssue): ConfigProblem {
-  const flag = isSecretKey(key) ? "--secret " : "";
+function fieldProblem(
+  key: string,
+  value: string | undefined,
+  issue: z.core.$ZodIssue,
+  { configSet }: OperatorCommands,
+): ConfigProblem {
   const path = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   const right = issue.code === "custom" ? issue.params?.["value"] : undefined;
   return {
     key: NAMESPACE + key,
     problem: value === undefined ? "missing" : path + issue.message,
-    fix: `pulumi config set ${flag}${NAMESPACE}${key} ${typeof right === "string" ? right : "<value>"}`,
+    fix: configSet(NAMESPACE + key, typeof right === "string" ? right : "<value>", {
+      secret: isSecretKey(key),
+    }),
   };
 }
 
-function unknownKey(
-  key: string,
-  target: Target,
-  allowed: readonly string[],
-  given: readonly string[],
-): ConfigProblem {
-  const fix = `pulumi config rm ${NAMESPACE}${key}`;
+/** Target of a stack, the keys that it may still get, and the commands that change it. */
+interface Allowed {
+  target: Target;
+  allowed: readonly string[];
+  commands: OperatorCommands;
+}
+
+function unknownKey(key: string, { target, allowed, commands }: Allowed): ConfigProblem {
+  const remove = commands.configRemove(NAMESPACE + key);
   const other = target === "host" ? "serverless" : "host";
   if (Object.hasOwn(SCHEMAS[other].shape, key)) {
     const problem = `belongs to a ${other} stack, and steward:target is ${target}`;
-    return { key: NAMESPACE + key, problem, fix };
+    return { key: NAMESPACE + key, problem, fix: remove };
   }
-  const meant = nearest(
-    key,
-    allowed.filter((candidate) => !given.includes(candidate)),
-  );
-  const hint = meant === undefined ? "" : `; did you mean ${NAMESPACE}${meant}?`;
-  const rename = meant === undefined ? "" : `, then pulumi config set ${NAMESPACE}${meant} <value>`;
-  return { key: NAMESPACE + key, problem: `unknown key${hint}`, fix: fix + rename };
+  const meant = nearest(key, allowed);
+  if (meant === undefined) return { key: NAMESPACE + key, problem: "unknown key", fix: remove };
+  return {
+    key: NAMESPACE + key,
+    problem: `unknown key; did you mean ${NAMESPACE}${meant}?`,
+    fix: moved(NAMESPACE + key, meant, commands),
+  };
 }
 
-function missingTarget({ target }: Readonly<Record<string, string>>): ConfigProblem {
+/** Returns how a value gets to the key that was meant. It is not repeated: it may be a secret. */
+function moved(key: string, meant: string, commands: OperatorCommands): string {
+  const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
+  return inOrder(commands.configRemove(key), set);
+}
+
+/** Pulumi takes a key of any namespace, and no program reads one that is spelled almost like this one. */
+function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
+  return Object.keys(values).flatMap((key) => {
+    const [namespace = "", ...rest] = key.split(":");
+    const name = rest.join(":");
+    if (`${namespace}:` === NAMESPACE || nearest(namespace.toLowerCase(), ["steward"]) === undefined)
+      return [];
+    const own =
+      ALL_KEYS.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearest(name, ALL_KEYS);
+    return [
+      {
+        key,
+        problem: `is not read: the namespace is steward, not ${namespace}`,
+        fix: own === undefined ? commands.configRemove(key) : moved(key, own, commands),
+      },
+    ];
+  });
+}
+
+function missingTarget(
+  { target }: Readonly<Record<string, string>>,
+  { commands: { configSet } }: ConfigSource,
+): ConfigProblem {
+  const key = `${NAMESPACE}target`;
   return {
-    key: `${NAMESPACE}target`,
+    key,
     problem: target === undefined ? "missing" : "must be serverless or host",
-    fix: `pulumi config set ${NAMESPACE}target serverless, or host`,
+    fix: either(configSet(key, "serverless"), configSet(key, "host")),
   };
 }
 
 function plainSecrets(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
   const plain = Object.keys(given).filter((key) => isSecretKey(key) && !source.isSecret(NAMESPACE + key));
-  return plain.map((key) => storedPlain(NAMESPACE + key));
+  return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
 /** Only the keys that hold secrets are carried as secrets; another one would come out as plain text. */
@@ -105,25 +152,26 @@ function hiddenPlain(given: Readonly<Record<string, string>>, source: ConfigSour
   return hidden.map((key) => ({
     key: NAMESPACE + key,
     problem: "is stored as a secret, and would be deployed as plain text",
-    fix: `pulumi config set ${NAMESPACE}${key} <value> without --secret; no secret belongs there`,
+    fix: `\`${source.commands.configSet(NAMESPACE + key, "<value>")}\`; no secret belongs there`,
   }));
 }
 
-function storedPlain(key: string): ConfigProblem {
+function storedPlain(key: string, { commands }: ConfigSource): ConfigProblem {
   return {
     key,
     problem: "is a secret but stored in plain",
-    fix: `pulumi config set --secret ${key} <value>, and replace the value where it was issued`,
+    fix: `\`${commands.configSet(key, "<value>", { secret: true })}\`, and replace the value where it was issued`,
   };
 }
 
-function apiToken({ values, isSecret, environment }: ConfigSource): ConfigProblem[] {
-  const fix = `pulumi config set --secret ${API_TOKEN} <token>`;
+function apiToken(source: ConfigSource): ConfigProblem[] {
+  const { values, isSecret, environment, commands } = source;
+  const fix = commands.configSet(API_TOKEN, "<token>", { secret: true });
   const configured = values[API_TOKEN];
   const token = configured ?? environment["CLOUDFLARE_API_TOKEN"];
   if (!token) return [{ key: API_TOKEN, problem: "missing, and CLOUDFLARE_API_TOKEN is not set", fix }];
   if (!API_TOKEN_FORM.test(token)) {
     return [{ key: API_TOKEN, problem: "is not an API token (40 to 80 letters, digits, _ and -)", fix }];
   }
-  return configured !== undefined && !isSecret(API_TOKEN) ? [storedPlain(API_TOKEN)] : [];
+  return configured !== undefined && !isSecret(API_TOKEN) ? [storedPlain(API_TOKEN, source)] : [];
 }

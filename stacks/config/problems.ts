@@ -4,7 +4,7 @@ export interface ConfigProblem {
   key: string;
   /** Problem, without any secret. */
   problem: string;
-  /** Command to type. */
+  /** A command to type, or a sentence with commands in backticks. */
   fix: string;
 }
 
@@ -13,6 +13,16 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ key, problem, fix }) => [`  ${key}: ${problem}`, `    fix: ${fix}`]);
   return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
+}
+
+/** Returns a fix of which one command is enough. */
+export function either(...commands: string[]): string {
+  return commands.map((command) => `\`${command}\``).join(", or ");
+}
+
+/** Returns a fix of which every command is needed. */
+export function inOrder(...commands: string[]): string {
+  return commands.map((command) => `\`${command}\``).join(", then ");
 }
 
 /** The known word that an unknown one most likely means; `undefined` when none is near. */

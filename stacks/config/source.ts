@@ -1,4 +1,7 @@
 import * as runtimeConfig from "@pulumi/pulumi/runtime/config.js";
+import { operatorStack } from "../../infra/dynamic/resource.ts";
+import { commandsFor } from "../../infra/shell/package.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 
 /** Source of configuration. Keys are whole: `steward:target`, `cloudflare:apiToken`. */
 export interface ConfigSource {
@@ -6,11 +9,18 @@ export interface ConfigSource {
   /** Tells whether the value is stored as a secret. */
   isSecret(key: string): boolean;
   environment: Readonly<Record<string, string | undefined>>;
+  /** Commands that change this configuration. */
+  commands: OperatorCommands;
 }
 
 /** The configuration of the stack whose program runs. */
 export function stackSource(): ConfigSource {
-  return { values: runtimeConfig.allConfig(), isSecret, environment: process.env };
+  return {
+    values: runtimeConfig.allConfig(),
+    isSecret,
+    environment: process.env,
+    commands: commandsFor(operatorStack()),
+  };
 }
 
 /**

@@ -62,13 +62,13 @@ describe.each(COMMANDS)("%s says at once what is missing, and how to get it:", (
   test("the CLI", async () => {
     const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
     expect(await refused(line, { PATH })).toMatch(
-      /^there is no `pulumi` on PATH\n {2}fix: Install the Pulumi CLI \(https:\S+\).* \[pulumi_missing\]$/m,
+      /^there is no `pulumi` on PATH \(pulumi_missing\)\n {2}fix: Install the Pulumi CLI \(https:/m,
     );
   });
 
   test("a login", async () => {
     const said = await refused(line, { PULUMI_BACKEND_URL: "", PULUMI_HOME: home, PULUMI_ACCESS_TOKEN: "" });
-    expect(said).toMatch(/fix: Run `pulumi login`.* \[pulumi_not_logged_in\]$/m);
+    expect(said).toMatch(/\(pulumi_not_logged_in\)\n {2}fix: Run `pulumi login`/m);
   });
 });
 
@@ -79,7 +79,7 @@ describe("with another stack alone", () => {
   test.each(COMMANDS)("%s names the stacks that there are", async (line) => {
     expect(await refused(line)).toContain(
       "there is no stack dev; there are: other\n" +
-        "  fix: Name one of those, or make it with `pulumi stack init dev`. [stack_unknown]\n",
+        "  fix: Name one of those, or make it with `pulumi stack init dev`.\n",
     );
   });
 });
@@ -90,14 +90,14 @@ describe("with the stack dev as it is shipped", () => {
   test.each(WITH_PROGRAM)("%s names a plugin that the CLI cannot install", async (line) => {
     const said = await refused(line, { PULUMI_HOME: home });
     expect(said).toMatch(
-      /fix: Run `pulumi plugin install resource cloudflare 6\.\d+\.\d+`.* \[pulumi_plugin_missing\]$/m,
+      /\(pulumi_plugin_missing\)\n {2}fix: Run `pulumi plugin install resource cloudflare 6\.\d+\.\d+`/m,
     );
   });
 
   test("a command says that the passphrase is missing", async () => {
     await type(shell, "pulumi config set -s dev --secret steward:anthropicApiKey sk-test");
     const said = await refused("npm run --silent drift -- dev", { PULUMI_CONFIG_PASSPHRASE: "" });
-    expect(said).toMatch(/fix: Set PULUMI_CONFIG_PASSPHRASE or .* \[stack_locked\]$/m);
+    expect(said).toMatch(/\(stack_locked\)\n {2}fix: Set PULUMI_CONFIG_PASSPHRASE or /m);
   });
 
   test(

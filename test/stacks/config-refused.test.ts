@@ -199,7 +199,7 @@ test("a list of migrations is taken with the key as the specification writes it,
     loadConfig(source(migrations([{ tag: "v2", new_sqlite_classes: ["Sandbox"] }]))),
   );
   expect(raised?.message).toContain(
-    `fix: pulumi config set steward:migrations '[{"tag":"v1","newSqliteClasses":["Sandbox"]},` +
+    `fix: pulumi config set -s dev steward:migrations '[{"tag":"v1","newSqliteClasses":["Sandbox"]},` +
       `{"tag":"v2","newSqliteClasses":["Sandbox"]}]'`,
   );
 });

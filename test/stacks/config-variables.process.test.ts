@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
+import { commandsFor } from "../../infra/shell/package.ts";
 import { variablesProblem } from "../../stacks/config-variables.ts";
 
 const RUNTIME = {
@@ -14,7 +15,7 @@ test("a config that names what is set, each key at its place, is no problem", ()
     name: "OPENAI_API_KEY",
     baseUrl: "https://proxy.example/v1/",
   };
-  expect(variablesProblem([slack, openai], RUNTIME)).toBeUndefined();
+  expect(variablesProblem([slack, openai], RUNTIME, commandsFor("dev"))).toBeUndefined();
 });
 
 test("what is missing and what would go elsewhere is told in one report, with the way out of each", () => {
@@ -25,6 +26,7 @@ test("what is missing and what would go elsewhere is told in one report, with th
       { path: "models.providers.a.apiKey", name: "OPENAI_API_KEY", baseUrl: "https://other.example/v1" },
     ],
     RUNTIME,
+    commandsFor("dev"),
   );
   expect(problem?.detail).toBe(
     "The running config refers to variables that this deployment does not set: channels.discord.token names DISCORD_BOT_TOKEN. " +
@@ -33,6 +35,6 @@ test("what is missing and what would go elsewhere is told in one report, with th
       "models.providers.a.apiKey: OPENAI_API_KEY is sent to https://proxy.example/v1 alone: store the key for another " +
       "one under a name of its own, with steward:secrets. (config_variables_missing)",
   );
-  expect(problem?.fix).toContain("pulumi config set --secret steward:discordBotToken");
-  expect(problem?.fix).toContain("pulumi config set --path --secret 'steward:secrets.<NAME>'");
+  expect(problem?.fix).toContain("pulumi config set -s dev --secret steward:discordBotToken <value>");
+  expect(problem?.fix).toContain("pulumi config set -s dev --path --secret steward:secrets.<NAME> <value>");
 });

@@ -79,13 +79,13 @@ describe("a serverless stack's configuration", () => {
       [
         "Invalid stack configuration (stack_config_invalid), 4 problems:",
         "  steward:accountId: belongs to a serverless stack, and steward:target is host",
-        "    fix: pulumi config rm steward:accountId",
+        "    fix: pulumi config rm -s dev steward:accountId",
         "  steward:colour: unknown key",
-        "    fix: pulumi config rm steward:colour",
+        "    fix: pulumi config rm -s dev steward:colour",
         "  steward:sleepAfter: belongs to a serverless stack, and steward:target is host",
-        "    fix: pulumi config rm steward:sleepAfter",
+        "    fix: pulumi config rm -s dev steward:sleepAfter",
         "  steward:subdomain: belongs to a serverless stack, and steward:target is host",
-        "    fix: pulumi config rm steward:subdomain",
+        "    fix: pulumi config rm -s dev steward:subdomain",
       ].join("\n"),
     );
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { commandsFor } from "../../infra/shell/package.ts";
 import { loadConfig } from "../../stacks/config.ts";
 import { EXAMPLES, exampleSettings } from "../support/example-stack.ts";
 import { problems } from "../support/stack-config.ts";
@@ -15,6 +16,7 @@ test.each(EXAMPLES)(
       values: { ...SECRETS, ...(await exampleSettings(name)) },
       isSecret: (key) => key in SECRETS,
       environment: {},
+      commands: commandsFor("dev"),
     });
 
     expect(config.target).toBe(name === "host" ? "host" : "serverless");

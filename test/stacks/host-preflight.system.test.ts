@@ -7,6 +7,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { docker } from "../../infra/shell/docker.ts";
+import { commandsFor } from "../../infra/shell/package.ts";
 import { preflight } from "../../infra/host/preflight.ts";
 import type { HostPlan } from "../../infra/host/preflight/engine.ts";
 import { CONTAINER_USER, STATE_SCHEMA } from "../../runtime/contract/names.ts";
@@ -34,7 +35,8 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
     folder = await mkdtemp(path.join(tmpdir(), "steward-host-data-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const port = { external: await freePort(), address: "127.0.0.1" };
-    plan = { names, environment: process.env, port, memoryMiB: 512, cpus: "1", diskMiB: 1024 };
+    const limits = { memoryMiB: 512, cpus: "1", diskMiB: 1024 };
+    plan = { commands: commandsFor("test"), names, environment: process.env, port, ...limits };
   });
 
   /** What it says of this plan with these changes. */
@@ -86,7 +88,7 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
       expect(text).toMatch(
         new RegExp(`port_in_use: Port ${port} on 127.0.0.1 is taken by \\w+ \\(process ${process.pid}\\)`),
       );
-      expect(text).toContain("pulumi config set steward:hostPort <port>");
+      expect(text).toContain("pulumi config set -s test steward:hostPort <port>");
       expect(text).toContain(`data_directory_unwritable: ${folder}/missing does not exist`);
       expect(text).toContain(`sudo install -d -m 700 -o ${CONTAINER_USER}`);
       expect(text).toContain("host_memory_short: The container may use 1000000 MiB");

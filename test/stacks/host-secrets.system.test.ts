@@ -114,7 +114,7 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
 
       expect(refusal).toContain("config_variables_missing");
       expect(refusal).toContain("channels.slack.botToken names SLACK_BOT_TOKEN");
-      expect(refusal).toContain("pulumi config set --secret steward:slackSigningSecret");
+      expect(refusal).toContain(" --secret steward:slackSigningSecret <value>");
     },
     UPDATE_MS,
   );

@@ -198,7 +198,7 @@ describe("the secrets of a serverless stack with all of them", () => {
 
       expect(refusal).toContain("config_variables_missing");
       expect(refusal).toContain("channels.slack.botToken names SLACK_BOT_TOKEN");
-      expect(refusal).toContain("pulumi config set --secret steward:slackSigningSecret");
+      expect(refusal).toContain("pulumi config set -s rehearsal --secret steward:slackSigningSecret");
     },
     UPDATE_MS,
   );

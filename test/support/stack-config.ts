@@ -1,3 +1,4 @@
+import { commandsFor } from "../../infra/shell/package.ts";
 import { loadConfig } from "../../stacks/config.ts";
 import type { ConfigSource } from "../../stacks/config/source.ts";
 
@@ -29,7 +30,12 @@ export function source(values: Record<string, string | undefined>, secrets = SEC
   const given = Object.entries(values).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
   );
-  return { values: Object.fromEntries(given), isSecret: (key) => secrets.includes(key), environment: {} };
+  return {
+    values: Object.fromEntries(given),
+    isSecret: (key) => secrets.includes(key),
+    environment: {},
+    commands: commandsFor("dev"),
+  };
 }
 
 /** The problems that a configuration has, as they are shown. */

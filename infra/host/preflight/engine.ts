@@ -1,3 +1,4 @@
+import type { OperatorCommands } from "../../../runtime/contract/operator-commands.ts";
 import type { ErrorCode, Reason } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY, type HostNames, STATE_SCHEMA } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
@@ -7,6 +8,8 @@ import { formerName } from "../update/former.ts";
 
 /** Stack values that are about to be deployed. */
 export interface HostPlan {
+  /** Commands on the stack, for the fixes. */
+  commands: OperatorCommands;
   names: HostNames;
   /** Of the docker command: its DOCKER_HOST says which engine is meant. */
   environment: NodeJS.ProcessEnv;

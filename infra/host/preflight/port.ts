@@ -24,11 +24,11 @@ export async function portProblems(plan: HostPlan, { local }: Host): Promise<Rea
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
-function taken({ port }: HostPlan, by: string, stop: string): Reason {
+function taken({ port, commands }: HostPlan, by: string, stop: string): Reason {
   return problemOf(
     "port_in_use",
     `Port ${port.external} on ${port.address} is taken by ${by}.`,
-    `Stop it (${stop}), or choose another one: pulumi config set steward:hostPort <port>.`,
+    `Stop it (${stop}), or choose another one: \`${commands.configSet("steward:hostPort", "<port>")}\`.`,
   );
 }
 

@@ -18,7 +18,8 @@ export const ACCESS_ERRORS = {
     status: 429,
     title: "Too many wrong tokens",
     cause: "Too many wrong tokens came from this address within a minute.",
-    fix: "Enter the right token, which is always accepted. It is in the stack: `pulumi config get steward:adminToken`.",
+    fix: ({ pulumi }) =>
+      `Enter the right token, which is always accepted. It is in the stack: \`${pulumi("config get", "steward:adminToken")}\`.`,
   },
   access_not_configured: {
     status: 500,

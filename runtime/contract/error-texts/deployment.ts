@@ -8,6 +8,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "A container application of this name was left behind by a deleted Worker.",
     fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
   },
+  application_gone: {
+    status: 404,
+    title: "The container application is gone",
+    cause: "Somebody deleted the container application of this stack.",
+    fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
+  },
   rollout_failed: {
     status: 502,
     title: "The container's rollout failed",
@@ -18,13 +24,14 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The container application is not an orphan",
     cause: "No orphaned container application has this id.",
-    fix: "Remove only what `npm run orphans -- <stack>` lists.",
+    fix: ({ script }) => `Remove only what \`${script("orphans")}\` lists.`,
   },
   migration_tag_missing: {
     status: 409,
     title: "The Worker's name changes without a new migration tag",
     cause: "Classes belong to the Worker of the old name.",
-    fix: "Add an entry with the next tag to steward:migrations, as `npm run migrate -- <stack> --worker-name <name>` does, or keep steward:workerName.",
+    fix: ({ script }) =>
+      `Add an entry with the next tag to steward:migrations, as \`${script("migrate", "--worker-name", "<name>")}\` does, or keep steward:workerName.`,
   },
   migration_changed: {
     status: 409,
@@ -48,7 +55,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 403,
     title: "The API token is refused",
     cause: "The token is expired, revoked, mistyped or belongs to another account.",
-    fix: "Set cloudflare:apiToken to a token of the account that steward:accountId names.",
+    fix: ({ configSet }) =>
+      `\`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\`, with a valid token of the account that steward:accountId names.`,
   },
   stack_not_serverless: {
     status: 400,
@@ -60,7 +68,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
-    fix: "Run `pulumi up -s <stack>` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, the address belongs to another deployment: compare `pulumi stack output url` and `bundleHash` with `GET /readyz`.",
+    fix: ({ pulumi }) =>
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, the address belongs to another deployment: compare url and bundleHash of \`${pulumi("stack output")}\` with \`GET /readyz\`.`,
   },
   webhooks_private: {
     status: 401,
@@ -102,7 +111,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "Slack refuses the app configuration token",
     cause: "The token is wrong, or its twelve hours are over.",
-    fix: "Generate one at https://api.slack.com/apps, `pulumi config set --secret steward:slackConfigToken`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste what `npm run slack-manifest -- <stack>` writes.",
+    fix: ({ configSet, script }) =>
+      `Generate one at https://api.slack.com/apps, \`${configSet("steward:slackConfigToken", "<token>", { secret: true })}\`, then deploy again; or remove steward:slackConfigToken and steward:slackAppId, and paste what \`${script("slack-manifest")}\` writes.`,
   },
   registration_refused: {
     status: 502,
@@ -120,7 +130,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 502,
     title: "A secret is refused",
     cause: "The platform refuses the value. The deployment keeps the previous one.",
-    fix: "Set the right value with `pulumi config set --secret <the named key> <value>`, then deploy again.",
+    fix: ({ configSet }) =>
+      `Set the right value with \`${configSet("<the named key>", "<value>", { secret: true })}\`, then deploy again.`,
   },
   secret_untried: {
     status: 502,
@@ -132,7 +143,8 @@ export const DEPLOYMENT_ERRORS = {
     status: 413,
     title: "The image is too large",
     cause: "The instance type's disk does not hold the image.",
-    fix: "Choose a type with more disk (`pulumi config set steward:instanceType <type>`), or make the image smaller, then deploy again.",
+    fix: ({ configSet }) =>
+      `Choose a type with more disk (\`${configSet("steward:instanceType", "<type>")}\`), or make the image smaller, then deploy again.`,
   },
   image_platform_wrong: {
     status: 500,
@@ -199,25 +211,27 @@ export const DEPLOYMENT_ERRORS = {
     status: 404,
     title: "Nothing is deployed",
     cause: "The stack's state names no deployed service.",
-    fix: "Deploy the stack first, with `npm run rollout -- <stack>`.",
+    fix: ({ script }) => `Deploy the stack first, with \`${script("rollout")}\`.`,
   },
   rollout_under_way: {
     status: 409,
     title: "Another rollout is in progress",
     cause: "Another rollout or update of this stack is still running.",
-    fix: "Wait until it ends. If it was killed on another machine, run `pulumi cancel`.",
+    fix: ({ pulumi }) =>
+      `Wait until it ends. If it was killed, release the lock with \`${pulumi("cancel")}\`.`,
   },
   promotion_unproven: {
     status: 409,
     title: "Nothing to promote: no successful rollout",
     cause: "No successful rollout is recorded for what the source stack runs.",
-    fix: "Run `npm run rollout -- <source>` until it ends with 0, or bring its records of .steward/rollouts/<source>/ here, then promote again.",
+    fix: ({ tool }) =>
+      `Run \`${tool("rollout", "<source>")}\` until it ends with 0, or bring its records of .steward/rollouts/<source>/ here, then promote again.`,
   },
   promotion_differs: {
     status: 409,
     title: "This checkout differs from what was probed",
     cause: "This checkout builds a different bundle than the one that the source stack runs.",
-    fix: "Check out the commit of the source stack's rollout, run `npm ci` and promote again; or first roll this checkout out to the source stack.",
+    fix: "Check out the commit of the source stack's rollout, install its packages and promote again; or first roll this checkout out to the source stack.",
   },
   promotion_image_elsewhere: {
     status: 409,
@@ -229,6 +243,6 @@ export const DEPLOYMENT_ERRORS = {
     status: 500,
     title: "Invalid stack configuration",
     cause: "The stack's configuration has unknown, missing or wrong keys.",
-    fix: "Correct each key named below with `pulumi config set`.",
+    fix: ({ configSet }) => `Correct each named key with \`${configSet("<key>", "<value>")}\`.`,
   },
 } as const satisfies Record<string, ErrorText>;

@@ -18,7 +18,8 @@ export const REQUESTS_ERRORS = {
     status: 403,
     title: "Not signed by the stack",
     cause: "The request has no signature of the stack that deployed this, or an expired one.",
-    fix: "Use a command on the stack, such as `npm run backup -- <stack>`, and check this machine's clock.",
+    fix: ({ script }) =>
+      `Use a command on the stack, such as \`${script("backup")}\`, and check this machine's clock.`,
   },
   broker_refused: {
     status: 403,

@@ -1,6 +1,6 @@
 import type { Config } from "../../contract/config/index.ts";
 import { parseDuration } from "../../contract/duration.ts";
-import { ERRORS } from "../../contract/errors.ts";
+import { ERRORS, fixOf } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
@@ -147,8 +147,8 @@ export class Agent {
 /** Returns what the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
 function refusalText({ code, message, tooLong }: ModelRefusal): string {
   if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
-  const { title, fix } = ERRORS[code];
-  return `I cannot answer: ${title} (${message}). ${fix}`;
+  const { title } = ERRORS[code];
+  return `I cannot answer: ${title} (${message}). ${fixOf(code)}`;
 }
 
 /** Returns the failure of an answer that took longer than `agent.timeout`. */

@@ -7,7 +7,7 @@ import {
   proofText,
   type ToPage,
 } from "../../contract/chat.ts";
-import { ERRORS } from "../../contract/errors.ts";
+import { ERRORS, fixOf } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import { randomBytes } from "../../process/random.ts";
 import type { Sender } from "../channels/channel.ts";
@@ -106,8 +106,8 @@ export class ChatSession {
     // Read each time, so that a revocation counts at once.
     if (!this.#allowed(state.sender.id)) return;
     if (!this.#rate.take()) {
-      const { cause, fix } = ERRORS.chat_too_many;
-      const error = { code: "chat_too_many", text: `${cause} ${fix}`, again: true };
+      const code = "chat_too_many";
+      const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
     this.#options.chat.say({ id, text: message.text, sender: state.sender });

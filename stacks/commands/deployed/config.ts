@@ -1,5 +1,6 @@
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
+import { commandsFor } from "../../../infra/shell/package.ts";
 import type { CloudflareAccess } from "../../../infra/serverless/account-api.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { loadConfig, type ServerlessConfig } from "../../config.ts";
@@ -44,5 +45,10 @@ export async function readStored(stack: Stack): Promise<ConfigSource> {
     );
   });
   const values = Object.fromEntries(Object.entries(stored).map(([key, { value }]) => [key, value]));
-  return { values, isSecret: (key) => stored[key]?.secret === true, environment: process.env };
+  return {
+    values,
+    isSecret: (key) => stored[key]?.secret === true,
+    environment: process.env,
+    commands: commandsFor(stack.name),
+  };
 }

@@ -1,10 +1,9 @@
+import type { dynamic } from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { commandsText, discordCommandsProvider } from "../../../infra/channels/discord-commands.ts";
-import { discordEndpointProvider } from "../../../infra/channels/discord-endpoint.ts";
-import { slackAppProvider } from "../../../infra/channels/slack-app.ts";
+import { commandsText } from "../../../infra/channels/discord-commands.ts";
 import { slackManifest } from "../../../infra/channels/slack-manifest.ts";
-import { telegramWebhookProvider } from "../../../infra/channels/telegram-webhook.ts";
+import { providers } from "../../../infra/dynamic/providers.ts";
 import { DISCORD_COMMANDS } from "../../../runtime/contract/discord-commands.ts";
 import { createDiscordKey } from "../../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/discord.ts";
@@ -26,7 +25,7 @@ describe("Telegram's webhook", () => {
     update,
     diff,
     delete: remove,
-  } = telegramWebhookProvider as Required<typeof telegramWebhookProvider>;
+  } = providers["channels:TelegramWebhook"] as Required<dynamic.ResourceProvider>;
   const TOKEN = "1234567890:abcdefghijklmnopqrstuvwxyz0123456";
   const BOT = "1234567890";
   const INPUTS = {
@@ -89,7 +88,7 @@ describe("Telegram's webhook", () => {
   test("a wrong token and a silent platform are named, without token and address", async () => {
     const wrong = await failure(create({ ...INPUTS, botToken: `${TOKEN}x` }));
     expect(wrong).toContain("Telegram refuses the bot token (telegram_token_invalid)");
-    expect(wrong).toContain("Fix: Copy the token from @BotFather");
+    expect(wrong).toContain("fix: Copy the token from @BotFather");
 
     telegram.fail("setWebhook", { status: 502, description: "Bad Gateway" });
     const silent = await failure(create(INPUTS));
@@ -99,8 +98,8 @@ describe("Telegram's webhook", () => {
 });
 
 describe("Discord's commands and endpoint", () => {
-  const commands = discordCommandsProvider as Required<typeof discordCommandsProvider>;
-  const endpoint = discordEndpointProvider as Required<typeof discordEndpointProvider>;
+  const commands = providers["channels:DiscordCommands"] as Required<dynamic.ResourceProvider>;
+  const endpoint = providers["channels:DiscordEndpoint"] as Required<dynamic.ResourceProvider>;
   const BOT = { botToken: "a-bot-token-of-discord-0123456789", applicationId: "1000000000000000001" };
   const LIST = { ...BOT, commands: commandsText(DISCORD_COMMANDS) };
   let discord: DiscordStandIn;
@@ -167,7 +166,7 @@ describe("Discord's commands and endpoint", () => {
     expect(foreign).toContain("steward:discordPublicKey is not the key of");
     const wrong = await failure(commands.create({ ...LIST, botToken: `${BOT.botToken}x` }));
     expect(wrong).toContain("Discord refuses the bot token (discord_token_invalid)");
-    expect(wrong).toContain("Fix: Copy or reset the token on the Bot page");
+    expect(wrong).toContain("fix: Copy or reset the token on the Bot page");
     expect(wrong).not.toContain(BOT.botToken);
   });
 });
@@ -179,7 +178,7 @@ describe("the manifest of a Slack app", () => {
     update,
     diff,
     delete: remove,
-  } = slackAppProvider as Required<typeof slackAppProvider>;
+  } = providers["channels:SlackApp"] as Required<dynamic.ResourceProvider>;
   const APP = "A0123456789";
   const EXPIRED = "xoxe.xoxp-1-of-yesterday";
   const INPUTS = {
@@ -231,7 +230,7 @@ describe("the manifest of a Slack app", () => {
     expect(await diff(APP, INPUTS, moved)).toEqual({ changes: true, replaces: [] });
     const said = await failure(update(APP, INPUTS, { ...moved, configToken: EXPIRED }));
     expect(said).toContain("Slack refuses the app configuration token (slack_config_token_invalid)");
-    expect(said).toContain("pulumi config set --secret steward:slackConfigToken");
+    expect(said).toContain("pulumi config set -s <stack> --secret steward:slackConfigToken <token>");
     expect(said).not.toContain(EXPIRED);
     expect(address()).toContain("https://one.example.com/slack/events");
 

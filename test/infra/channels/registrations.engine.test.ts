@@ -149,7 +149,7 @@ describe("what the platforms are told, under the real engine", () => {
       args = right;
 
       expect(said).toContain("Telegram refuses the bot token (telegram_token_invalid)");
-      expect(said).toContain("Fix: Copy the token from @BotFather");
+      expect(said).toContain("fix: Copy the token from @BotFather");
       expect(said).not.toMatch(/abcdefghijklmnop/);
     },
     UPDATE_MS,

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
-import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
+import { fixOf, reason } from "../../../runtime/contract/errors.ts";
 import { problem } from "../../../runtime/contract/problem.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
@@ -143,7 +143,7 @@ describe("the readiness probe", () => {
     [
       "keeps its webhooks to itself",
       { "/slack/events": (_request, response) => response.writeHead(401).end() },
-      `POST /slack/events with a url_verification: status 401, expected 200 with the challenge. ${ERRORS.slack_url_unverified.fix}`,
+      `POST /slack/events with a url_verification: status 401, expected 200 with the challenge. ${fixOf("slack_url_unverified")}`,
     ],
     [
       "answers another challenge",

@@ -2,11 +2,8 @@ import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import {
-  secretCheckProvider,
-  SecretChecks,
-  type SecretCheckInputs,
-} from "../../../infra/secrets/secret-checks.ts";
+import { providers } from "../../../infra/dynamic/providers.ts";
+import { SecretChecks, type SecretCheckInputs } from "../../../infra/secrets/secret-checks.ts";
 import { startDiscord } from "../../../rehearsal/standins/discord.ts";
 import { startModel } from "../../../rehearsal/standins/model.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
@@ -25,7 +22,9 @@ const RIGHT = {
 };
 type Variable = keyof typeof RIGHT;
 
-const { create, update, diff } = secretCheckProvider as Required<typeof secretCheckProvider>;
+const { create, update, diff } = providers["secrets:SecretCheck"] as Required<
+  (typeof providers)["secrets:SecretCheck"]
+>;
 
 /**
  * Under the engine: test/stacks/secrets.engine.test.ts has an update that a wrong value stops, and
@@ -118,8 +117,8 @@ describe("a secret is tried at its platform", () => {
     ];
     for (const attempt of attempts) {
       const said = await failure(attempt);
-      expect(said).toContain(`${reason} (secret_refused). The platform refuses the value.`);
-      expect(said).toContain("Fix: Set the right value with `pulumi config set --secret");
+      expect(said).toContain(`${reason} (secret_refused)\n  fix: `);
+      expect(said).toContain("Set the right value with `pulumi config set -s <stack> --secret steward:");
       expect(said).not.toContain(wrong);
     }
   });
@@ -129,7 +128,7 @@ describe("a secret is tried at its platform", () => {
     const right = inputs("OPENAI_API_KEY");
     const former = inputs("OPENAI_API_KEY", "former");
     expect(await failure(update("OPENAI_API_KEY", former, right))).toContain(
-      "The OpenAI endpoint did not answer for steward:openaiApiKey (secret_untried).",
+      "The OpenAI endpoint did not answer for steward:openaiApiKey (secret_untried)",
     );
 
     const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);

@@ -4,7 +4,7 @@ import { checkConfig, formatConfigProblems } from "../../../runtime/contract/con
 import { parseDuration } from "../../../runtime/contract/duration.ts";
 import { attest } from "../../../runtime/contract/attestation.ts";
 import { gatewayEnvironment, readEdgeSettings } from "../../../runtime/contract/environment.ts";
-import { ERRORS } from "../../../runtime/contract/errors.ts";
+import { type ErrorCode, ERRORS, fixOf } from "../../../runtime/contract/errors.ts";
 import { VERSION } from "../../../runtime/contract/names.ts";
 import { createRedactor, redactValue } from "../../../runtime/shared/redact.ts";
 
@@ -203,7 +203,8 @@ describe("redaction", () => {
 });
 
 it("gives every error code a cause and a fix", () => {
-  for (const [code, { cause, fix, status }] of Object.entries(ERRORS)) {
+  for (const [code, { cause, status }] of Object.entries(ERRORS)) {
+    const fix = fixOf(code as ErrorCode);
     expect([code, cause.endsWith("."), fix.endsWith("."), status >= 400]).toEqual([code, true, true, true]);
   }
 });

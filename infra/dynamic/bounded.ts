@@ -1,0 +1,39 @@
+import type { dynamic } from "@pulumi/pulumi";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import { explain, explanationText } from "../shell/explain.ts";
+import { commandsFor } from "../shell/package.ts";
+
+/** Input that names the stack for messages. It ends here: no state has it. */
+export const STACK_INPUT = "__stack";
+
+let stack: string | undefined;
+
+/** Returns the commands that a provider prints. A destroy does not name the stack, so they have its placeholder then. */
+export function providerCommands(): OperatorCommands {
+  return commandsFor(stack);
+}
+
+/** Returns a provider whose errors say what is wrong and what to type, without a stack trace. */
+export function bounded(provider: dynamic.ResourceProvider): dynamic.ResourceProvider {
+  const { check, diff, create, read, update, delete: remove } = provider;
+  return {
+    ...provider,
+    async check(olds: object, { [STACK_INPUT]: named, ...news }: Record<string, unknown>) {
+      if (typeof named === "string") stack = named;
+      return check === undefined ? { inputs: news } : explained(() => check(olds, news));
+    },
+    ...(diff && { diff: (id, olds, news) => explained(() => diff(id, olds, news)) }),
+    create: (inputs) => explained(() => create(inputs)),
+    ...(read && { read: (id, props) => explained(() => read(id, props)) }),
+    ...(update && { update: (id, olds, news) => explained(() => update(id, olds, news)) }),
+    ...(remove && { delete: (id, props) => explained(() => remove(id, props)) }),
+  };
+}
+
+async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(explanationText(explain(error, providerCommands())), { cause: error });
+  }
+}
