@@ -1,8 +1,11 @@
-import { accessSync, constants, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
-import { GITHUB, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
+import { ENGINE_VERSION } from "../../rehearsal/engine/build.ts";
+import { evaluate } from "./expression.ts";
+import { GITHUB, neededBy, readWorkflow, stepsOf, workflowFiles } from "./read.ts";
 
 const FILES = [...workflowFiles().map((name) => `workflows/${name}`), "actions/setup/action.yml"];
 
@@ -21,17 +24,25 @@ describe.each(workflowFiles())("%s", (file) => {
   const jobs = Object.values(workflow.jobs);
   const steps = jobs.flatMap(stepsOf);
 
-  test("gives its token no more than reading, signing in, and a comment where no secret is", () => {
+  test("gives its token no more than reading and signing in, and lets it write only where no secret is", () => {
     expect(workflow.permissions).toEqual(expect.any(Object));
     const given = [workflow.permissions, ...jobs.map(({ permissions }) => permissions)].map(
       (one) => one ?? {},
     );
     const rights = given.flatMap((permissions) => Object.entries(permissions).map((one) => one.join(": ")));
-    expect(["actions: read", "contents: read", "id-token: write", "pull-requests: write"]).toEqual(
+    const writing = ["issues: write", "pull-requests: write"];
+    expect(["actions: read", "contents: read", "id-token: write", ...writing]).toEqual(
       expect.arrayContaining(rights),
     );
-    const writing = jobs.filter(({ permissions }) => permissions?.["pull-requests"] === "write");
-    expect(JSON.stringify(writing)).not.toContain("secrets.");
+    const writers = jobs.filter(({ permissions = {} }) =>
+      Object.entries(permissions).some((one) => writing.includes(one.join(": "))),
+    );
+    expect(JSON.stringify(writers)).not.toMatch(/\$\{\{ secrets\.|id-token/);
+  });
+
+  test("reads secrets only in a job with an environment, which limits who gets them", () => {
+    const open = jobs.filter((job) => job.environment === undefined && job.uses === undefined);
+    expect(JSON.stringify(open)).not.toContain("${{ secrets.");
   });
 
   test("leaves no credentials behind in the checkout", () => {
@@ -59,11 +70,89 @@ describe.each(workflowFiles())("%s", (file) => {
   });
 });
 
+describe("check.yml", () => {
+  test("has a cache for each part", () => {
+    const { check } = readWorkflow("check.yml").jobs;
+    const caches = stepsOf(check ?? {}).filter(({ uses = "" }) => uses.startsWith("actions/cache@"));
+    expect(caches.map((step) => step.with?.["key"])).toEqual([expect.stringContaining("${{ matrix.part }}")]);
+    const go = stepsOf(check ?? {}).filter(({ uses = "" }) => uses.startsWith("actions/setup-go@"));
+    expect(go.map((step) => step.with?.["cache"])).toEqual([false]);
+  });
+});
+
+describe("rollout.yml", () => {
+  const { on, jobs } = readWorkflow("rollout.yml");
+
+  test("begins after check.yml or by hand, and never on a push", () => {
+    expect(Object.keys(on).sort()).toEqual(["workflow_dispatch", "workflow_run"]);
+    expect(on["workflow_run"]).toEqual({ workflows: ["check"], types: ["completed"], branches: ["main"] });
+  });
+
+  test("deploys the one commit whose check was looked up", () => {
+    const rollouts = Object.values(jobs).filter(
+      ({ uses }) => uses === "./.github/workflows/rollout-stack.yml",
+    );
+    expect(rollouts).toHaveLength(3);
+    for (const job of rollouts) {
+      expect(neededBy(job)).toContain("checked");
+      expect(job.with?.["commit"]).toBe("${{ needs.checked.outputs.commit }}");
+    }
+    const called = Object.values(readWorkflow("rollout-stack.yml").jobs).flatMap(stepsOf);
+    const checkouts = called.filter(({ uses = "" }) => uses.startsWith("actions/checkout@"));
+    expect(checkouts.map((step) => step.with?.["ref"])).toEqual(["${{ inputs.commit }}"]);
+  });
+});
+
+describe("nightly.yml", () => {
+  const { report } = readWorkflow("nightly.yml").jobs;
+
+  test.each([
+    ["success", "success", false],
+    ["success", "failure", true],
+    ["success", "cancelled", true],
+    ["failure", "skipped", true],
+    ["skipped", "skipped", false],
+  ])("reports where the limit ended in %s and the look in %s: %s", (limited, look, reports) => {
+    const needs = { limited: { result: limited }, look: { result: look } };
+    expect(evaluate(report?.if ?? "", { needs })).toBe(reports);
+  });
+});
+
+test("Pulumi's CLI has the version that the tests run", () => {
+  const setup = parse(readFileSync(join(GITHUB, "actions/setup/action.yml"), "utf8")) as {
+    runs: { steps: { uses?: string; with?: Record<string, string> }[] };
+  };
+  const installs = setup.runs.steps.filter(({ uses = "" }) => uses.startsWith("pulumi/actions@"));
+  expect(installs.map((step) => step.with)).toEqual([{ "pulumi-version": ENGINE_VERSION }]);
+});
+
+test("Dependabot updates every folder that pins something", () => {
+  const { updates } = parse(readFileSync(join(GITHUB, "dependabot.yml"), "utf8")) as {
+    updates: { "package-ecosystem": string; directory?: string; directories?: string[] }[];
+  };
+  const folders = (ecosystem: string) =>
+    updates
+      .filter((one) => one["package-ecosystem"] === ecosystem)
+      .flatMap(({ directory = [], directories = [] }) => [directory, directories].flat())
+      .sort();
+  const modules = globSync("{rehearsal,test}/**/go.mod").map((file) => `/${dirname(file)}`);
+  expect(folders("gomod")).toEqual(modules.sort());
+  const actions = globSync(".github/actions/*/action.yml").map((file) => `/${dirname(file)}`);
+  expect(folders("github-actions")).toEqual(["/", ...actions].sort());
+  expect(folders("npm")).toEqual(["/"]);
+  // A Dockerfile that named an image would need an entry.
+  const images = globSync("{infra,rehearsal}/**/*Dockerfile").flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/^FROM (.+)$/gm)].map(([, image = ""]) => image),
+  );
+  expect(images.filter((image) => image !== "scratch" && !image.startsWith("${"))).toEqual([]);
+});
+
 function isKnown(command: string): boolean {
   const script = /^npm run ([\w:]+)( |$)/.exec(command)?.[1];
   if (script !== undefined) return script in packageJson.scripts;
   if (command.startsWith(".ci/")) return isExecutable(command);
-  return command === "npm ci" || /^(?:gh pr comment |reviewers=\$\(gh api )/.test(command);
+  if (command.includes('=$(gh api "repos/$GH_REPO/')) return true;
+  return command === "npm ci" || command.startsWith("gh pr comment ");
 }
 
 function isExecutable(file: string): boolean {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
 
-/** A step of a job or of a composite action, as far as it is looked at here. */
+/** A step of a job or of a composite action; only what is read here. */
 export interface Step {
   id?: string;
   if?: string;
@@ -14,7 +14,7 @@ export interface Step {
 
 /** A job: steps, or another workflow that it calls. */
 export interface Job {
-  needs?: string;
+  needs?: string | string[];
   if?: string;
   uses?: string;
   with?: Record<string, string>;
@@ -34,7 +34,7 @@ export interface Workflow {
   jobs: Record<string, Job>;
 }
 
-/** Where the repository has its workflows and actions. */
+/** Folder of the repository's workflows and actions. */
 export const GITHUB = resolve(".github");
 const SETUP = "./.github/actions/setup";
 
@@ -47,7 +47,10 @@ export function readWorkflow(file: string): Workflow {
   return parse(readFileSync(join(GITHUB, "workflows", file), "utf8")) as Workflow;
 }
 
-/** The steps of a job, with those of the repository's own action in its place. */
+/** Returns the names of the jobs that a job waits for. */
+export const neededBy = ({ needs = [] }: Job): string[] => [needs].flat();
+
+/** Returns the steps of a job, with those of the repository's own action in its place. */
 export function stepsOf({ steps = [] }: Job): Step[] {
   return steps.flatMap((step) => (step.uses === SETUP ? setupSteps() : [step]));
 }

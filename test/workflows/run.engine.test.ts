@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,6 +19,16 @@ const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
 const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
 const PULL_REQUEST = { number: 7, head: { repo: { full_name: "example/steward" } } };
 const OWN = { github: { repository: "example/steward", event: { pull_request: PULL_REQUEST } } };
+const COMMIT = "c0ffee".repeat(7).slice(0, 40);
+const MAIN = { repository: "example/steward", ref: "refs/heads/main", sha: COMMIT };
+/** A run of rollout.yml after check.yml has ended, as GitHub describes it. */
+const afterCheck = (changed: Record<string, string> = {}) => {
+  const run = { event: "push", conclusion: "success", head_sha: COMMIT, ...changed };
+  return { github: { ...MAIN, event_name: "workflow_run", event: { workflow_run: run } } };
+};
+const byButton = (changed: Record<string, string> = {}) => ({
+  github: { ...MAIN, event_name: "workflow_dispatch", event: {}, ...changed },
+});
 const RUN_MS = UPDATE_MS * 4;
 
 /** What GitHub would run, on this machine against the emulated account. */
@@ -63,21 +73,40 @@ describe("the workflows, step by step", () => {
   }, UPDATE_MS);
 
   /**
-   * Adds a `gh` that stands in for GitHub's and answers `gh api` with a count of required reviewers, as that of
-   * https://docs.github.com/rest/deployments/environments#get-an-environment would be. It models nothing else.
+   * Adds a `gh` that stands in for GitHub's. It answers `gh api` as the real one does behind its `--jq`: with a count of
+   * an environment's rules (https://docs.github.com/rest/deployments/environments#get-an-environment), and of the runs of
+   * check.yml for a commit (https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-workflow). It
+   * keeps one issue, and a line of each change of issues. It models nothing else.
    */
   async function withGitHub(environment: Record<string, string>): Promise<Record<string, string>> {
     const bin = join(checkout.root, "github-bin");
     await mkdir(bin);
-    await writeFile(join(bin, "gh"), `#!/bin/sh\n[ "$1" = api ] && cat "${bin}/reviewers"\n`, {
-      mode: 0o755,
-    });
-    await setReviewers(1);
+    const script = `#!/bin/sh
+cd "${bin}"
+case "$1 $2" in
+  "api "*/environments/*) cat "\${2##*/}" ;;
+  "api "*"/workflows/check.yml/runs?head_sha=${COMMIT}&branch=main&event=push&status=success") echo 1 ;;
+  "api "*/workflows/check.yml/runs*) echo 0 ;;
+  "issue list") cat issue 2>/dev/null || true ;;
+  "issue create") echo 12 >issue; echo "$*" >>changes ;;
+  "issue comment" | "label create") echo "$*" >>changes ;;
+  *) echo "unknown to this gh: $*" >&2; exit 1 ;;
+esac
+`;
+    await writeFile(join(bin, "gh"), script, { mode: 0o755 });
+    await setRules("preview", 1);
+    await setRules("nightly", 1);
     return { ...environment, PATH: `${bin}:${environment["PATH"]}` };
   }
 
-  function setReviewers(count: number): Promise<void> {
-    return writeFile(join(checkout.root, "github-bin/reviewers"), `${count}\n`);
+  /** How many rules of the kind that is asked for an environment has. */
+  function setRules(name: "preview" | "nightly", count: number): Promise<void> {
+    return writeFile(join(checkout.root, "github-bin", name), `${count}\n`);
+  }
+
+  async function issueChanges(): Promise<string[]> {
+    const text = await readFile(join(checkout.root, "github-bin/changes"), "utf8");
+    return text.split("\n").filter((line) => /^(?:issue|label) /.test(line));
   }
 
   async function createStack(name: string, more: ConfigMap): Promise<Stack> {
@@ -142,9 +171,9 @@ describe("the workflows, step by step", () => {
       });
       expect(strange["preview"]?.result).toBe("skipped");
 
-      await setReviewers(0);
+      await setRules("preview", 0);
       const unread = await start("preview.yml", OWN);
-      await setReviewers(1);
+      await setRules("preview", 1);
       expect(unread["reviewed"]?.ran[0]?.said).toContain("PREVIEW_UNREVIEWED");
       expect(unread["preview"]?.result).toBe("skipped");
       expect(strange["comment"]?.result).toBe("skipped");
@@ -167,12 +196,29 @@ describe("the workflows, step by step", () => {
     RUN_MS,
   );
 
+  test("rollout.yml deploys no commit that check.yml has not passed on main", async () => {
+    for (const other of [{ conclusion: "failure" }, { conclusion: "cancelled" }, { event: "pull_request" }]) {
+      const { checked, dev } = await start("rollout.yml", afterCheck(other));
+      expect([checked?.result, dev?.result]).toEqual(["skipped", "skipped"]);
+    }
+    for (const [github, said] of [
+      [afterCheck({ head_sha: "d".repeat(40) }), "check.yml has not passed for dddd"],
+      [byButton({ sha: "d".repeat(40) }), "check.yml has not passed for dddd"],
+      [byButton({ ref: "refs/heads/another" }), "Only main is deployed, and this is refs/heads/another."],
+    ] as const) {
+      const { checked, dev, staging, prod } = await start("rollout.yml", github);
+      expect(checked?.result).toBe("failure");
+      expect(checked?.ran.at(-1)?.said).toContain(said);
+      expect([dev, staging, prod].map((job) => job?.result)).toEqual(["skipped", "skipped", "skipped"]);
+    }
+  });
+
   test(
     "rollout.yml waits at a migration without failing, and goes no further",
     async () => {
       await deployDev();
       await stacks["dev"]?.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
-      const waiting = await start("rollout.yml");
+      const waiting = await start("rollout.yml", afterCheck());
       expect(waiting["dev"]?.ran.at(-1)?.said).toContain("To accept it: --accept-migration v2");
       expect(waiting["dev"]).toMatchObject({ result: "success", outputs: { outcome: "waits" } });
       expect(waiting["staging"]?.result).toBe("skipped");
@@ -184,7 +230,7 @@ describe("the workflows, step by step", () => {
   test(
     "rollout.yml deploys what is accepted to dev, and what was probed there to staging and to prod",
     async () => {
-      const jobs = await start("rollout.yml", { inputs: { "accept-migration": "v2" } });
+      const jobs = await start("rollout.yml", { ...byButton(), inputs: { "accept-migration": "v2" } });
       for (const name of ["dev", "staging", "prod"]) {
         expect(jobs[name]?.outputs, jobs[name]?.ran.at(-1)?.said).toEqual({ outcome: "deployed" });
         expect(await imageOf(name)).toBe(DIGEST);
@@ -200,7 +246,7 @@ describe("the workflows, step by step", () => {
     "rollout.yml fails where a rollout has not begun, and goes no further",
     async () => {
       await stacks["dev"]?.setConfig("steward:sleepAfter", { value: "soon" });
-      const { dev, staging } = await start("rollout.yml");
+      const { dev, staging } = await start("rollout.yml", afterCheck());
       expect(dev).toMatchObject({ result: "failure", outputs: { outcome: "not-begun" } });
       expect(dev?.ran.at(-1)).toMatchObject({
         code: 1,
@@ -213,14 +259,14 @@ describe("the workflows, step by step", () => {
   );
 
   test(
-    "nightly.yml is green where nothing has drifted and the newest backup is whole, and red elsewhere",
+    "nightly.yml is green if nothing has drifted and the newest backup is whole; else it is red, and opens one issue",
     async () => {
       const { applications } = world.stage.client.containers;
       const { result } = await applications.list({ account_id: ACCOUNT });
       const prod = result.find(({ name }) => name === "prod-sandbox");
       await applications.edit(String(prod?.id), { account_id: ACCOUNT, max_instances: 5 });
 
-      const jobs = await start("nightly.yml");
+      const jobs = await start("nightly.yml", { github: MAIN });
       const codes = (name: string) =>
         jobs[`look ${name}`]?.ran.filter(({ command }) => command.includes("$STACK")).map(({ code }) => code);
       // The update with the migration made a backup before.
@@ -231,6 +277,22 @@ describe("the workflows, step by step", () => {
       expect(jobs["look staging"]?.ran.at(-1)?.said).toContain("There is no backup.");
       expect(codes("prod")).toEqual([2, 2]);
       expect(jobs["look prod"]?.result).toBe("failure");
+      // The issue of a failed night; another night adds to it.
+      expect(jobs["report"]?.result, jobs["report"]?.ran.at(-1)?.said).toBe("success");
+      expect(await issueChanges()).toEqual([
+        expect.stringContaining("label create nightly-failed"),
+        expect.stringContaining("issue create --title The nightly check of the stacks failed"),
+      ]);
+      await setRules("nightly", 0);
+      const open = await start("nightly.yml", { github: MAIN });
+      await setRules("nightly", 1);
+      expect(open["limited"]?.ran[0]?.said).toContain("Any branch can read the secrets");
+      expect([open["look dev"]?.result, open["report"]?.result]).toEqual(["skipped", "success"]);
+      expect((await issueChanges()).at(-1)).toContain("issue comment 12");
+      const { limited, report } = await start("nightly.yml", {
+        github: { ...MAIN, ref: "refs/heads/another" },
+      });
+      expect([limited?.result, report?.result]).toEqual(["skipped", "skipped"]);
     },
     RUN_MS,
   );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { run } from "../../infra/shell/process.ts";
 import { evaluate, fill, type Contexts } from "./expression.ts";
-import { readWorkflow, stepsOf, type Job, type Step } from "./read.ts";
+import { neededBy, readWorkflow, stepsOf, type Job, type Step } from "./read.ts";
 
 /** How a job ended. One of a matrix has its value behind its name. */
 export interface JobResult {
@@ -84,8 +84,8 @@ export class LocalRunner {
   }
 
   async #job(job: Job, contexts: Contexts): Promise<JobResult> {
-    const before = job.needs === undefined ? "success" : evaluate(`needs.${job.needs}.result`, contexts);
-    const mayRun = before === "success" || job.if?.includes("always()");
+    const before = neededBy(job).map((name) => evaluate(`needs.${name}.result`, contexts));
+    const mayRun = before.every((result) => result === "success") || job.if?.includes("always()");
     if (!mayRun || (job.if !== undefined && !evaluate(job.if, contexts)))
       return { result: "skipped", outputs: {}, ran: [] };
     if (job.uses !== undefined) return this.#called(job, contexts);
