@@ -4,9 +4,7 @@ import { explain, explanationText } from "../infra/shell/explain.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
-import { host } from "./host.ts";
 import type { StackOutputs } from "./outputs.ts";
-import { serverless } from "./serverless.ts";
 
 /**
  * The program of every stack, for `pulumi up` and for the Automation API. Picks the stack by `steward:target`; a wrong
@@ -20,7 +18,9 @@ export function programWith(changes: Readonly<Record<string, string>>): () => Pr
     try {
       const { values, ...source } = stackSource();
       const config = loadConfig({ ...source, values: { ...values, ...changes } });
-      return await (config.target === "host" ? host(config) : serverless(config));
+      // Only the target's own providers are loaded.
+      if (config.target === "host") return await (await import("./host.ts")).host(config);
+      return await (await import("./serverless.ts")).serverless(config);
     } catch (error) {
       const explanation = explain(error, commandsFor(operatorStack()));
       if (explanation.code === undefined) throw error;

@@ -17,6 +17,7 @@ import { readOptions, type Part } from "./options.ts";
 import { benchPackage } from "./package.ts";
 import { benchPeer } from "./peer.ts";
 import { benchPages } from "./pages.ts";
+import { missed, promises, table } from "./promises.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
 import { benchSize } from "./size.ts";
@@ -25,7 +26,7 @@ import { benchStart } from "./start.ts";
 
 // `npm run bench`: every figure that the project claims, as the median of several runs against stand-ins on this
 // machine. See `npm run bench -- --help`.
-const { json, runs, wanted } = readOptions(process.argv.slice(2));
+const { check, json, runs, wanted } = readOptions(process.argv.slice(2));
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const bundle = await buildBundle();
 const folder = await mkdtemp(join(tmpdir(), "steward-bench-"));
@@ -62,17 +63,11 @@ try {
   }
   if (json) process.stdout.write(`${JSON.stringify({ runs, node: process.version, figures })}\n`);
   else process.stdout.write(table(figures));
+  if (check) {
+    log(promises(figures));
+    process.exitCode = missed(figures).length === 0 ? 0 : 1;
+  }
 } finally {
   await surroundings.close();
   await rm(folder, { recursive: true, force: true });
-}
-
-function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, unit, median, atMost, atLeast, runs: values }) => {
-    const least = atLeast === undefined ? "" : `${median >= atLeast ? "within" : "BELOW"} ${atLeast}`;
-    const promise = atMost === undefined ? least : `${median <= atMost ? "within" : "ABOVE"} ${atMost}`;
-    const spread = `${Math.min(...values)} to ${Math.max(...values)}`;
-    return `${String(median).padStart(10)} ${unit.padEnd(6)} ${promise.padEnd(13)} ${spread.padEnd(22)} ${name}`;
-  });
-  return `${rows.join("\n")}\n`;
 }

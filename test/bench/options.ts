@@ -26,6 +26,8 @@ export type Part = (typeof PARTS)[number];
 
 /** What `npm run bench` was asked for. */
 export interface BenchOptions {
+  /** Lists every promise, and ends with 1 if one is missed. */
+  check: boolean;
   /** One JSON object on standard output. */
   json: boolean;
   /** How often each figure is taken. */
@@ -38,20 +40,22 @@ export interface BenchOptions {
 export function readOptions(argv: readonly string[]): BenchOptions {
   const command = new Command("npm run bench --")
     .description("Measures every figure that the project claims, each as the median of several runs.")
+    .option("--check", "list every promise, and end with 1 if one is missed", false)
     .option("--json", "print one JSON object", false)
     .option("--runs <number>", "how often each figure is taken", wholeNumber, 5)
     .option("--only <parts>", `some of these, by commas: ${PARTS.join(", ")}`, partsOf)
     .option("--peer", "also the reference gateway, from npm", false)
     .showHelpAfterError()
     .parse(argv, { from: "user" });
-  const { json, runs, only, peer } = command.opts<{
+  const { check, json, runs, only, peer } = command.opts<{
+    check: boolean;
     json: boolean;
     runs: number;
     only?: Part[];
     peer: boolean;
   }>();
   const usual = only ?? PARTS.filter((name) => name !== "peer");
-  return { json, runs, wanted: peer ? [...new Set<Part>([...usual, "peer"])] : usual };
+  return { check, json, runs, wanted: peer ? [...new Set<Part>([...usual, "peer"])] : usual };
 }
 
 function wholeNumber(text: string): number {
