@@ -52,7 +52,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     bucketName,
     protect: config.protectState,
   });
-  const plan = new MigrationPlan("migrations", { workerName, migrations: config.migrations });
+  const plan = new MigrationPlan("migrations", { accountId, workerName, migrations: config.migrations });
   const worker = new Worker(
     "worker",
     {

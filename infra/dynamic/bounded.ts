@@ -30,6 +30,23 @@ export function bounded(provider: dynamic.ResourceProvider): dynamic.ResourcePro
   };
 }
 
+/**
+ * Runs a provider's check. What it throws is reported as one failure without a property: the engine shows its text
+ * alone, without a stack trace and without the resource's values.
+ */
+export async function checked<Inputs>(
+  inputs: Inputs,
+  check: () => Promise<void>,
+): Promise<dynamic.CheckResult<Inputs>> {
+  try {
+    await check();
+    return { inputs };
+  } catch (error) {
+    const reason = explanationText(explain(error, providerCommands()));
+    return { inputs, failures: [{ property: "", reason }] };
+  }
+}
+
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

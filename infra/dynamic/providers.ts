@@ -10,6 +10,7 @@ import { secretCheckProvider } from "../secrets/secret-checks.ts";
 import { containerApplicationProvider } from "../serverless/container-application.ts";
 import { costEstimateProvider } from "../serverless/cost-estimate.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
+import { migrationsProvider } from "../serverless/migrations.ts";
 import type { DynamicType } from "./resource.ts";
 
 /** Providers of the dynamic resources. States refer to this file and to these names. */
@@ -24,4 +25,5 @@ export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
   "serverless:ContainerApplication": bounded(containerApplicationProvider),
   "serverless:CostEstimate": bounded(costEstimateProvider),
   "serverless:MigrationPlan": bounded(migrationPlanProvider),
+  "serverless:Migrations": bounded(migrationsProvider),
 };

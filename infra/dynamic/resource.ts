@@ -13,7 +13,8 @@ export type DynamicType =
   | "secrets:SecretCheck"
   | "serverless:ContainerApplication"
   | "serverless:CostEstimate"
-  | "serverless:MigrationPlan";
+  | "serverless:MigrationPlan"
+  | "serverless:Migrations";
 
 const OLDEST_NODE = 24;
 /** Organization that the engine reports in a backend that has none (pulumi pkg/backend/diy). */

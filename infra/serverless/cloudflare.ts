@@ -7,7 +7,7 @@ export { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 export { Worker } from "@pulumi/cloudflare/worker.js";
 export { WorkersCustomDomain } from "@pulumi/cloudflare/workersCustomDomain.js";
 export { WorkersDeployment } from "@pulumi/cloudflare/workersDeployment.js";
-export { WorkerVersion, type WorkerVersionArgs } from "@pulumi/cloudflare/workerVersion.js";
+export { WorkerVersion } from "@pulumi/cloudflare/workerVersion.js";
 export {
   ZeroTrustAccessApplication,
   type ZeroTrustAccessApplicationArgs,

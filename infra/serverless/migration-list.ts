@@ -1,21 +1,9 @@
-import { fixOf } from "../../runtime/contract/errors.ts";
-
 /** One step of the Worker's Durable Object migrations (specification, section 9). */
 export interface Migration {
   /** `v1`, `v2`, …: one more than the step before. */
   tag: string;
   /** Classes with SQLite storage that this step creates; a class that an earlier step created stays. */
   newSqliteClasses: string[];
-}
-
-/** A step as it is sent to Cloudflare. */
-export interface MigrationStep {
-  oldTag?: string;
-  newTag: string;
-  /** The classes that are new with this step. */
-  created: string[];
-  /** All classes that exist after this step. */
-  classes: string[];
 }
 
 const CLASS_NAME = /^[A-Za-z_$][\w$]*$/;
@@ -59,60 +47,100 @@ export function repairedMigrations(migrations: readonly Migration[], required: s
   return [...repaired, { tag: `v${highest + 1}`, newSqliteClasses: [required] }];
 }
 
-/** The list as steps, each building on the one before. Expects a list without problems. */
-export function migrationSteps(migrations: readonly Migration[]): MigrationStep[] {
-  const classes = new Set<string>();
-  return migrations.map(({ tag, newSqliteClasses }, index) => {
-    const created = newSqliteClasses.filter((name) => !classes.has(name));
+/** A Worker's migrations as the account has them. */
+export interface AppliedMigrations {
+  /** The last tag; `undefined` before the first one. */
+  tag: string | undefined;
+  /** The Worker's Durable Object classes. */
+  classes: readonly string[];
+}
+
+/** Migrations that an update sends: one request for all of them, so either all are applied or none. */
+export interface PendingMigrations {
+  oldTag?: string;
+  newTag: string;
+  /** The classes that are new, by entry. */
+  steps: string[][];
+  /** All classes that exist afterwards. */
+  classes: string[];
+}
+
+/** Returns how many entries a tag stands for: 0 for none, `undefined` for a tag that no list of ours can have. */
+export function entriesUpTo(tag: string | undefined): number | undefined {
+  if (tag === undefined) return 0;
+  const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Returns the entries that the account has not applied yet. */
+export function pendingEntries(
+  migrations: readonly Migration[],
+  { tag }: Pick<AppliedMigrations, "tag">,
+): Migration[] {
+  return migrations.slice(entriesUpTo(tag) ?? migrations.length);
+}
+
+/** Returns what has to be sent for the entries that are not applied; `undefined` if there are none. */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  applied: AppliedMigrations,
+): PendingMigrations | undefined {
+  const entries = pendingEntries(migrations, applied);
+  const newTag = entries.at(-1)?.tag;
+  if (newTag === undefined) return undefined;
+  const classes = new Set(applied.classes);
+  const steps = entries.map(({ newSqliteClasses }) => {
+    const created = [...new Set(newSqliteClasses)].filter((name) => !classes.has(name));
     for (const name of created) classes.add(name);
-    const before = migrations[index - 1]?.tag;
-    return { ...(before && { oldTag: before }), newTag: tag, created, classes: [...classes] };
+    return created;
   });
+  return { ...(applied.tag !== undefined && { oldTag: applied.tag }), newTag, steps, classes: [...classes] };
 }
 
-/** Migrations of a stack, and what they are applied to. */
-export interface PlannedMigrations {
-  workerName: string;
-  migrations: readonly Migration[];
+/**
+ * Returns the applied entries as the account has them: with the tags up to its own, and its classes alone. A class that
+ * the list does not know stands in the last one, because the account does not say which tag created it.
+ */
+export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
+  const unlisted = new Set(applied.classes);
+  const entries = Array.from({ length: entriesUpTo(applied.tag) ?? 0 }, (_, index): Migration => {
+    const listed = migrations[index]?.newSqliteClasses ?? [];
+    return {
+      tag: `v${index + 1}`,
+      newSqliteClasses: listed.filter((name) => applied.classes.includes(name)),
+    };
+  });
+  for (const name of entries.flatMap(({ newSqliteClasses }) => newSqliteClasses)) unlisted.delete(name);
+  entries.at(-1)?.newSqliteClasses.push(...unlisted);
+  return entries;
 }
 
-/** Returns what a change of the list, or of the Worker's name, must not do to what is deployed, one sentence each. */
-export function refusedChanges(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
-  const applied = deployed.migrations;
-  const edited = applied.filter((migration, index) => !isSame(migration, planned.migrations[index]));
-  if (edited.length > 0) {
-    const tags = edited.map(({ tag }) => tag).join(", ");
-    return [
-      `${tags} of steward:migrations is applied and not as it was (migration_changed). ${fixOf("migration_changed")}`,
-    ];
-  }
-  const renamed = deployed.workerName !== planned.workerName;
-  if (!renamed || planned.migrations.length > applied.length) return [];
-  const names = `from ${deployed.workerName} to ${planned.workerName}`;
-  const next = `v${applied.length + 1}`;
+/** Returns whether the list begins with what the account has applied. Entries after that may be anything. */
+export function beginsAsApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
+  const count = entriesUpTo(applied.tag);
+  if (count === undefined) return false;
+  return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));
+}
+
+/** Returns whether two lists have the same entries. */
+export function isSame(one: readonly Migration[], other: readonly Migration[]): boolean {
+  return JSON.stringify(one.map(fieldsOf)) === JSON.stringify(other.map(fieldsOf));
+}
+
+function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
+  return [tag, newSqliteClasses];
+}
+
+/** Returns what moving a Worker to another name does to its classes and to what they keep, a line each. */
+export function renamingLines(formerName: string, workerName: string): string[] {
   return [
-    `The Worker's name changes ${names} without a new tag, ${next} (migration_tag_missing). ${fixOf("migration_tag_missing")}`,
-  ];
-}
-
-/** The tags that an update applies. */
-export function addedTags(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
-  return planned.migrations.slice(deployed.migrations.length).map(({ tag }) => tag);
-}
-
-/** Returns what an update is going to do to the Worker's classes and what they keep, a line each; empty where it does nothing. */
-export function plannedChanges(deployed: PlannedMigrations, planned: PlannedMigrations): string[] {
-  const added = addedTags(deployed, planned);
-  const tags = added.length === 0 ? [] : [`Migrations: ${added.join(", ")} to be applied`];
-  if (deployed.workerName === planned.workerName) return tags;
-  return [
-    ...tags,
-    `Worker ${deployed.workerName} → ${planned.workerName}: created with its classes and container, and deleted under the old name`,
+    `Worker ${formerName} → ${workerName}: created with its classes and container, and deleted under the old name`,
     "Moves along: the bucket with the container's backups, which the new container begins with",
     "Lost: the old Worker's Durable Object (the ledger with accepted but unanswered events and its history), and container changes since the last backup",
   ];
 }
 
-function isSame(one: Migration, other: Migration | undefined): boolean {
-  return one.tag === other?.tag && `${one.newSqliteClasses}` === `${other.newSqliteClasses}`;
+/** Returns the line that names the tags that an update applies. */
+export function applyingLine(entries: readonly Migration[]): string {
+  return `Migrations: ${entries.map(({ tag }) => tag).join(", ")} to be applied`;
 }

@@ -1,19 +1,39 @@
 import * as pulumi from "@pulumi/pulumi";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
-import { plannedChanges, type PlannedMigrations, refusedChanges } from "./migration-list.ts";
+import { accessTo, configureAccess } from "./account-api.ts";
+import { readLiveWorker } from "./live-worker.ts";
+import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts";
 
-/** Compares the plan with what is deployed, which the engine tells a provider alone, in a preview too. */
-export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<PlannedMigrations, PlannedMigrations> = {
-  async check(olds, news) {
-    if (olds.workerName === undefined) return { inputs: news };
-    const failures = refusedChanges(olds, news).map((reason) => ({ property: "migrations", reason }));
-    const lines = failures.length > 0 ? [] : plannedChanges(olds, news);
-    if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
-    return { inputs: news, failures };
+/** Arguments of {@link MigrationPlan}. States of older versions have no account. */
+interface MigrationPlanArgs {
+  accountId: string;
+  workerName: string;
+  migrations: readonly Migration[];
+}
+
+/**
+ * Refuses another name without a new tag. The account decides what the former name has: a rename that never reached
+ * it can be taken back.
+ */
+export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
+  configure: configureAccess,
+
+  check(olds, news) {
+    return checked(news, async () => {
+      const { workerName: former } = olds;
+      if (former === undefined || former === news.workerName) return;
+      const live = await readLiveWorker(accessTo(news.accountId), former);
+      if (live === undefined) return;
+      const applied = entriesUpTo(live.tag) ?? 0;
+      if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
+      process.stdout.write(`${renamingLines(former, news.workerName).join("\n")}\n`);
+    });
   },
 
   async diff(_id, olds, news) {
-    return { changes: plannedChanges(olds, news).length > 0 };
+    return { changes: olds.workerName !== news.workerName };
   },
 
   async create(inputs) {
@@ -25,13 +45,20 @@ export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<PlannedMigra
   },
 };
 
+function tagMissing(former: string, workerName: string, tag: string): StewardError {
+  const detail = `The Worker's name changes from ${former} to ${workerName} without a new tag, ${tag}`;
+  return new StewardError("migration_tag_missing", detail, {
+    fix: ({ script, configSet }) =>
+      `Run \`${script("migrate", "--worker-name", workerName)}\`, which adds the tag; or keep the name: \`${configSet("steward:workerName", former)}\`.`,
+  });
+}
+
 /**
- * Plan for the Worker's classes, as lines of every preview and update; a change that would
- * lose them stops both. It stands for nothing in the account: it keeps what was deployed. Let the Worker depend on it.
+ * Refuses a rename before anything of it is done, in an update without a preview too: let the Worker depend on it.
+ * It keeps the name that was asked for last.
  */
 export class MigrationPlan extends DynamicResource {
-  constructor(name: string, args: PlannedMigrations, opts?: pulumi.CustomResourceOptions) {
-    const { workerName, migrations } = args;
-    super("serverless:MigrationPlan", name, { workerName, migrations }, opts);
+  constructor(name: string, args: MigrationPlanArgs, opts?: pulumi.CustomResourceOptions) {
+    super("serverless:MigrationPlan", name, { ...args }, opts);
   }
 }

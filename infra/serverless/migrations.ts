@@ -1,91 +1,173 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
-import * as cloudflare from "./cloudflare.ts";
-import { type Migration, type MigrationStep, migrationSteps } from "./migration-list.ts";
+import { BINDINGS } from "../../runtime/contract/names.ts";
+import { checked } from "../dynamic/bounded.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { type AccountAccess, AccountError, accessTo, askAccount, configureAccess } from "./account-api.ts";
+import type * as cloudflare from "./cloudflare.ts";
+import { type LiveWorker, readLiveWorker, readOrigin } from "./live-worker.ts";
+import {
+  appliedEntries,
+  applyingLine,
+  beginsAsApplied,
+  isSame,
+  type Migration,
+  type PendingMigrations,
+  pendingEntries,
+  pendingMigrations,
+} from "./migration-list.ts";
+import { foreignWorker, goneWorker, otherMigrations, refusedMigrations } from "./migration-refusals.ts";
 
-/** Arguments of {@link Migrations}. */
-interface MigrationsArgs {
+/** Inputs of the resource. The record has the entries that the account had applied at the last look. */
+export interface MigrationsInputs {
   accountId: string;
-  worker: cloudflare.Worker;
-  /** A list that `checkMigrations` finds nothing wrong with. */
+  workerName: string;
+  /** The Worker's id; unknown in a preview that creates the Worker. */
+  workerId: string;
   migrations: readonly Migration[];
   /** The class that owns the container. A class that is created without this can never get one. */
   containerClass: string;
   /** `YYYY-MM-DD` */
   compatibilityDate: string;
+  /** The bucket that the Worker binds: tells this stack's Worker from a stranger's. */
+  bucketName: string;
+}
+
+/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+/** Rounds of looking and applying: another deployment, or a lost answer, may come in between. */
+const ROUNDS = 3;
+const PAUSE_MS = 300;
+const MODULE = "index.js";
+
+/**
+ * The Worker's applied migrations. The account decides what is applied, in a preview too; the record follows it. So a
+ * tag that was applied and never recorded is recorded, one that is recorded and not applied is applied, and entries
+ * that are not applied may be edited or removed.
+ */
+export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInputs, MigrationsInputs> = {
+  configure: configureAccess,
+
+  check(olds, news) {
+    return checked(news, async () => {
+      const live = await readLiveWorker(accessTo(news.accountId), news.workerName);
+      if (news.workerId === UNKNOWN) return refuseForeign(live, olds.workerName, news);
+      await refuseOthers(live, news);
+      const entries = live === undefined ? [] : pendingEntries(news.migrations, live);
+      if (entries.length > 0) process.stdout.write(`${applyingLine(entries)}\n`);
+    });
+  },
+
+  /** `check` has looked at the account, and its record of what is applied would be as old as the last update. */
+  async diff(_id, olds, news) {
+    if (news.workerId !== olds.workerId || !isSame(olds.migrations, news.migrations))
+      return { changes: true };
+    const live = await readLiveWorker(accessTo(news.accountId), news.workerName);
+    return { changes: live === undefined || pendingEntries(news.migrations, live).length > 0 };
+  },
+
+  async create(inputs) {
+    await applyMigrations(inputs);
+    return { id: "migrations", outs: inputs };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("Migrations cannot be imported: deploy, and they are read from the account.");
+    const { accountId, workerName } = props;
+    const live = await readLiveWorker(accessTo(accountId), workerName);
+    if (live === undefined) return { id: "" };
+    const inputs = { ...props, workerId: live.id, migrations: appliedEntries(props.migrations, live) };
+    return { id, inputs, props: inputs };
+  },
+
+  async update(_id, _olds, news) {
+    await applyMigrations(news);
+    return { outs: news };
+  },
+};
+
+async function refuseForeign(
+  live: LiveWorker | undefined,
+  present: string | undefined,
+  inputs: MigrationsInputs,
+): Promise<void> {
+  if (live === undefined) return;
+  const origin = await readOrigin(accessTo(inputs.accountId), inputs.workerName, BINDINGS.state);
+  throw foreignWorker({ ...inputs, live, origin, present });
+}
+
+/** Refuses a list that is not what the account has applied, and a Worker that is not the one of the state. */
+async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
+  if (live?.id !== inputs.workerId) throw goneWorker(inputs, live);
+  if (beginsAsApplied(inputs.migrations, live)) return;
+  const origin = await readOrigin(accessTo(inputs.accountId), inputs.workerName, BINDINGS.state);
+  throw otherMigrations({ ...inputs, live, origin });
 }
 
 /**
- * The Worker's applied migrations: for each tag one frozen version that carries the migration, and
- * the frozen deployment that applies it. Frozen, since every change of a version replaces it, and a
- * replacement would send its migration again, which Cloudflare refuses once the tag is applied.
+ * Applies what the account has not applied. Whatever a request ends with, the account is asked again: the answer may
+ * have been lost, or somebody else may have deployed meanwhile.
  *
- * The version's code is not the bundle but the smallest module that exports the classes: it serves
- * for the seconds until the current version takes over, and asks callers to come again.
+ * @throws StewardError `migration_refused` with Cloudflare's words; then nothing is applied.
  */
-export class Migrations extends pulumi.ComponentResource {
-  /** The deployment that applied the last tag: what binds a class has to wait for it. */
-  readonly last: cloudflare.WorkersDeployment;
-  /** The last tag. A deployment of the current version that does not change with it is not the last one. */
-  readonly lastTag: string;
-
-  constructor(name: string, args: MigrationsArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("steward:serverless:Migrations", name, {}, opts);
-    const [first, ...rest] = migrationSteps(args.migrations);
-    if (!first) throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "it is empty" });
-
-    // A Worker of another name begins without classes: it gets every migration, and the program's own of today.
-    const frozen = { parent: this, ignoreChanges: ["*"], replaceWith: [args.worker] };
-    let last = createStep(name, args, first, frozen);
-    for (const step of rest) last = createStep(name, args, step, { ...frozen, dependsOn: last });
-
-    this.last = last;
-    this.lastTag = (rest.at(-1) ?? first).newTag;
-    this.registerOutputs({ deploymentId: last.id, lastTag: this.lastTag });
+async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
+  const access = accessTo(inputs.accountId);
+  let refused: AccountError | undefined;
+  for (let round = 1; ; round += 1) {
+    const live = await readLiveWorker(access, inputs.workerName);
+    await refuseOthers(live, inputs);
+    const pending = live && pendingMigrations(inputs.migrations, live);
+    if (live === undefined || pending === undefined) return;
+    if (refused !== undefined && (round > ROUNDS || isFinal(refused))) {
+      throw refusedMigrations(pendingEntries(inputs.migrations, live), refused);
+    }
+    refused = await deployPending(access, inputs, pending).then(() => undefined, asAccountError);
+    if (refused !== undefined) await sleep(PAUSE_MS);
   }
 }
 
-function createStep(
-  name: string,
-  args: MigrationsArgs,
-  step: MigrationStep,
-  opts: pulumi.CustomResourceOptions,
-): cloudflare.WorkersDeployment {
-  const version = new cloudflare.WorkerVersion(`${name}-${step.newTag}`, versionArgs(args, step), opts);
-  return new cloudflare.WorkersDeployment(
-    `${name}-${step.newTag}-deployed`,
-    {
-      accountId: args.accountId,
-      scriptName: args.worker.name,
-      strategy: "percentage",
-      versions: [{ percentage: 100, versionId: version.id }],
-    },
-    opts,
-  );
-}
-
-function versionArgs(args: MigrationsArgs, step: MigrationStep): cloudflare.WorkerVersionArgs {
-  const { oldTag, newTag, created, classes } = step;
-  return {
-    accountId: args.accountId,
-    workerId: args.worker.id,
-    compatibilityDate: args.compatibilityDate,
-    mainModule: "index.js",
-    modules: [
-      {
-        name: "index.js",
-        contentType: "application/javascript+module",
-        contentBase64: Buffer.from(moduleText(classes)).toString("base64"),
-      },
-    ],
-    migrations: {
-      ...(oldTag && { oldTag }),
-      newTag,
-      ...(created.length > 0 && { newSqliteClasses: created }),
-    },
-    ...(classes.includes(args.containerClass) && { containers: [{ className: args.containerClass }] }),
+/** One version with all pending migrations, and the deployment that applies them. */
+async function deployPending(
+  access: AccountAccess,
+  { workerName, containerClass, compatibilityDate }: MigrationsInputs,
+  { oldTag, newTag, steps, classes }: PendingMigrations,
+): Promise<void> {
+  const each = steps.map((created) => (created.length > 0 ? { new_sqlite_classes: created } : {}));
+  const migrations = {
+    ...(oldTag && { old_tag: oldTag }),
+    new_tag: newTag,
+    ...(each.length === 1 ? each[0] : { steps: each }),
   };
+  const version = await askAccount<{ id: string }>(access, `workers/workers/${workerName}/versions`, {
+    method: "POST",
+    body: {
+      compatibility_date: compatibilityDate,
+      main_module: MODULE,
+      modules: [
+        {
+          name: MODULE,
+          content_type: "application/javascript+module",
+          content_base64: Buffer.from(moduleText(classes)).toString("base64"),
+        },
+      ],
+      migrations,
+      ...(classes.includes(containerClass) && { containers: [{ class_name: containerClass }] }),
+    },
+  });
+  await askAccount(access, `workers/scripts/${workerName}/deployments`, {
+    method: "POST",
+    body: {
+      strategy: "percentage",
+      versions: [{ version_id: version?.id, percentage: 100 }],
+      annotations: { "workers/message": `migration ${newTag}` },
+    },
+  });
 }
 
+/**
+ * Returns the smallest module that exports the classes. It serves for the seconds until the current version takes over,
+ * and asks callers to come again.
+ */
 function moduleText(classes: readonly string[]): string {
   return [
     'import { DurableObject } from "cloudflare:workers";',
@@ -94,4 +176,41 @@ function moduleText(classes: readonly string[]): string {
     "export default { fetch: () => new Response('A new version is being deployed.', init) };",
     "",
   ].join("\n");
+}
+
+/** A refusal that the next attempt would get too; 412 is what a tag gets that was applied meanwhile. */
+function isFinal({ status }: AccountError): boolean {
+  return status >= 400 && status < 500 && status !== 412 && status !== 429;
+}
+
+function asAccountError(error: unknown): AccountError {
+  if (error instanceof AccountError) return error;
+  throw error;
+}
+
+/** Arguments of {@link Migrations}. */
+interface MigrationsArgs {
+  accountId: string;
+  worker: cloudflare.Worker;
+  workerName: string;
+  /** A list that `checkMigrations` finds nothing wrong with. */
+  migrations: readonly Migration[];
+  containerClass: string;
+  /** `YYYY-MM-DD` */
+  compatibilityDate: string;
+  bucketName: pulumi.Input<string>;
+}
+
+/** The Worker's migrations. What binds a class has to wait for this. */
+export class Migrations extends DynamicResource {
+  /** The last tag. A deployment of the current version that does not change with it is not the last one. */
+  readonly lastTag: string;
+
+  constructor(name: string, { worker, ...args }: MigrationsArgs, opts?: pulumi.CustomResourceOptions) {
+    const last = args.migrations.at(-1);
+    if (!last) throw new pulumi.InputPropertyError({ propertyPath: "migrations", reason: "it is empty" });
+    const inputs = { ...args, workerId: worker.id };
+    super("serverless:Migrations", name, inputs, opts);
+    this.lastTag = last.tag;
+  }
 }

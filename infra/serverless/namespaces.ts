@@ -1,10 +1,9 @@
 import type Cloudflare from "cloudflare";
-import { readInAccount, type AccountAccess } from "./account-api.ts";
-import { connect } from "./container-api.ts";
+import { askAccount, type AccountAccess } from "./account-api.ts";
 
 /**
- * Durable Object namespace of a Worker's class. Every preview asks for it, without the official client at first: to
- * load that takes longer than all else that an unchanged application needs.
+ * Durable Object namespace of a Worker's class. Every preview asks for it, without the official client: loading
+ * that takes longer than everything else that an unchanged application needs.
  */
 
 /** Whose class. */
@@ -31,17 +30,12 @@ export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): 
   return idOf(client.durableObjects.namespaces.list({ account_id: owner.accountId }), owner);
 }
 
-/** {@link findNamespace} without the client where Cloudflare answers at once; else by it, which asks again. */
-export async function lookUpNamespace(
-  { apiToken, baseURL }: ProviderSettings,
+/** {@link findNamespace} without the client. */
+export function lookUpNamespace(
+  { apiToken = "", baseURL }: ProviderSettings,
   owner: NamespaceOwner,
 ): Promise<string | undefined> {
-  try {
-    if (!apiToken) throw new Error("No API token");
-    return await idOf(plainList({ accountId: owner.accountId, apiToken, baseURL }), owner);
-  } catch {
-    return findNamespace(await connect(apiToken, baseURL), owner);
-  }
+  return idOf(listNamespaces({ accountId: owner.accountId, apiToken, baseURL }), owner);
 }
 
 async function idOf(
@@ -54,14 +48,15 @@ async function idOf(
   return undefined;
 }
 
-/** https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/ */
-async function* plainList(access: AccountAccess): AsyncGenerator<Namespace> {
+/**
+ * Lists the account's namespaces without the official client.
+ * https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/
+ */
+export async function* listNamespaces(access: AccountAccess): AsyncGenerator<Namespace> {
   for (let page = 1; ; page += 1) {
-    const response = await readInAccount(access, `workers/durable_objects/namespaces?page=${page}`);
-    const { result } = (await response.json()) as { result: Namespace[] | null };
-    if (!response.ok || result === null) throw new Error(`Cloudflare answered ${response.status}`);
+    const result = await askAccount<Namespace[]>(access, `workers/durable_objects/namespaces?page=${page}`);
     // A page past the end is empty.
-    if (result.length === 0) return;
+    if (result === undefined || result.length === 0) return;
     yield* result;
   }
 }

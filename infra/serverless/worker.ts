@@ -54,9 +54,11 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         worker,
+        workerName: args.workerName,
         migrations: args.migrations,
         containerClass: SANDBOX_CLASS,
         compatibilityDate: compatibility.date,
+        bucketName: args.bucketName,
       },
       { parent: this },
     );
@@ -72,7 +74,7 @@ export class Worker extends pulumi.ComponentResource {
         bindings: bindings(args),
         containers: [{ className: SANDBOX_CLASS }],
       },
-      { parent: this, dependsOn: migrations.last },
+      { parent: this, dependsOn: migrations },
     );
     const deployment = new cloudflare.WorkersDeployment(
       `${name}-deployed`,
@@ -84,7 +86,7 @@ export class Worker extends pulumi.ComponentResource {
         // A new migration is deployed with its own version: then the current one takes over again.
         annotations: { workersMessage: `after migration ${migrations.lastTag}` },
       },
-      { parent: this, dependsOn: migrations.last },
+      { parent: this, dependsOn: migrations },
     );
     const domain =
       args.hostname === undefined

@@ -1,27 +1,20 @@
 import { ofType, type StackResource, TYPES } from "./resource.ts";
 import { fields, list, text } from "./values.ts";
 
-/** A version of the Worker that carries a migration. */
+/** An entry of the Worker's migrations. */
 export interface SeenMigration {
-  version: StackResource<typeof TYPES.workerVersion>;
-  tag: string;
-  /** The tag that has to be applied before; `undefined` for the first one. */
-  after: string | undefined;
+  resource: StackResource<typeof TYPES.migrations>;
+  /** `undefined` if it is no text. */
+  tag: string | undefined;
   newClasses: readonly unknown[];
 }
 
-/** The stack's migrations in the order of their tags' numbers. */
+/** The entries of the stack's migrations, in the order in which they are applied. */
 export function seenMigrations(resources: readonly StackResource[]): SeenMigration[] {
-  const found = ofType(resources, TYPES.workerVersion).flatMap((version): SeenMigration[] => {
-    const { newTag, oldTag, newSqliteClasses } = fields(version.props.migrations);
-    const tag = text(newTag);
-    return tag === undefined
-      ? []
-      : [{ version, tag, after: text(oldTag), newClasses: list(newSqliteClasses) }];
-  });
-  return found.sort((a, b) => numberOf(a.tag) - numberOf(b.tag));
-}
-
-function numberOf(tag: string): number {
-  return Number(/^v(\d+)$/.exec(tag)?.[1] ?? 0);
+  return ofType(resources, TYPES.migrations).flatMap((resource) =>
+    list(resource.props["migrations"]).map((entry) => {
+      const { tag, newSqliteClasses } = fields(entry);
+      return { resource, tag: text(tag), newClasses: list(newSqliteClasses) };
+    }),
+  );
 }

@@ -17,6 +17,7 @@ export const TYPES = {
   bucketDomain: "cloudflare:index/r2CustomDomain:R2CustomDomain",
   bucketManagedDomain: "cloudflare:index/r2ManagedDomain:R2ManagedDomain",
   bucketLifecycle: "cloudflare:index/r2BucketLifecycle:R2BucketLifecycle",
+  migrations: "pulumi-nodejs:dynamic/serverless:Migrations",
   containerApplication: "pulumi-nodejs:dynamic/serverless:ContainerApplication",
   container: "docker:index/container:Container",
   image: "docker:index/remoteImage:RemoteImage",

@@ -19,6 +19,6 @@ export const sandboxClassListed = stackRule({
     const listed = migrations.some(({ newClasses }) => newClasses.includes(SANDBOX_CLASS));
     if (last === undefined || listed) return [];
     const message = `No migration creates the class ${SANDBOX_CLASS}. Add it to newSqliteClasses of an entry in steward:migrations.`;
-    return [{ urn: last.version.urn, message }];
+    return [{ urn: last.resource.urn, message }];
   },
 });

@@ -1,25 +1,31 @@
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import { resourceRule } from "../rule.ts";
-import { TYPES } from "../reading/resource.ts";
-import { fields, is, list } from "../reading/values.ts";
+import { isA, TYPES } from "../reading/resource.ts";
+import { fields, is, list, text } from "../reading/values.ts";
 
 /**
- * A version that creates or binds the class says that it runs containers.
+ * Migrations that create the class, and versions that bind it, say that it runs containers.
  *
  * Severity: critical. A class that was created without this can never get a container.
- * Fix: `containers: [{ className: "Sandbox" }]` on the version; for a class that exists, a new one.
+ * Fix: `containerClass: "Sandbox"` on the migrations, `containers: [{ className: "Sandbox" }]` on the version; for a
+ * class that exists, a new one.
  */
 export const sandboxRunsContainers = resourceRule({
   name: "sandbox-runs-containers",
-  description: `A version that creates or binds the class ${SANDBOX_CLASS} enables containers for it.`,
+  description: `What creates or binds the class ${SANDBOX_CLASS} enables containers for it.`,
   severity: "critical",
   topics: ["migrations"],
-  types: [TYPES.workerVersion],
-  check({ props }) {
-    const created = list(fields(props.migrations).newSqliteClasses).some((name) => is(name, SANDBOX_CLASS));
-    const used =
-      created || list(props.bindings).some((binding) => is(fields(binding).className, SANDBOX_CLASS));
-    const runs = list(props.containers).some((container) => is(fields(container).className, SANDBOX_CLASS));
+  types: [TYPES.workerVersion, TYPES.migrations],
+  check(resource) {
+    if (!isA(resource, TYPES.workerVersion)) {
+      if (text(resource.props["containerClass"]) === SANDBOX_CLASS) return [];
+      return [
+        `The class ${SANDBOX_CLASS} is not container-enabled. Set containerClass of the migrations to it.`,
+      ];
+    }
+    const { bindings, containers } = resource.props;
+    const used = list(bindings).some((binding) => is(fields(binding).className, SANDBOX_CLASS));
+    const runs = list(containers).some((container) => is(fields(container).className, SANDBOX_CLASS));
     if (!used || runs) return [];
     return [
       `The class ${SANDBOX_CLASS} is not container-enabled. Add {className: "${SANDBOX_CLASS}"} to the version's containers.`,

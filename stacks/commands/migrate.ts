@@ -2,20 +2,27 @@
  * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
  * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { isSeq, parseDocument } from "yaml";
-import { type Migration, plannedChanges } from "../../infra/serverless/migration-list.ts";
+import { readLiveWorker } from "../../infra/serverless/live-worker.ts";
+import {
+  applyingLine,
+  entriesUpTo,
+  type Migration,
+  renamingLines,
+} from "../../infra/serverless/migration-list.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import type { ServerlessConfig } from "../config.ts";
 import { serverlessSettings } from "./deployed/config.ts";
-import { type DeployedStack, openDeployed, type PlannedStep, stepsOf } from "./deployed/stack.ts";
+import { type DeployedStack, openDeployed, type PlannedStep, stepsOf, workerOf } from "./deployed/stack.ts";
 import { settingsFileOf } from "./settings.ts";
 
 const SCRIPT = commandLine("migrate");
@@ -57,53 +64,85 @@ function readOptions(argv: readonly string[]): MigrateOptions {
 }
 
 async function migrate(
-  { stack, config }: DeployedStack,
+  { stack, config, state }: DeployedStack,
   options: MigrateOptions,
   { say, report }: CommandOutput,
 ): Promise<number> {
   const { workerName, accept } = options;
+  const commands = commandsFor(options.stack);
   const stored = await config();
-  const { config: present } = serverlessSettings(stored);
-  if (workerName === present.workerName) {
-    throw new Error(`the Worker is named ${workerName}. Fix: give another --worker-name`);
+  const { config: present, cloudflare } = serverlessSettings(stored);
+  // The settings may have the new name already: what is deployed decides.
+  const formerName = workerOf(await state()) ?? present.workerName;
+  if (workerName === formerName) throw new Error(sameName(commands, workerName, present));
+  const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, formerName);
+  const applied = (live && entriesUpTo(live.tag)) ?? present.migrations.length;
+  const migrations = withNewTag(present.migrations, applied);
+  const tag = migrations.at(-1)?.tag;
+  if (accept !== undefined && accept !== tag) {
+    throw new StewardError("migration_not_accepted", `${accept} is accepted, and the change adds ${tag}.`);
   }
-  const next = { tag: `v${present.migrations.length + 1}`, newSqliteClasses: [SANDBOX_CLASS] };
-  if (accept !== undefined && accept !== next.tag) {
-    throw new StewardError(
-      "migration_not_accepted",
-      `${accept} is accepted, and the change adds ${next.tag}.`,
-    );
-  }
+  const { config: former } = serverlessSettings(stored, { "steward:workerName": formerName });
   const { config: planned } = serverlessSettings(stored, {
     "steward:workerName": workerName,
-    "steward:migrations": JSON.stringify([...present.migrations, next]),
+    "steward:migrations": JSON.stringify(migrations),
   });
 
   const settings = await readSettingsFile(stack);
-  const changed = withMigration(settings.text, workerName, present.migrations, next);
+  const changed = withMigrations(settings.text, workerName, present.migrations, migrations);
   const steps = await previewSettings(stack, changed, say);
-  const plan = [...plannedChanges(present, planned), ...address(present, planned)];
+  const added = migrations.slice(applied);
+  const plan = [
+    applyingLine(added),
+    ...renamingLines(formerName, workerName),
+    ...address(commands, former, planned),
+  ];
   say(`\n${plan.join("\n")}\n\n`);
-  const result = { ok: true, workerName, tag: next.tag, plan, steps };
+  const result = { ok: true, workerName, tag, plan, steps };
 
   if (accept === undefined) {
-    say(`Nothing was changed. To accept: ${SCRIPT} ${options.stack} --worker-name ${workerName}`);
-    say(` --accept-migration ${next.tag}\n`);
+    const words = ["--worker-name", workerName, "--accept-migration", `${tag}`];
+    say(`Nothing was changed. To accept: ${commands.script("migrate", ...words)}\n`);
     report({ ...result, accepted: false });
     return NOT_ACCEPTED;
   }
   await replaceSettings(settings, changed);
-  say(`Written to ${settings.file}. To deploy: pulumi up -s ${options.stack}\n`);
+  say(`Written to ${settings.file}. To deploy: ${commands.pulumi("up")}\n`);
   report({ ...result, accepted: true });
   return 0;
 }
 
+/**
+ * Returns the list for a Worker of another name: as it is if it has entries that are not applied under the former name,
+ * else with one more. Tags that only the account has become entries without a class.
+ */
+function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
+  const missing = Math.max(applied + 1 - migrations.length, 0);
+  const added = Array.from({ length: missing }, (_, index): Migration => {
+    const isLast = index === missing - 1;
+    return { tag: `v${migrations.length + index + 1}`, newSqliteClasses: isLast ? [SANDBOX_CLASS] : [] };
+  });
+  return [...migrations, ...added];
+}
+
+function sameName({ configSet }: OperatorCommands, workerName: string, present: ServerlessConfig): string {
+  if (present.workerName === workerName) {
+    return `the Worker is named ${workerName}. Fix: give another --worker-name`;
+  }
+  const fix = configSet("steward:workerName", workerName);
+  return `the Worker is named ${workerName}, and the settings have another name. Fix: ${fix}`;
+}
+
 /** Returns the consequences for callers, a line each. */
-function address(present: ServerlessConfig, planned: ServerlessConfig): string[] {
+function address(
+  { script }: OperatorCommands,
+  present: ServerlessConfig,
+  planned: ServerlessConfig,
+): string[] {
   if (present.host === planned.host) return [`The address stays https://${present.host}`];
   return [
     `The address becomes https://${planned.host}, no longer https://${present.host}`,
-    `Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (${commandLine("slack-manifest")} <stack>)`,
+    `Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
   ];
 }
 
@@ -141,19 +180,21 @@ async function readSettingsFile({ name, workspace }: Stack): Promise<SettingsFil
   return { file, text: await readFile(file, "utf8") };
 }
 
-/** The settings with the Worker's new name and a further migration; comments and everything else stay. */
-function withMigration(
+/** Returns the settings with the Worker's new name and further migrations; comments and everything else stay. */
+function withMigrations(
   text: string,
   workerName: string,
+  present: readonly Migration[],
   migrations: readonly Migration[],
-  next: Migration,
 ): string {
   const settings = parseDocument(text);
   settings.setIn(["config", "steward:workerName"], workerName);
   const key = ["config", "steward:migrations"];
+  const added = migrations.slice(present.length);
   // `pulumi config set` stores a list as a text, and a stack without the key has the default one.
-  if (isSeq(settings.getIn(key))) settings.addIn(key, settings.createNode(next));
-  else settings.setIn(key, settings.createNode([...migrations, next]));
+  if (isSeq(settings.getIn(key))) {
+    for (const entry of added) settings.addIn(key, settings.createNode(entry));
+  } else settings.setIn(key, settings.createNode(migrations));
   return settings.toString({ lineWidth: 0 });
 }
 

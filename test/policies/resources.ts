@@ -29,8 +29,8 @@ export function passing(): Samples {
   const samples = [
     sample(TYPES.stack, "stack", { url: `https://${HOST}` }),
     sample(TYPES.worker, "worker", { name: "steward" }),
-    migration("v1", { newTag: "v1", newSqliteClasses: ["Sandbox"] }),
-    deployment("v1"),
+    sample(TYPES.migrations, "migrations", migrations({ tag: "v1", newSqliteClasses: ["Sandbox"] })),
+    sample(TYPES.workersDeployment, "deployed", { scriptName: "steward" }),
     sample(
       TYPES.workerVersion,
       "current",
@@ -78,19 +78,11 @@ export function passing(): Samples {
   return Object.fromEntries(samples.map((one) => [one.name, one]));
 }
 
-/** A version that carries a migration, and the class's container. */
-export function migration(name: string, migrations: Record<string, unknown>): Sample {
-  return sample(TYPES.workerVersion, name, { migrations, containers: [{ className: "Sandbox" }] });
-}
-
-/** The deployment that applied a migration's version. */
-function deployment(version: string): Sample {
-  return sample(
-    TYPES.workersDeployment,
-    `${version}-deployed`,
-    { scriptName: "steward" },
-    { sources: { versions: [version] } },
-  );
+/** Inputs of a Worker's migrations. */
+export function migrations(
+  ...entries: { tag: string; newSqliteClasses: string[] }[]
+): Record<string, unknown> {
+  return { migrations: entries, containerClass: "Sandbox" };
 }
 
 export function sample(

@@ -81,7 +81,7 @@ describe("npm start with its container as a local process", () => {
 
   it("takes up an update that was killed in its middle, and brings a message back", async () => {
     const killed = startRehearsal("--once", ...words);
-    await killed.says("worker-migrate-v1 creating");
+    await killed.says("worker-migrate creating");
     killed.child.kill("SIGKILL");
     await killed.ended;
     // What is written there beside the state would not be whole at every moment.

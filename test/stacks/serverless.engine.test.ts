@@ -36,8 +36,8 @@ describe("the serverless stack under the real engine, against the emulated API",
       expect(countTypes(await subject.stack.exportStack())).toEqual({
         "cloudflare:index/r2Bucket:R2Bucket": 1,
         "cloudflare:index/worker:Worker": 1,
-        "cloudflare:index/workerVersion:WorkerVersion": 2,
-        "cloudflare:index/workersDeployment:WorkersDeployment": 2,
+        "cloudflare:index/workerVersion:WorkerVersion": 1,
+        "cloudflare:index/workersDeployment:WorkersDeployment": 1,
         "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": 2,
         "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
         "command:local:Command": 1,
@@ -47,6 +47,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
         "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
         "pulumi-nodejs:dynamic/serverless:MigrationPlan": 1,
+        "pulumi-nodejs:dynamic/serverless:Migrations": 1,
       });
     },
     UPDATE_MS,
@@ -124,7 +125,8 @@ describe("the serverless stack under the real engine, against the emulated API",
       await subject.stack.setConfig("steward:migrations", { value: migrations });
       const update = await subject.stack.up();
 
-      expect(update.summary.resourceChanges).toMatchObject({ create: 2 });
+      // The migrations, the deployment of the current version behind them, and the probe.
+      expect(update.summary.resourceChanges).toMatchObject({ update: 1, replace: 2 });
       expect(stage.cloudflare.account.state.namespaces.map((namespace) => namespace.class)).toEqual([
         "Sandbox",
         "Archive",

@@ -184,18 +184,13 @@ describe("the shape of the serverless stack", () => {
     expect(dependenciesOf("worker-deployed")).toEqual(expect.arrayContaining(["worker-current"]));
   });
 
-  test("each migration has a version and a deployment of its own, in the order of the list", async () => {
-    const migrations = ["v1", "v2"].map((tag, at) => ({
-      tag,
-      newSqliteClasses: [at === 0 ? "Sandbox" : "Archive"],
-    }));
-    const resources = await shape("dev", { "steward:migrations": { value: JSON.stringify(migrations) } });
+  test("what binds a class waits for the migrations, and they wait for the Worker", async () => {
+    const resources = await shape("dev");
     const dependenciesOf = (name: string) => resources.find((one) => one.name === name)?.dependsOn;
 
-    expect(dependenciesOf("worker-migrate-v2")).toEqual(
-      expect.arrayContaining(["worker-migrate-v1-deployed"]),
-    );
-    expect(dependenciesOf("worker-current")).toEqual(expect.arrayContaining(["worker-migrate-v2-deployed"]));
+    expect(dependenciesOf("worker-migrate")).toEqual(expect.arrayContaining(["worker"]));
+    expect(dependenciesOf("worker-current")).toEqual(expect.arrayContaining(["worker-migrate"]));
+    expect(dependenciesOf("worker-deployed")).toEqual(expect.arrayContaining(["worker-migrate"]));
   });
 
   test("an image that is given is neither built nor pushed", async () => {

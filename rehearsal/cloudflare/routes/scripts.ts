@@ -23,6 +23,17 @@ export function scriptRoutes(account: AccountContext): Hono {
   const { store } = account;
   const routes = new Hono();
 
+  // ScriptListResponse of the official SDK: "the tag of the Durable Object migration that was most recently applied".
+  // Whether Cloudflare lists a Worker before its first version is not documented; here it does not.
+  routes.get("/", (context) => {
+    const { workers, versions } = store.state;
+    const uploaded = workers.filter(({ id }) => versions.some(({ workerId }) => workerId === id));
+    const listed = uploaded.map(({ id, name, created_on, updated_on, migrationTag }) => {
+      return { id: name, tag: id, created_on, modified_on: updated_on, migration_tag: migrationTag };
+    });
+    return ok(context, listed);
+  });
+
   routes.post("/:script/deployments", async (context) => {
     const body = await readBody(context, deploymentBody);
     const deployment = await store.change((draft) => {
@@ -122,6 +133,8 @@ function present(deployment: DeploymentRecord): Record<string, unknown> {
   return {
     id: deployment.id,
     created_on: deployment.created_on,
+    // Of a token it is the address of the user who made it.
+    author_email: "operator@example.com",
     source: "api",
     strategy: "percentage",
     versions: deployment.versions,

@@ -31,13 +31,31 @@ export const DEPLOYMENT_ERRORS = {
     title: "The Worker's name changes without a new migration tag",
     cause: "Classes belong to the Worker of the old name.",
     fix: ({ script }) =>
-      `Add an entry with the next tag to steward:migrations, as \`${script("migrate", "--worker-name", "<name>")}\` does, or keep steward:workerName.`,
+      `Rename it with \`${script("migrate", "--worker-name", "<name>")}\`, which adds the tag, or keep steward:workerName.`,
   },
   migration_changed: {
     status: 409,
-    title: "An applied migration is missing or edited",
-    cause: "Cloudflare applies a tag once, so an applied entry must not change.",
-    fix: "Restore the applied entries of steward:migrations and add new ones after them.",
+    title: "The account has applied other migrations",
+    cause: "Cloudflare applies a tag once, so an applied entry stays as it was applied.",
+    fix: "Write the applied entries into steward:migrations as the account has them, and new ones after them.",
+  },
+  migration_refused: {
+    status: 502,
+    title: "A migration was not applied",
+    cause: "Cloudflare did not take it, and nothing of it was recorded.",
+    fix: "Correct the entries of steward:migrations that are not applied, or remove them, then deploy again.",
+  },
+  worker_gone: {
+    status: 409,
+    title: "The stack's Worker is gone",
+    cause: "Somebody deleted the Worker, with its classes and what they kept.",
+    fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
+  },
+  worker_name_taken: {
+    status: 409,
+    title: "The account has a Worker of this name",
+    cause: "A Worker that a stack did not make is never overwritten.",
+    fix: "Choose another steward:workerName; or import the Worker, if it is the stack's own.",
   },
   migration_not_accepted: {
     status: 409,

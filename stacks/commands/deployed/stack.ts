@@ -148,6 +148,12 @@ export function findResource({ resources }: DeployedState, end: string): Deploye
   return resources.find(({ urn }) => urn.endsWith(end));
 }
 
+/** Returns the name of the Worker that the state has; `undefined` before its first update. */
+export function workerOf(state: DeployedState): string | undefined {
+  const name = findResource(state, "index/worker:Worker::worker")?.inputs?.["name"];
+  return typeof name === "string" ? name : undefined;
+}
+
 /** One thing that an update would do. */
 export interface PlannedStep {
   op: string;

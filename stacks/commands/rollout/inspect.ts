@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../infra/serverless/container-api.ts";
 import { type Deployed, putBack, readFormer, setShares } from "../../../infra/serverless/former-version.ts";
-import { addedTags, type PlannedMigrations } from "../../../infra/serverless/migration-list.ts";
+import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
+import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { stackBackups } from "../backup/signed.ts";
 import { serverlessSettings } from "../deployed/config.ts";
-import { type DeployedStack, findResource, readState, targetOf } from "../deployed/stack.ts";
+import { type DeployedStack, findResource, readState, targetOf, workerOf } from "../deployed/stack.ts";
 import type { Baseline } from "./baseline.ts";
 
 const ANSWER_MS = 5_000;
@@ -16,7 +17,6 @@ const RETRY_MS = 500;
 
 const VERSION = "WorkerVersion::worker-current";
 const DEPLOYMENT = "WorkersDeployment::worker-deployed";
-const PLAN = "MigrationPlan::migrations";
 
 /**
  * Looks at a stack before its update.
@@ -52,17 +52,17 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
-  const planned = findResource(state, PLAN)?.inputs as PlannedMigrations | undefined;
   const recorded = findResource(state, DEPLOYMENT);
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
-  const scriptName = planned?.workerName ?? workerName;
+  const scriptName = workerOf(state) ?? workerName;
+  const live = await readLiveWorker({ accountId, ...cloudflare }, scriptName);
   const place: Deployed = { accountId, scriptName, applicationName: `${scriptName}-sandbox` };
   const version = await readFormer(client, place);
   const url = state.output("url");
   const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;
   return {
     // A stack that has no Worker yet has nothing to lose.
-    migrations: planned === undefined ? [] : addedTags(planned, { workerName, migrations }),
+    migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     former: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
     replace: overtaken ? [recorded.urn] : [],

@@ -1,42 +1,64 @@
 import { expect, test } from "vitest";
 import {
-  plannedChanges,
-  type PlannedMigrations,
-  refusedChanges,
+  type AppliedMigrations,
+  appliedEntries,
+  beginsAsApplied,
+  type Migration,
+  pendingMigrations,
 } from "../../../infra/serverless/migration-list.ts";
 
-const SANDBOX = ["Sandbox"];
-const V1 = { tag: "v1", newSqliteClasses: SANDBOX };
-const V2 = { tag: "v2", newSqliteClasses: SANDBOX };
-const DEPLOYED: PlannedMigrations = { workerName: "one", migrations: [V1] };
+const list = (...entries: string[][]): Migration[] =>
+  entries.map((classes, index) => ({ tag: `v${index + 1}`, newSqliteClasses: classes }));
+const NOTHING: AppliedMigrations = { tag: undefined, classes: [] };
+const FIRST: AppliedMigrations = { tag: "v1", classes: ["Sandbox"] };
 
-test.each<[string, PlannedMigrations]>([
-  ["nothing changes", DEPLOYED],
-  ["a tag is added", { ...DEPLOYED, migrations: [V1, V2] }],
-  ["the name changes with a new tag", { workerName: "two", migrations: [V1, V2] }],
-])("nothing is refused where %s", (_what, planned) => {
-  expect(refusedChanges(DEPLOYED, planned)).toEqual([]);
+test.each<[string, Migration[], AppliedMigrations]>([
+  ["nothing is applied", list(["Sandbox"]), NOTHING],
+  ["all of it is applied", list(["Sandbox"]), FIRST],
+  ["a tag is added", list(["Sandbox"], ["Archive"]), FIRST],
+  ["a class is repeated under a later tag", list(["Sandbox"], ["Sandbox"]), { ...FIRST, tag: "v2" }],
+])("a list is as the account has it where %s", (_what, migrations, applied) => {
+  expect(beginsAsApplied(migrations, applied)).toBe(true);
 });
 
-test.each<[string, PlannedMigrations, string]>([
+test.each<[string, Migration[], AppliedMigrations, Migration[]]>([
   [
-    "the name changes alone",
-    { ...DEPLOYED, workerName: "two" },
-    "without a new tag, v2 (migration_tag_missing)",
+    "lacks an applied entry",
+    list(["Sandbox"]),
+    { tag: "v2", classes: ["Sandbox", "Other"] },
+    list(["Sandbox"], ["Other"]),
   ],
+  ["names a class that was never created", list(["Sandbox", "Archive"]), FIRST, list(["Sandbox"])],
   [
-    "an applied entry has other classes",
-    { ...DEPLOYED, migrations: [{ tag: "v1", newSqliteClasses: ["Sandbox", "Archive"] }] },
-    "v1 of steward:migrations is applied and not as it was (migration_changed)",
+    "lacks a class that is there",
+    list(["Sandbox"]),
+    { tag: "v1", classes: ["Sandbox", "Other"] },
+    list(["Sandbox", "Other"]),
   ],
-  ["the list is empty", { ...DEPLOYED, migrations: [] }, "v1 of steward:migrations is applied"],
-])("it is refused where %s", (_what, planned, text) => {
-  expect(refusedChanges(DEPLOYED, planned)).toEqual([expect.stringContaining(text)]);
+  ["is empty", [], FIRST, list(["Sandbox"])],
+])("a list that %s is told as the account has it", (_what, migrations, applied, written) => {
+  expect(beginsAsApplied(migrations, applied)).toBe(false);
+  expect(appliedEntries(migrations, applied)).toEqual(written);
+  expect(beginsAsApplied(written, applied)).toBe(true);
 });
 
-test("an update that changes nothing has nothing to tell, and a new tag is told by its name", () => {
-  expect(plannedChanges(DEPLOYED, DEPLOYED)).toEqual([]);
-  expect(plannedChanges(DEPLOYED, { ...DEPLOYED, migrations: [V1, V2] })).toEqual([
-    "Migrations: v2 to be applied",
-  ]);
+test("a tag of another form can be followed by no list", () => {
+  expect(beginsAsApplied(list(["Sandbox"]), { tag: "first", classes: ["Sandbox"] })).toBe(false);
+});
+
+test("what is sent is all that is not applied, each class once", () => {
+  const migrations = list(["Sandbox"], ["Sandbox"], ["Archive", "Sandbox", "Archive"]);
+
+  expect(pendingMigrations(migrations, NOTHING)).toEqual({
+    newTag: "v3",
+    steps: [["Sandbox"], [], ["Archive"]],
+    classes: ["Sandbox", "Archive"],
+  });
+  expect(pendingMigrations(migrations, { tag: "v2", classes: ["Sandbox"] })).toEqual({
+    oldTag: "v2",
+    newTag: "v3",
+    steps: [["Archive"]],
+    classes: ["Sandbox", "Archive"],
+  });
+  expect(pendingMigrations(migrations, { tag: "v3", classes: ["Sandbox", "Archive"] })).toBeUndefined();
 });

@@ -1,25 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  checkMigrations,
-  migrationSteps,
-  repairedMigrations,
-} from "../../../infra/serverless/migration-list.ts";
+import { checkMigrations, repairedMigrations } from "../../../infra/serverless/migration-list.ts";
 
 describe("a list of migrations", () => {
-  test("becomes steps that build on one another, each class created once", () => {
-    const steps = migrationSteps([
-      { tag: "v1", newSqliteClasses: ["Sandbox"] },
-      { tag: "v2", newSqliteClasses: ["Sandbox"] },
-      { tag: "v3", newSqliteClasses: ["Archive", "Sandbox"] },
-    ]);
-
-    expect(steps).toEqual([
-      { newTag: "v1", created: ["Sandbox"], classes: ["Sandbox"] },
-      { oldTag: "v1", newTag: "v2", created: [], classes: ["Sandbox"] },
-      { oldTag: "v2", newTag: "v3", created: ["Archive"], classes: ["Sandbox", "Archive"] },
-    ]);
-  });
-
   test("is told everything that is wrong with it", () => {
     const problems = checkMigrations(
       [

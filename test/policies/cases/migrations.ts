@@ -1,48 +1,40 @@
-import { migration } from "../resources.ts";
-import { adding, props, type Case } from "./case.ts";
+import { migrations } from "../resources.ts";
+import { props, type Case } from "./case.ts";
+
+const entry = (tag: string, ...newSqliteClasses: string[]) => ({ tag, newSqliteClasses });
 
 export const MIGRATION_CASES: readonly Case[] = [
   {
     rule: "migration-tags-in-order",
-    what: "passes a second tag that builds on the first",
-    change: adding(migration("v2", { oldTag: "v1", newTag: "v2" })),
+    what: "passes a second tag behind the first",
+    change: props("migrations", migrations(entry("v1", "Sandbox"), entry("v2"))),
     messages: [],
   },
   {
     rule: "migration-tags-in-order",
     what: "refuses a gap",
-    change: adding(migration("v3", { oldTag: "v2", newTag: "v3" })),
+    change: props("migrations", migrations(entry("v1", "Sandbox"), entry("v3"))),
     messages: ["Migration 2 has the tag v3. Name it v2 in steward:migrations."],
   },
   {
     rule: "migration-tags-in-order",
     what: "refuses a tag of another form",
-    change: props("v1", { migrations: { newTag: "first", newSqliteClasses: ["Sandbox"] } }),
+    change: props("migrations", migrations(entry("first", "Sandbox"))),
     messages: ["Migration 1 has the tag first. Name it v1 in steward:migrations."],
-  },
-  {
-    rule: "migration-tags-in-order",
-    what: "refuses a tag that builds on nothing",
-    change: adding(migration("v2", { newTag: "v2" })),
-    messages: [
-      "Migration v2 builds on nothing. Let it build on v1: steward:migrations lists the entries in their order.",
-    ],
   },
   {
     rule: "sandbox-class-listed",
     what: "refuses a list without the class",
-    change: props("v1", { migrations: { newTag: "v1", newSqliteClasses: ["Other"] } }),
+    change: props("migrations", migrations(entry("v1", "Other"))),
     messages: [
       "No migration creates the class Sandbox. Add it to newSqliteClasses of an entry in steward:migrations.",
     ],
   },
   {
     rule: "sandbox-runs-containers",
-    what: "refuses a migration that creates the class without containers",
-    change: props("v1", { containers: [] }),
-    messages: [
-      'The class Sandbox is not container-enabled. Add {className: "Sandbox"} to the version\'s containers.',
-    ],
+    what: "refuses migrations that create the class without containers",
+    change: props("migrations", { containerClass: "Other" }),
+    messages: ["The class Sandbox is not container-enabled. Set containerClass of the migrations to it."],
   },
   {
     rule: "sandbox-runs-containers",

@@ -30,7 +30,9 @@ describe("the policy pack under the real engine", () => {
       stdio: ["pipe", "pipe", "inherit"],
     });
     const [port] = (await once(provider.stdout ?? provider, "data")) as [Buffer];
-    const names = ["cloudflare", "command", "docker"].map((name) => `${name}:${port.toString().trim()}`);
+    const names = ["cloudflare", "command", "docker", "pulumi-nodejs"].map(
+      (name) => `${name}:${port.toString().trim()}`,
+    );
     subject = await createTestStack({
       program: () => program(breaks),
       config: cloudflareConfig(stage.cloudflare.url, TOKEN),

@@ -22,16 +22,31 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
   afterAll(() => world?.close(), UPDATE_MS);
 
   test(
-    "a preview stops another name without a new tag, and says what to write",
+    "a preview stops a name that was changed by hand, and prints the command that adds its tag",
     async () => {
       await subject.stack.setConfig("steward:workerName", { value: "steward-two" });
       const failure = await subject.stack.preview().then(() => "", String);
-      await subject.stack.setConfig("steward:workerName", { value: "steward-one" });
 
       expect(failure).toContain(
-        "The Worker's name changes from steward-one to steward-two without a new tag",
+        "The Worker's name changes from steward-one to steward-two without a new tag, v2 (migration_tag_missing)",
       );
-      expect(failure).toContain("v2 (migration_tag_missing). Add an entry with the next tag");
+      expect(failure).toContain(
+        "fix: Run `npm run migrate -- test --worker-name steward-two`, which adds the tag;",
+      );
+      expect(failure).toContain(
+        "or keep the name: `pulumi config set -s test steward:workerName steward-one`",
+      );
+      expect(failure).not.toMatch(/map\[|\n\s+at /);
+      expect(workerNames()).toEqual(["steward-one"]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an update without a preview stops there too, before a Worker is made",
+    async () => {
+      expect(await subject.stack.up().then(() => "", String)).toContain("(migration_tag_missing)");
+      expect(workerNames()).toEqual(["steward-one"]);
     },
     UPDATE_MS,
   );
@@ -69,13 +84,14 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
     {
       what: "another tag",
       words: ["--worker-name", "steward-two", "--accept-migration", "v3"],
-      cause: "v3 is accepted, and the change adds v2. Fix: Run the preview",
+      cause: "v3 is accepted, and the change adds v2 (migration_not_accepted)",
       code: "migration_not_accepted",
     },
     {
       what: "the same name",
       words: ["--worker-name", "steward-one"],
-      cause: "the Worker is named steward-one.",
+      cause:
+        "the Worker is named steward-one, and the settings have another name. Fix: pulumi config set -s test steward:workerName steward-one",
     },
     {
       what: "a name that is none",
@@ -124,7 +140,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
   );
 
   test(
-    "a preview stops a list that has lost what is applied",
+    "a preview stops a list that has lost what is applied, and says what to write",
     async () => {
       const lists = await subject.stack.getConfig("steward:migrations");
       await subject.stack.setConfig("steward:migrations", {
@@ -134,7 +150,10 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       await subject.stack.setConfig("steward:migrations", lists);
 
       expect(failure).toContain(
-        "v2 of steward:migrations is applied and not as it was (migration_changed). Restore the applied entries",
+        "has the migration tag v2 and the classes Sandbox for the Worker steward-two",
+      );
+      expect(failure).toContain(
+        `steward:migrations '[{"tag":"v1","newSqliteClasses":["Sandbox"]},{"tag":"v2","newSqliteClasses":[]}]'`,
       );
     },
     UPDATE_MS,
@@ -148,9 +167,7 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       expect(await orphans()).toMatchObject({ code: 0, report: { ok: true, orphans: [] } });
       const refused = await orphans("--remove", id);
       expect(refused).toMatchObject({ code: 1, report: { ok: false, code: "application_in_use" } });
-      expect(refused.stderr).toContain(
-        "No orphaned container application has this id. Fix: Remove only what",
-      );
+      expect(refused.stderr).toContain("No orphaned container application has this id (application_in_use)");
       expect(await applicationId()).toBe(id);
     },
     UPDATE_MS,

@@ -1,0 +1,80 @@
+import { type AccountAccess, askAccount } from "./account-api.ts";
+import type { AppliedMigrations } from "./migration-list.ts";
+import { listNamespaces } from "./namespaces.ts";
+
+/** A Worker as the account has it. */
+export interface LiveWorker extends AppliedMigrations {
+  id: string;
+}
+
+/** https://developers.cloudflare.com/api/resources/workers/subresources/scripts/methods/list/ */
+interface ListedScript {
+  /** The Worker's name. */
+  id?: string;
+  migration_tag?: string;
+}
+
+/**
+ * Reads a Worker and what was applied to it; `undefined` if the account has none of that name. The applied tag is in
+ * the list of scripts, as "the tag of the Durable Object migration that was most recently applied".
+ *
+ * @throws AccountError
+ */
+export async function readLiveWorker(access: AccountAccess, name: string): Promise<LiveWorker | undefined> {
+  const [worker, scripts, classes] = await Promise.all([
+    askAccount<{ id: string }>(access, `workers/workers/${name}`),
+    askAccount<ListedScript[]>(access, "workers/scripts"),
+    classesOf(access, name),
+  ]);
+  if (worker === undefined) return undefined;
+  const tag = scripts?.find(({ id }) => id === name)?.migration_tag;
+  // An account without a migration answers with an empty text or with none.
+  return { id: worker.id, tag: tag || undefined, classes };
+}
+
+async function classesOf(access: AccountAccess, name: string): Promise<string[]> {
+  const classes: string[] = [];
+  for await (const one of listNamespaces(access)) {
+    if (one.script === name && one.class) classes.push(one.class);
+  }
+  return classes;
+}
+
+/** Newest deployment of a Worker, for people, and the bucket that the deployed version binds. */
+export interface WorkerOrigin {
+  /** Time, author and client, such as `2026-11-25T02:00:00Z by op@example.com from wrangler`; `undefined` without a deployment. */
+  deployed: string | undefined;
+  bucketName: string | undefined;
+}
+
+/** https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/ */
+interface ListedDeployments {
+  deployments: {
+    created_on: string;
+    source?: string;
+    author_email?: string;
+    versions: { version_id: string }[];
+  }[];
+}
+
+/** https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/versions/methods/get/ */
+interface ScriptVersion {
+  resources?: { bindings?: { name?: string; type?: string; bucket_name?: string }[] };
+}
+
+/** Reads who deployed a Worker last, and for which bucket. Throws AccountError. */
+export async function readOrigin(
+  access: AccountAccess,
+  name: string,
+  bindingName: string,
+): Promise<WorkerOrigin> {
+  const script = `workers/scripts/${name}`;
+  const listed = await askAccount<ListedDeployments>(access, `${script}/deployments`);
+  const newest = listed?.deployments[0];
+  if (newest === undefined) return { deployed: undefined, bucketName: undefined };
+  const { created_on: time, author_email: author, source, versions } = newest;
+  const version = await askAccount<ScriptVersion>(access, `${script}/versions/${versions[0]?.version_id}`);
+  const bound = version?.resources?.bindings?.find((one) => one.name === bindingName);
+  const words = [time, author && `by ${author}`, source && `from ${source}`].filter(Boolean);
+  return { deployed: words.join(" "), bucketName: bound?.bucket_name };
+}

@@ -1,0 +1,102 @@
+import { type Fix, StewardError } from "../../runtime/contract/errors.ts";
+import type { AccountError } from "./account-api.ts";
+import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
+import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";
+
+/** Errors that stop a Worker's migrations. Each has what to type. */
+
+/** The Worker that a stack asks for. */
+interface Wanted {
+  accountId: string;
+  workerName: string;
+  migrations: readonly Migration[];
+  bucketName: string;
+}
+
+/** The Worker that the account has under that name. */
+interface Found {
+  live: LiveWorker;
+  origin: WorkerOrigin;
+}
+
+/** Returns the error for a Worker whose migrations in the account are not the stack's list. */
+export function otherMigrations({ workerName, migrations, live, origin }: Wanted & Found): StewardError {
+  const { tag = "none", classes } = live;
+  const has = `has the migration tag ${tag} and the classes ${classes.join(", ") || "none"}`;
+  const since = `last deployed ${origin.deployed ?? "never"}`;
+  const detail = `The account ${has} for the Worker ${workerName}, ${since}: not what steward:migrations says`;
+  return new StewardError("migration_changed", detail, { fix: followFix(migrations, live) });
+}
+
+function followFix(migrations: readonly Migration[], live: LiveWorker): Fix {
+  const count = entriesUpTo(live.tag);
+  if (count === undefined) {
+    return ({ script }) =>
+      `The tag is not of the form v1, v2, …, so no list can follow it. Move to another Worker: \`${script("migrate", "--worker-name", "<another name>")}\``;
+  }
+  const added = migrations.slice(count).map(({ newSqliteClasses }, index): Migration => {
+    return { tag: `v${count + index + 1}`, newSqliteClasses };
+  });
+  const list = JSON.stringify([...appliedEntries(migrations, live), ...added]);
+  return ({ configSet }) =>
+    `Run \`${configSet("steward:migrations", list)}\`, and add new entries after these.`;
+}
+
+/** Returns the error for a Worker that is not the one of the stack's state. */
+export function goneWorker({ workerName }: Wanted, live: LiveWorker | undefined): StewardError {
+  const what = live === undefined ? "is gone" : "is not the one that this stack made";
+  return new StewardError("worker_gone", `The Worker ${workerName} ${what}`);
+}
+
+/** Returns the error for migrations that Cloudflare did not take. */
+export function refusedMigrations(entries: readonly Migration[], { message }: AccountError): StewardError {
+  const tags = entries.map(({ tag }) => tag).join(", ");
+  return new StewardError("migration_refused", `The migrations ${tags} were not applied. ${message}`);
+}
+
+/**
+ * Returns the error for a Worker that the account has and the stack's state does not.
+ *
+ * @param present the name of the Worker that the state has, if it has one
+ */
+export function foreignWorker(found: Wanted & Found & { present: string | undefined }): StewardError {
+  const { workerName, origin } = found;
+  const since = origin.deployed === undefined ? "never deployed" : `last deployed ${origin.deployed}`;
+  const binds = origin.bucketName === undefined ? "" : `, with the bucket ${origin.bucketName}`;
+  const detail = `The account has a Worker ${workerName} already, ${since}${binds}; this stack's state does not know it`;
+  return new StewardError("worker_name_taken", detail, { fix: wayOut(found) });
+}
+
+function wayOut(found: Wanted & Found & { present: string | undefined }): Fix {
+  const { workerName, origin, present, bucketName } = found;
+  const isRename = present !== undefined && present !== workerName;
+  const rename: Exclude<Fix, string> = ({ script, configSet }) =>
+    isRename
+      ? `\`${script("migrate", "--worker-name", "<another name>")}\``
+      : `\`${configSet("steward:workerName", "<another name>")}\``;
+  if (origin.deployed === undefined) {
+    return (commands) =>
+      `An interrupted update leaves such an empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
+  }
+  if (origin.bucketName !== bucketName) return (commands) => `Choose another name: ${rename(commands)}`;
+  if (isRename) {
+    return ({ configSet }) =>
+      `It is this stack's former Worker, and the update to ${present} was interrupted. Finish that first: \`${configSet("steward:workerName", present)}\`, and deploy again.`;
+  }
+  return ({ pulumi }) => {
+    const words = ["-f", "import.json", "--generate-code=false", "--protect=false", "--yes"];
+    return `It binds this stack's bucket, so it is this stack's own. Import it: \`echo '${importFile(found)}' > import.json && ${pulumi("import", ...words)}\`, and deploy again.`;
+  };
+}
+
+/** https://www.pulumi.com/docs/iac/guides/migration/import/#bulk-import-operations */
+function importFile({ accountId, live }: Wanted & Found): string {
+  const owner = { type: "steward:serverless:Worker", name: "owner", logicalName: "worker", component: true };
+  const worker = {
+    type: "cloudflare:index/worker:Worker",
+    name: "worker",
+    id: `${accountId}/${live.id}`,
+    parent: "owner",
+  };
+  return JSON.stringify({ resources: [owner, worker] });
+}
