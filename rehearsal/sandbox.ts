@@ -39,9 +39,8 @@ export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
     return await dockerSandbox(options, engine.version);
   } catch (error) {
     if (choice === "docker" || !(error instanceof BuildFailure)) throw error;
-    const [why = ""] = error.message.split("\n", 1);
-    log(`No container on Docker: ${why} [${error.code}]. --sandbox docker shows the fix.`);
-    return processSandbox(options, why);
+    log(`No container on Docker: ${error.reason} [${error.code}]. --sandbox docker shows the fix.`);
+    return processSandbox(options, error.reason);
   }
 }
 

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { eventually } from "../support/processes.ts";
+import { supervised } from "../support/supervisor.ts";
+
+const ANSWER_MS = 2_000;
+/** Shorter than one question may take. */
+const SLOW_MS = 500;
+
+test("a gateway that hangs is ended, reported and restarted; one that is slow is left alone", async () => {
+  const { supervisor, log } = await supervised(
+    `
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/hung";
+    ready();
+    if (!existsSync(mark)) setTimeout(() => { writeFileSync(mark, ""); for (;;); }, 200);
+  `,
+    { liveness: { everyMs: 50, answerMs: ANSWER_MS, misses: 3 } },
+  );
+  supervisor.start();
+  await eventually(() => supervisor.status().restarts === 1);
+  expect(await supervisor.whenSettled(30_000)).toMatchObject({ state: "ready", restarts: 1 });
+  expect(log.lines.join("\n")).toContain("did not answer within");
+
+  const pid = supervisor.processes().processes[0]?.pid ?? -1;
+  process.kill(pid, "SIGSTOP");
+  await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+  process.kill(pid, "SIGCONT");
+  await new Promise((resolve) => setTimeout(resolve, 2 * ANSWER_MS));
+  expect(supervisor.status()).toMatchObject({ state: "ready", restarts: 1 });
+});
