@@ -23,6 +23,7 @@ export function serverlessConfig(
     "steward:target": plain("serverless"),
     "steward:accountId": plain(settings.accountId),
     "steward:subdomain": plain(SUBDOMAIN),
+    "steward:bucketOnDestroy": plain("empty"),
     "steward:origin": plain(origin),
     "steward:teamDomain": plain(teamOrigin),
     "steward:operators": plain(JSON.stringify([OPERATOR])),

@@ -17,9 +17,6 @@ import { readSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
 import { configure, formerStandInHost, openStack } from "./stack.ts";
 
-/** The URNs of a stack's buckets, as a pattern. */
-const BUCKETS = "**cloudflare:index/r2Bucket:R2Bucket::*";
-
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World {
   stack: Stack;
@@ -58,7 +55,7 @@ export function openWorld(
   );
 }
 
-/** Destroys what was rehearsed of this target, with what has gathered in its emulated bucket. Builds nothing. */
+/** Destroys what was rehearsed of this target; its bucket is emptied first. Builds nothing. */
 export async function destroyWorld(
   target: Target,
   options: RehearsalOptions,
@@ -70,10 +67,7 @@ export async function destroyWorld(
     const platforms = await startPlatforms({ settings, dir, hostname: standInHost, realModel: false });
     ends.push(() => platforms.close());
     const stack = await openStack({ ...ground, passphrase: settings.passphrase });
-    const destroy = (exclude: string[] = []) => stack.destroy({ color: "never", exclude });
-    if (target === "host") {
-      await destroy();
-    } else {
+    if (target === "serverless") {
       const containers = await formerSandbox(dir, standInHost);
       const cloud = await startCloud({
         dir,
@@ -83,11 +77,8 @@ export async function destroyWorld(
         log: () => {},
       });
       ends.push(() => cloud.close());
-      // Its Worker writes to the bucket for as long as it is there.
-      await destroy([BUCKETS]);
-      await cloud.runner.emptyBuckets();
-      await destroy();
     }
+    await stack.destroy({ color: "never" });
     return () => end(ends);
   });
   await close();

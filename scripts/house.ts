@@ -23,7 +23,6 @@ const VAGUE = new Set(
 const ON_THEIR_OWN =
   /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
-  "infra/serverless/state-bucket.ts": "a component",
   "runtime/edge/changes.ts": "a route",
   "runtime/edge/pages/problem.ts": "a page",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",

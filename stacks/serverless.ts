@@ -16,6 +16,7 @@ import { MigrationPlan } from "../infra/serverless/migration-plan.ts";
 import { readModules, Worker } from "../infra/serverless/worker.ts";
 import { checkPermissions, permissionsOf } from "../infra/serverless/permissions.ts";
 import { PushedImage } from "../infra/serverless/pushed-image.ts";
+import { applicationName, defaultBucketName } from "../infra/serverless/names.ts";
 import { StateBucket } from "../infra/serverless/state-bucket.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
@@ -34,24 +35,19 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  // Stands for nothing in the account: what runs dynamic resources starts while the bundle is built.
-  const bucketName = `${pulumi.getStack()}-${AGENT}`;
-  const estimate = estimateCost(config, bucketName);
+  // Makes nothing in the account: the process that runs dynamic resources starts while the bundle is built.
+  const attestation = new AttestationKey("attestation-key");
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   warnOfPublicDiscordApp(config);
   const url = config.origin ?? `https://${config.host}`;
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const pushed = pushImage(config, bundle, secrets);
   const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;
-  const attestation = new AttestationKey("attestation-key");
   const problem = askForMissingVariables(attestation.key, { url, runtime });
   const configCheck = new ConfigCheck("config-check", { problem });
   const gate = createGate(config);
-  const bucket = new StateBucket("state", {
-    accountId,
-    bucketName,
-    protect: config.protectState,
-  });
+  const bucket = createBucket(config);
+  const estimate = estimateCost(config, bucket);
   const plan = new MigrationPlan("migrations", { accountId, workerName, migrations: config.migrations });
   const worker = new Worker(
     "worker",
@@ -73,7 +69,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
         ...runtime.secrets,
         [ATTESTATION_KEY_VARIABLE]: attestation.key,
       },
-      bucketName: bucket.bucketName,
+      bucketName: bucket.name,
       email: config.alertEmail,
     },
     { dependsOn: [secrets, configCheck, plan, ...(pushed ? [pushed] : [])] },
@@ -82,7 +78,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     "sandbox",
     {
       accountId,
-      name: `${workerName}-sandbox`,
+      name: applicationName(workerName),
       scriptName: worker.scriptName,
       className: SANDBOX_CLASS,
       image,
@@ -112,7 +108,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     url,
     workerName: worker.scriptName,
     versionId: worker.versionId,
-    bucketName: bucket.bucketName,
+    bucketName: bucket.name,
     containerApplicationId: application.id,
     image,
     bundleHash: bundle.hash,
@@ -187,13 +183,28 @@ function discordApp(config: ServerlessConfig): RegistrationsArgs["discord"] {
   return { botToken, applicationId, publicKey };
 }
 
+/** A bucket of that name which is not this stack's stops the preview. */
+function createBucket(config: ServerlessConfig): StateBucket {
+  const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
+  return new StateBucket("state", {
+    accountId: config.accountId,
+    name: config.bucketName,
+    defaultName: defaultBucketName(project, stack),
+    project,
+    stack,
+    onDestroy: config.bucketOnDestroy,
+    adopt: config.adoptBucket,
+    protect: config.protectState,
+  });
+}
+
 /** The estimate of a serverless stack, from what it has measured where it is up. */
-function estimateCost(config: ServerlessConfig, bucketName: string): CostEstimate {
+function estimateCost(config: ServerlessConfig, bucket: StateBucket): CostEstimate {
   const { accountId, instanceType, sleepAfter, expectedAwakeHours: awakeHours } = config;
   const access = { accountId, ...cloudflareAccess(stackSource()) };
-  const duty = readDuty({ ...access, bucketName, now: Date.now() });
+  const duty = bucket.name.apply((bucketName) => readDuty({ ...access, bucketName, now: Date.now() }));
   const inputs = { instanceType, sleepAfter, ...(awakeHours !== undefined && { awakeHours }) };
-  void duty.then((reading) => warnOverBudget(config, inputs, reading));
+  duty.apply((reading) => warnOverBudget(config, inputs, reading));
   return new CostEstimate("cost", { ...inputs, duty });
 }
 

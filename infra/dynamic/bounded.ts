@@ -9,7 +9,7 @@ export const STACK_INPUT = "__stack";
 let stack: string | undefined;
 
 /** Returns the commands that a provider prints. A destroy does not name the stack, so they have its placeholder then. */
-export function providerCommands(): OperatorCommands {
+function providerCommands(): OperatorCommands {
   return commandsFor(stack);
 }
 
@@ -51,6 +51,13 @@ async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(explanationText(explain(error, providerCommands())), { cause: error });
+    const text = explanationText(explain(error, providerCommands()));
+    throw Object.assign(new Error(text, { cause: error }), madeBy(error, text));
   }
+}
+
+/** Returns the members by which the engine records a resource that was made and is not complete. */
+function madeBy(error: unknown, text: string): object {
+  if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
+  return { id: error.id, properties: error.properties, reasons: [text] };
 }

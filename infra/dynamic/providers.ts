@@ -11,6 +11,7 @@ import { containerApplicationProvider } from "../serverless/container-applicatio
 import { costEstimateProvider } from "../serverless/cost-estimate.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
 import { migrationsProvider } from "../serverless/migrations.ts";
+import { stateBucketProvider } from "../serverless/state-bucket.ts";
 import type { DynamicType } from "./resource.ts";
 
 /** Providers of the dynamic resources. States refer to this file and to these names. */
@@ -26,4 +27,5 @@ export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
   "serverless:CostEstimate": bounded(costEstimateProvider),
   "serverless:MigrationPlan": bounded(migrationPlanProvider),
   "serverless:Migrations": bounded(migrationsProvider),
+  "serverless:StateBucket": bounded(stateBucketProvider),
 };

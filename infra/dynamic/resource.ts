@@ -14,7 +14,8 @@ export type DynamicType =
   | "serverless:ContainerApplication"
   | "serverless:CostEstimate"
   | "serverless:MigrationPlan"
-  | "serverless:Migrations";
+  | "serverless:Migrations"
+  | "serverless:StateBucket";
 
 const OLDEST_NODE = 24;
 /** Organization that the engine reports in a backend that has none (pulumi pkg/backend/diy). */

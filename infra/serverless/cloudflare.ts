@@ -3,7 +3,6 @@
  * modules more, a tenth of a preview's time.
  */
 export type { types } from "@pulumi/cloudflare";
-export { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 export { Worker } from "@pulumi/cloudflare/worker.js";
 export { WorkersCustomDomain } from "@pulumi/cloudflare/workersCustomDomain.js";
 export { WorkersDeployment } from "@pulumi/cloudflare/workersDeployment.js";

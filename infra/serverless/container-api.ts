@@ -99,7 +99,8 @@ function toLive({ id, max_instances, configuration, durable_objects }: Applicati
   };
 }
 
-function unlessGone(error: unknown): undefined {
+/** Turns Cloudflare's 404 into `undefined`, for a `catch`. Throws any other error again. */
+export function unlessGone(error: unknown): undefined {
   if (error instanceof Error && "status" in error && error.status === 404) return undefined;
   throw error;
 }

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type Cloudflare from "cloudflare";
-import { ERRORS, fixOf, StewardError } from "../../runtime/contract/errors.ts";
-import { providerCommands } from "../dynamic/bounded.ts";
+import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
+import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import {
   type ApplicationSettings,
@@ -12,7 +12,8 @@ import {
   getApplication,
   type LiveApplication,
 } from "./container-api.ts";
-import { findNamespace, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";
+import { applicationName, fittingName, LONGEST } from "./names.ts";
+import { findNamespace, findOwner, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";
 
 /** Dependencies of a container application. */
 export interface ApplicationInputs extends ApplicationSettings {
@@ -44,16 +45,16 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
     settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
   },
 
-  /** An orphan is found already in the preview. Asks nothing where the name is not new. */
+  /** Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not new. */
   async check(olds, news) {
     if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
-    const client = await connect(settings.apiToken, settings.baseURL);
-    const orphaned = await isOrphaned(client, news).catch((error: Error) => {
-      throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
+    return checked(news, async () => {
+      const client = await connect(settings.apiToken, settings.baseURL);
+      const taken = await whyTaken(client, news).catch((error: Error) => {
+        throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
+      });
+      if (taken !== undefined) throw taken;
     });
-    return orphaned
-      ? { inputs: news, failures: [{ property: "name", reason: orphanText(news.name) }] }
-      : { inputs: news };
   },
 
   /**
@@ -84,7 +85,7 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
     }
     const existing =
       (await findApplication(client, inputs)) ?? (await createApplication(client, inputs, namespaceId));
-    if (existing.namespaceId !== namespaceId) throw new Error(orphanText(inputs.name));
+    if (existing.namespaceId !== namespaceId) throw await takenError(client, inputs, existing);
     await applyChanges(client, inputs.accountId, existing, inputs);
     return { id: existing.id, outs: { ...inputs, namespaceId } };
   },
@@ -139,17 +140,50 @@ async function createApplication(
   }
 }
 
-/** Tells whether an application of that name is tied to another namespace than the Worker's class has, or to none. */
-async function isOrphaned(client: Cloudflare, inputs: ApplicationInputs): Promise<boolean> {
+/** Returns why an application of that name is not this stack's; `undefined` if it is, or if there is none. */
+async function whyTaken(client: Cloudflare, inputs: ApplicationInputs): Promise<StewardError | undefined> {
   const existing = await findApplication(client, inputs);
-  return existing !== undefined && existing.namespaceId !== (await findNamespace(client, inputs));
+  if (existing === undefined) return undefined;
+  const own =
+    existing.namespaceId !== undefined && (await findNamespace(client, inputs)) === existing.namespaceId;
+  return own ? undefined : takenError(client, inputs, existing);
 }
 
-function orphanText(name: string): string {
-  return [
-    `An application with the name ${name} already exists and is tied to a different Durable Object namespace`,
-    `(application_orphaned). ${ERRORS.application_orphaned.cause} ${fixOf("application_orphaned", providerCommands())}`,
-  ].join(" ");
+/** Returns the refusal of an application that is tied to another namespace, or to none, with commands that lead on. */
+async function takenError(
+  client: Cloudflare,
+  { accountId, name, scriptName }: ApplicationInputs,
+  { id, namespaceId }: LiveApplication,
+): Promise<StewardError> {
+  const other = await freeWorkerName(client, accountId, scriptName);
+  const owner = namespaceId === undefined ? undefined : await findOwner(client, accountId, namespaceId);
+  if (owner === undefined && namespaceId !== undefined) {
+    const cause = `An application with the name ${name} already exists and is tied to a different Durable Object namespace (application_orphaned). ${ERRORS.application_orphaned.cause}`;
+    return new StewardError("application_orphaned", cause, {
+      fix: ({ script }) =>
+        [
+          `${script("orphans", "--remove", id)}, then deploy again`,
+          `  or: ${script("migrate", "--worker-name", other)}, which also adds the next migration tag`,
+        ].join("\n"),
+    });
+  }
+  const whose =
+    owner === undefined
+      ? "to no Durable Object namespace"
+      : `to a different Durable Object namespace, of the class ${owner.class} of the Worker ${owner.script}`;
+  const cause = `An application with the name ${name} already exists and is tied ${whose}.`;
+  return new StewardError("application_foreign", cause, {
+    fix: ({ configSet }) => configSet("steward:workerName", other),
+  });
+}
+
+/** Returns a Worker's name near the given one whose application's name is free. */
+async function freeWorkerName(client: Cloudflare, accountId: string, workerName: string): Promise<string> {
+  for (let number = 2; ; number += 1) {
+    const candidate = fittingName(workerName, LONGEST.worker, `-${number}`);
+    const found = await findApplication(client, { accountId, name: applicationName(candidate) });
+    if (found === undefined) return candidate;
+  }
 }
 
 /** Arguments of {@link ContainerApplication}. */

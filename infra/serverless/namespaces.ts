@@ -30,6 +30,20 @@ export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): 
   return idOf(client.durableObjects.namespaces.list({ account_id: owner.accountId }), owner);
 }
 
+/** Returns the class that a namespace belongs to; `undefined` if the account has no such namespace any more. */
+export async function findOwner(
+  client: Cloudflare,
+  accountId: string,
+  namespaceId: string,
+): Promise<{ script: string; class: string } | undefined> {
+  for await (const { id, script, class: className } of client.durableObjects.namespaces.list({
+    account_id: accountId,
+  })) {
+    if (id === namespaceId) return { script: script ?? "", class: className ?? "" };
+  }
+  return undefined;
+}
+
 /** {@link findNamespace} without the client. */
 export function lookUpNamespace(
   { apiToken = "", baseURL }: ProviderSettings,

@@ -1,33 +1,219 @@
+import { randomUUID } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import * as cloudflare from "./cloudflare.ts";
+import type Cloudflare from "cloudflare";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { checked } from "../dynamic/bounded.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { commandsFor } from "../shell/package.ts";
+import {
+  type BucketOwner,
+  createBucket,
+  findBucket,
+  readContent,
+  removeBucket,
+  writeOwner,
+} from "./bucket-api.ts";
+import {
+  adoptionLine,
+  type BucketClaim,
+  foreignCode,
+  foreignError,
+  keptText,
+  objects,
+  renameError,
+} from "./bucket-ownership.ts";
+import { connect } from "./container-api.ts";
+import type { ProviderSettings } from "./namespaces.ts";
+
+/** Settings of the bucket. */
+interface BucketInputs extends BucketClaim {
+  onDestroy: OnDestroy;
+}
+
+/** Treatment of a bucket that holds something when the stack is destroyed. */
+type OnDestroy = "keep" | "empty";
+
+/** Inputs as the program gives them: only the state knows the name that an earlier update chose. */
+interface GivenInputs extends Omit<BucketInputs, "name"> {
+  name?: string | undefined;
+  defaultName: string;
+}
+
+/** Inputs, and the marker's id. A state of the official `R2Bucket` has account and name only. */
+interface BucketOutputs extends BucketInputs {
+  ownerId?: string | undefined;
+}
+
+const settings: ProviderSettings = {};
+
+/** See {@link StateBucket}. */
+export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, BucketOutputs> = {
+  async configure({ config }) {
+    settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"];
+    settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
+  },
+
+  /** Chooses the name, and asks Cloudflare whose the bucket is if the name is new. */
+  async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
+    const { defaultName = "", name: configured, ...given } = news;
+    const inputs: BucketInputs = { ...given, name: configured ?? olds.name ?? defaultName };
+    if (olds.name === inputs.name && olds.accountId === inputs.accountId) return { inputs };
+    return checked(inputs, async () => {
+      if (olds.name !== undefined && olds.onDestroy === "empty") throw renameError(inputs, olds.name);
+      if (olds.name !== undefined)
+        say(
+          `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
+        );
+      const client = await connect(settings.apiToken, settings.baseURL);
+      const found = await findBucket(client, inputs).catch((error: Error) => {
+        throw new Error(`Cloudflare did not tell whether the bucket ${inputs.name} exists: ${error.message}`);
+      });
+      if (found === undefined) return;
+      const refused = foreignCode(found, inputs);
+      if (refused !== undefined) throw await foreignError(client, refused, found, inputs);
+      say(adoptionLine(found, inputs));
+    });
+  },
+
+  async diff(_id, olds, news) {
+    const replaces = (["accountId", "name"] as const).filter((key) => olds[key] !== news[key]);
+    const changes =
+      replaces.length > 0 ||
+      olds.ownerId === undefined ||
+      olds.owner !== news.owner ||
+      olds.onDestroy !== news.onDestroy;
+    return { changes, replaces };
+  },
+
+  async create(inputs) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const found = await findBucket(client, inputs);
+    const refused = found && foreignCode(found, inputs);
+    if (found !== undefined && refused !== undefined)
+      throw await foreignError(client, refused, found, inputs);
+    if (found === undefined) await createBucket(client, inputs);
+    const outs = { ...inputs, ownerId: randomUUID() };
+    await mark(client, outs).catch((error: Error) => {
+      // The bucket is in the state from here on, and the next update writes the marker.
+      throw Object.assign(error, { id: inputs.name, properties: outs });
+    });
+    return { id: inputs.name, outs };
+  },
+
+  /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
+  async read(id, props) {
+    if (!props) throw new Error("A bucket cannot be imported: the next `pulumi up` adopts it.");
+    const found = await findBucket(await connect(settings.apiToken, settings.baseURL), props);
+    if (found === undefined) return { id: "" };
+    if (props.ownerId === undefined) return { id, props };
+    const { owner: marker } = found;
+    const owner = marker?.released === undefined ? (marker?.owner ?? "") : `${marker.owner} (released)`;
+    const seen = {
+      ...props,
+      owner: marker === undefined || marker.id === props.ownerId ? owner : otherOwner(marker),
+    };
+    return { id, inputs: seen, props: seen };
+  },
+
+  async update(_id, olds, news) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const found = await findBucket(client, news);
+    if (found === undefined) throw new StewardError("bucket_gone", `The bucket ${news.name} is gone.`);
+    const refused = isOther(found.owner, olds) ? foreignCode(found, news) : undefined;
+    if (refused !== undefined) throw await foreignError(client, refused, found, news);
+    const outs = { ...news, ownerId: olds.ownerId ?? randomUUID() };
+    await mark(client, outs, found.owner);
+    return { outs };
+  },
+
+  /** Ends with a bucket that stays, or with none. Says what stays, or how much went. */
+  async delete(_id, props) {
+    const client = await connect(settings.apiToken, settings.baseURL);
+    const found = await findBucket(client, props);
+    if (found === undefined) return;
+    if (isOther(found.owner, props)) {
+      say(`The bucket ${props.name} belongs to ${found.owner?.owner} and stays.`);
+      return;
+    }
+    const { keys, isMore } = await readContent(client, props);
+    if (keys.length > 0 && props.onDestroy !== "empty") {
+      await mark(client, props, found.owner, new Date());
+      const content = `${isMore ? "more than " : ""}${objects(keys.length)}`;
+      say(keptText(props, content, commandsFor(props.owner.split("/")[1])));
+      return;
+    }
+    const progress = (count: number) => say(`Emptying the bucket ${props.name}: ${objects(count)} deleted`);
+    const deleted = await removeBucket(client, props, progress).catch((error: unknown) => {
+      if (error instanceof Error && "status" in error && error.status === 409)
+        throw new StewardError("bucket_not_empty", `Cloudflare refuses to delete the bucket ${props.name}.`);
+      throw error;
+    });
+    if (deleted > 0) say(`Deleted the bucket ${props.name} with ${objects(deleted)}.`);
+  },
+};
+
+/** Writes the marker of a state. */
+async function mark(
+  client: Cloudflare,
+  { ownerId, ...place }: BucketOutputs,
+  former?: BucketOwner,
+  released?: Date,
+): Promise<void> {
+  const id = ownerId ?? randomUUID();
+  const since = former?.id === id ? former.since : new Date().toISOString();
+  const marker = { version: 1 as const, id, owner: place.owner, since };
+  await writeOwner(client, place, { ...marker, ...(released && { released: released.toISOString() }) });
+}
+
+/** Returns true if a marker is of another state than the one with these outputs. */
+function isOther(marker: BucketOwner | undefined, { ownerId }: BucketOutputs): boolean {
+  return marker !== undefined && marker.id !== ownerId;
+}
+
+function otherOwner({ owner, id }: BucketOwner): string {
+  return `${owner} (${id})`;
+}
+
+/** Prints lines of a preview, an update or a destroy. */
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
 
 /** Arguments of {@link StateBucket}. */
 export interface StateBucketArgs {
   accountId: string;
-  bucketName: string;
-  /** Refuse to delete the bucket, and keep it when the stack goes. Default: false. */
+  /** The bucket's name. Default: the one that the stack has, else `defaultName`. */
+  name?: string | undefined;
+  defaultName: string;
+  /** Project and stack, for the marker. */
+  project: string;
+  stack: string;
+  onDestroy: OnDestroy;
+  /** See `steward:adoptBucket`. */
+  adopt?: string | undefined;
+  /** Refuse to delete the bucket. Default: false. */
   protect?: boolean;
 }
 
 /**
- * The bucket that keeps the config file and the snapshots of the container's data. It is one stack's own: the
- * name is the stack's and no key changes it, it is created and never taken over, and Cloudflare refuses a
- * second one of the name in the account. So no two stacks write below one prefix.
+ * The bucket that keeps the config file and the snapshots of the container's data. A marker object says which stack it
+ * belongs to: a bucket of another stack, or one without a marker, is refused in the preview. A destroy keeps a bucket
+ * that holds something, and the next update of the stack adopts it; with `onDestroy` `empty` the bucket goes with all
+ * that it holds.
  */
-export class StateBucket extends pulumi.ComponentResource {
-  readonly bucketName: pulumi.Output<string>;
+export class StateBucket extends DynamicResource {
+  /** The bucket's name, known in every preview. */
+  declare readonly name: pulumi.Output<string>;
 
-  constructor(name: string, args: StateBucketArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("steward:serverless:StateBucket", name, {}, opts);
-    const keep = args.protect ?? false;
-
-    const bucket = new cloudflare.R2Bucket(
-      name,
-      { accountId: args.accountId, name: args.bucketName },
-      { parent: this, protect: keep, retainOnDelete: keep },
-    );
-
-    this.bucketName = bucket.name;
-    this.registerOutputs({ bucketName: this.bucketName });
+  constructor(name: string, args: StateBucketArgs, opts?: pulumi.CustomResourceOptions) {
+    const { project, stack, protect = false, ...given } = args;
+    const inputs = { name: undefined, ...given, owner: `${project}/${stack}`, ownerId: undefined };
+    // Before 0.1.0 it was the official provider's resource below a component.
+    const former = { type: "cloudflare:index/r2Bucket:R2Bucket", parent: formerParent(name) };
+    super("serverless:StateBucket", name, inputs, { protect, aliases: [former], ...opts });
   }
+}
+
+function formerParent(name: string): pulumi.Output<string> {
+  return pulumi.createUrn(name, "steward:serverless:StateBucket");
 }

@@ -13,7 +13,7 @@ export const TYPES = {
   workersDomain: "cloudflare:index/workersCustomDomain:WorkersCustomDomain",
   accessApplication: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   accessPolicy: "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
-  bucket: "cloudflare:index/r2Bucket:R2Bucket",
+  bucket: "pulumi-nodejs:dynamic/serverless:StateBucket",
   bucketDomain: "cloudflare:index/r2CustomDomain:R2CustomDomain",
   bucketManagedDomain: "cloudflare:index/r2ManagedDomain:R2ManagedDomain",
   bucketLifecycle: "cloudflare:index/r2BucketLifecycle:R2BucketLifecycle",
@@ -33,7 +33,6 @@ interface Classes {
   [TYPES.workersDomain]: cloudflare.WorkersCustomDomain;
   [TYPES.accessApplication]: cloudflare.ZeroTrustAccessApplication;
   [TYPES.accessPolicy]: cloudflare.ZeroTrustAccessPolicy;
-  [TYPES.bucket]: cloudflare.R2Bucket;
   [TYPES.bucketDomain]: cloudflare.R2CustomDomain;
   [TYPES.bucketManagedDomain]: cloudflare.R2ManagedDomain;
   [TYPES.bucketLifecycle]: cloudflare.R2BucketLifecycle;

@@ -21,6 +21,8 @@ export class Faults {
   readonly requests: RequestFault[] = [];
   /** Images whose rollout fails, with the reason that Cloudflare gives. */
   readonly rollouts = new Map<string, string>();
+  /** Most objects on a page of a bucket's list: Cloudflare may give fewer than were asked for. */
+  objectsOnPage = Infinity;
   #held: Promise<void> = Promise.resolve();
 
   /** Resolves when rollouts go on. */

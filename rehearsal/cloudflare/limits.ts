@@ -3,7 +3,7 @@ export const LIMITS: readonly string[] = [
   "In a gradual deployment the version with the largest share has every Durable Object, and affinity keys are not read.",
   "Cron triggers are stored, not fired; Durable Object alarms are.",
   "R2 lifecycle rules, jurisdictions and storage classes are stored, not enforced.",
-  "The API reads and writes an R2 object as a whole; it lists and deletes none, and knows no ranges or conditions.",
+  "The API reads and writes an R2 object as a whole, and knows no ranges, conditions or delimiters.",
   "No zones, custom domains, routes, preview URLs, static assets or declarative exports: a Worker answers on its workers.dev name only.",
   "Renaming a Worker and transferring a Durable Object class to another Worker are refused as not modelled.",
   "CPU, memory, duration, subrequest and size limits of the platform are not enforced, nor are its API's rate limits.",

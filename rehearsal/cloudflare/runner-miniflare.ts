@@ -106,16 +106,6 @@ class MiniflareRunner implements WorkerRunner {
     });
   }
 
-  emptyBuckets(): Promise<void> {
-    return this.#inTurn(async () => {
-      for (const name of this.#deployed.buckets) {
-        const bucket = await this.#bucket(name);
-        const keys = async () => (await bucket?.list())?.objects.map(({ key }) => key) ?? [];
-        for (let left = await keys(); left.length > 0; left = await keys()) await bucket?.delete(left);
-      }
-    });
-  }
-
   async stopContainers(namespaceId: string): Promise<void> {
     await this.#host.stop(namespaceId);
     if (this.#options.containers.kind === "docker") await removeContainers(namespaceId);

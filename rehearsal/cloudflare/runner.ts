@@ -77,8 +77,6 @@ export interface WorkerRunner {
   bucketIsEmpty(name: string): Promise<boolean>;
   /** Does something with a bucket of the account, whether or not a script has it. */
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
-  /** Removes every object of every bucket, as their owner does before the buckets themselves can go. */
-  emptyBuckets(): Promise<void>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;
   /** Returns why no container can run an image; `undefined` if one can. */

@@ -15,6 +15,8 @@ export const BUCKET_KEYS = {
   config: `${AGENT}/${CONFIG_FILE}`,
   /** The last sync's marker: {@link LastSync}. With the cached config deleted too, the next start begins with a fresh config. */
   marker: ".last-sync",
+  /** Says which stack owns the bucket. Written and read by the stack alone. */
+  owner: ".steward-owner.json",
 } as const;
 
 /** Endings of a generation's two files. */

@@ -26,6 +26,7 @@ export const serverlessChecks: readonly Check[] = [
   polling,
   awakeAnyway,
   budget,
+  protectedAndEmptied,
   ownTwice,
   placeholders,
 ];
@@ -118,6 +119,21 @@ function together(
     problem: `missing: ${what} is configured by half, by ${given.join(" and ")} alone`,
     fix: `\`${configSet(`steward:${key}`, "<value>", { secret: isSecretKey(key) })}\`, or ${inOrder(...given.map((one) => configRemove(one)))}`,
   }));
+}
+
+/** A destroy cannot both keep the bucket and empty it. */
+function protectedAndEmptied(
+  { protectState, bucketOnDestroy }: Values,
+  { configSet }: OperatorCommands,
+): ConfigProblem[] {
+  if (protectState !== true || bucketOnDestroy !== "empty") return [];
+  return [
+    {
+      key: "steward:bucketOnDestroy",
+      problem: "is empty, and steward:protectState keeps the bucket",
+      fix: `${configSet("steward:bucketOnDestroy", "keep")}, or ${configSet("steward:protectState", "false")}`,
+    },
+  ];
 }
 
 /** One name has one value, secret or not. */

@@ -3,6 +3,7 @@ import { DURATION_HELP, parseDuration } from "../../runtime/contract/duration.ts
 import { alertsSchema } from "../../runtime/contract/alerts.ts";
 import { ownNameProblem } from "../../runtime/contract/variables.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
+import { fittingName } from "../../infra/serverless/names.ts";
 import { checkMigrations, repairedMigrations } from "../../infra/serverless/migration-list.ts";
 
 /**
@@ -13,6 +14,16 @@ import { checkMigrations, repairedMigrations } from "../../infra/serverless/migr
 /** A text of the given pattern. */
 export function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
+}
+
+/** A name of something at Cloudflare. The fix of a wrong one holds the nearest name that is allowed. */
+export function resourceName(pattern: RegExp, description: string, longest: number) {
+  return z.string().superRefine((text, context) => {
+    if (pattern.test(text)) return;
+    const nearest = fittingName(text, longest);
+    const value = pattern.test(nearest) ? nearest : undefined;
+    context.addIssue({ code: "custom", message: `must be ${description}`, params: { value } });
+  });
 }
 
 /** One of the given words. */

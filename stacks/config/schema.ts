@@ -4,6 +4,7 @@ import {
   SHORTEST_ADMIN_TOKEN,
   type VariableName,
 } from "../../runtime/contract/environment.ts";
+import { BUCKET_NAME, LONGEST, WORKER_NAME } from "../../infra/serverless/names.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
   alerts,
@@ -17,6 +18,7 @@ import {
   migrations,
   oneOf,
   ownVariables,
+  resourceName,
   serverUrl,
   structured,
   teamDomain,
@@ -97,10 +99,21 @@ const common = {
 export const serverlessSchema = z.strictObject({
   target: z.literal("serverless"),
   ...common,
-  workerName: matching(
-    /^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$/,
+  workerName: resourceName(
+    WORKER_NAME,
     "1 to 54 lower-case letters, digits and inner dashes",
+    LONGEST.worker,
   ).default("steward"),
+  /** Default: the bucket that the stack has, else a name made of the stack's. */
+  bucketName: resourceName(
+    BUCKET_NAME,
+    "3 to 63 lower-case letters, digits and inner dashes",
+    LONGEST.bucket,
+  ).optional(),
+  /** Treatment of a bucket that holds something when the stack is destroyed. */
+  bucketOnDestroy: oneOf(["keep", "empty"]).default("keep"),
+  /** Confirms that the stack may take over a bucket: the id that the preview prints, or the name if it has no marker. */
+  adoptBucket: matching(/^[a-z0-9-]{3,63}$/, "the id or the name that the preview prints").optional(),
   accountId: matching(/^[0-9a-f]{32}$/, "the account's 32 hexadecimal digits"),
   /** The account's name on workers.dev. Give this or `hostname`. */
   subdomain: matching(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "the part before .workers.dev").optional(),

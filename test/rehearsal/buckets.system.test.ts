@@ -24,7 +24,7 @@ describe("buckets", () => {
       status: 409,
       errors: [{ code: 10008, message: "The bucket you tried to delete is not empty." }],
     });
-    await stage.runner.emptyBuckets();
+    await buckets.objects.delete("note", { ...inAccount, bucket_name: "test-steward" });
     await buckets.delete("test-steward", inAccount);
     await expect(buckets.get("test-steward", inAccount)).rejects.toMatchObject({ status: 404 });
   });
@@ -60,6 +60,28 @@ describe("buckets", () => {
     );
     // The client encodes slashes, which Cloudflare asks not to do.
     await expect(objects.get("a/note", inBucket)).rejects.toMatchObject({ status: 400 });
+  });
+
+  test("list their objects in pages, and lose one at a time by the API", async () => {
+    await deployAll(stage.client);
+    const { objects } = stage.client.r2.buckets;
+    const inBucket = { ...inAccount, bucket_name: "test-steward" };
+    const keys = ["a b", "c", "d", "e", "f"];
+    for (const key of keys) await objects.upload(key, Buffer.from(key), inBucket);
+
+    const page = await objects.list("test-steward", { ...inAccount, per_page: 2 });
+    expect(page.result).toMatchObject([{ key: "a b", size: 3 }, { key: "c" }]);
+    expect(page.result_info).toMatchObject({ is_truncated: true, per_page: 2, cursor: expect.any(String) });
+    const listed: unknown[] = [];
+    for await (const { key } of objects.list("test-steward", { ...inAccount, per_page: 2 })) listed.push(key);
+    expect(listed).toEqual(keys);
+
+    expect(await objects.delete("a b", inBucket)).toEqual({ key: "a b" });
+    const left = await objects.list("test-steward", { ...inAccount, prefix: "a" });
+    expect([left.result, left.result_info]).toMatchObject([[], { is_truncated: false }]);
+    await expect(objects.list("test-steward", { ...inAccount, per_page: 1001 })).rejects.toMatchObject({
+      status: 400,
+    });
   });
 
   test("have a default lifecycle rule until others replace it", async () => {

@@ -146,6 +146,8 @@ describe("how long the deployed container is awake", () => {
         "steward:subdomain": { value: "acme" },
         "steward:anthropicApiKey": { value: "sk-test-0123456789", secret: true },
         "steward:monthlyBudget": { value: "6" },
+        // The provider chooses the default name, and there is none here.
+        "steward:bucketName": { value: "test-steward" },
       },
     });
     const warned = warn.mock.calls.map(([text]) => text).join("\n");

@@ -1,9 +1,6 @@
-import * as pulumi from "@pulumi/pulumi";
-import type { PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ACCOUNT, clientOf } from "../rehearsal/support.ts";
-import { program as stackProgram } from "../../stacks/program.ts";
 import { MODEL_KEY, startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -176,18 +173,17 @@ describe("the life of a serverless stack", () => {
   );
 
   test(
-    "takes over by an import what exists already, when its state is lost",
+    "takes its bucket over when its state is lost, by the confirmation that the preview prints",
     async () => {
       const kept = account().buckets[0];
-      const imports: Record<string, string> = {};
-      const program = importing(stackProgram, imports);
-      const other = await world.stack({ program });
-      expect(await other.stack.up().then(() => "", String)).toContain("already exists, and you own it");
+      const other = await world.stack();
+      const refused = await other.stack.preview().then(() => "", String);
+      const [, id = ""] = /pulumi config set -s test steward:adoptBucket (\S+)/.exec(refused) ?? [];
 
-      imports["cloudflare:index/r2Bucket:R2Bucket"] = `${ACCOUNT}/test-steward/default`;
-      expect((await other.stack.up()).summary.resourceChanges).toMatchObject({ import: 1 });
+      await other.stack.setConfig("steward:adoptBucket", { value: id });
+      await other.stack.up();
       expect(account().buckets).toEqual([kept]);
-      Reflect.deleteProperty(imports, "cloudflare:index/r2Bucket:R2Bucket");
+      await other.stack.removeConfig("steward:adoptBucket");
       expect(Object.keys((await other.stack.preview()).changeSummary)).toEqual(["same"]);
     },
     UPDATE_MS,
@@ -201,17 +197,3 @@ describe("the life of a serverless stack", () => {
     requests.splice(0, requests.length, ...faults);
   }
 });
-
-/**
- * The program with the resources of these types imported: what `pulumi import` does, which needs a language host
- * that the project's own engine has not.
- */
-function importing(program: PulumiFn, imports: Readonly<Record<string, string>>): PulumiFn {
-  return () => {
-    pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
-      const id = imports[type];
-      return id === undefined ? undefined : { props, opts: { ...opts, import: id } };
-    });
-    return program();
-  };
-}

@@ -128,7 +128,7 @@ describe("the permissions of the API token", () => {
 
     expect(failure).toContain("Containers: needed for the container application");
     expect(failure).not.toContain("    at ");
-    // The estimate stands for nothing in the account.
-    expect(found.map(({ name }) => name)).toEqual(["cost"]);
+    // The key is in the state alone.
+    expect(found.map(({ name }) => name)).toEqual(["attestation-key"]);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, clientOf, TOKEN } from "../rehearsal/support.ts";
+import { stackCommand } from "../support/stack-command.ts";
 import {
   MODEL_KEY,
   SIGNING_SECRET,
@@ -34,7 +35,6 @@ describe("the serverless stack under the real engine, against the emulated API",
       expect(update.outputs["readiness"]?.value).toContain("ok   POST /slack/events");
       expect(await (await fetch(`${front.url}/healthz`)).text()).not.toBe("");
       expect(countTypes(await subject.stack.exportStack())).toEqual({
-        "cloudflare:index/r2Bucket:R2Bucket": 1,
         "cloudflare:index/worker:Worker": 1,
         "cloudflare:index/workerVersion:WorkerVersion": 1,
         "cloudflare:index/workersDeployment:WorkersDeployment": 1,
@@ -48,6 +48,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
         "pulumi-nodejs:dynamic/serverless:MigrationPlan": 1,
         "pulumi-nodejs:dynamic/serverless:Migrations": 1,
+        "pulumi-nodejs:dynamic/serverless:StateBucket": 1,
       });
     },
     UPDATE_MS,
@@ -179,24 +180,68 @@ describe("the serverless stack under the real engine, against the emulated API",
 
       const failure = await other.stack.preview().then(() => "", String);
       expect(failure).toContain(`An application with the name steward-two-sandbox ${ORPHANED}`);
-      expect(failure).toContain("Change steward:workerName and add a migration with the next tag");
+      const [, remove = ""] =
+        /fix: npm run orphans -- other (--remove \S+), then deploy again/.exec(failure) ?? [];
+      const [, name = ""] = /or: npm run migrate -- other --worker-name (\S+), which/.exec(failure) ?? [];
+      expect(name).toBe("steward-two-2");
 
-      await rename("steward-three", [["Sandbox"], ["Sandbox"]], other);
+      const migrated = ["migrate.ts", "other", "--worker-name", name, "--accept-migration", "v2"] as const;
+      expect((await stackCommand(other, ...migrated)).code).toBe(0);
       await other.stack.up();
-      expect((await liveApplications()).map(({ name }) => name).sort()).toEqual([
-        "steward-three-sandbox",
-        "steward-two-sandbox",
-      ]);
+      const names = async () => (await liveApplications()).map((application) => application.name).sort();
+      expect(await names()).toEqual(["steward-two-2-sandbox", "steward-two-sandbox"]);
+
+      const third = await world.stack({
+        name: "third",
+        config: { "steward:workerName": { value: "steward-two" } },
+      });
+      expect((await stackCommand(other, "orphans.ts", "other", ...remove.split(" "))).code).toBe(0);
+      await third.stack.preview();
+      expect(await names()).toEqual(["steward-two-2-sandbox"]);
     },
     UPDATE_MS,
   );
 
   test(
-    "keeps its bucket to itself: a second stack of the same name in the account stops before it serves",
+    "finds another Worker's container application in the preview, and the printed name is free",
+    async () => {
+      const [namespace] = stage.cloudflare.account.state.namespaces;
+      const { containers } = clientOf(stage.cloudflare.url);
+      for (const { id = "" } of await liveApplications()) {
+        await containers.applications.delete(id, { account_id: ACCOUNT });
+      }
+      await expect.poll(liveApplications, { timeout: 30_000 }).toEqual([]);
+      await containers.applications.create({
+        account_id: ACCOUNT,
+        name: "theirs-sandbox",
+        scheduling_policy: "default",
+        instances: 0,
+        max_instances: 1,
+        configuration: { image: "theirs:1", instance_type: "lite" },
+        durable_objects: { namespace_id: namespace?.id ?? "" },
+      });
+      const own = await world.stack({
+        name: "own",
+        config: { "steward:workerName": { value: "theirs" } },
+      });
+
+      const failure = await own.stack.preview().then(() => "", String);
+      expect(failure).toContain(
+        `of the class Sandbox of the Worker ${namespace?.script} (application_foreign)`,
+      );
+      const [, name = ""] = /fix: pulumi config set -s own steward:workerName (\S+)/.exec(failure) ?? [];
+      await own.stack.setConfig("steward:workerName", { value: name });
+      await own.stack.preview();
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "keeps its bucket to itself: a second stack of the same name in the account stops in the preview",
     async () => {
       const twin = await world.stack({ config: { "steward:workerName": { value: "steward-twin" } } });
 
-      expect(await twin.stack.up().then(() => "", String)).toContain("already exists, and you own it");
+      expect(await twin.stack.preview().then(() => "", String)).toContain("bucket_foreign");
       const { buckets, applications } = stage.cloudflare.account.state;
       expect(buckets.filter(({ name }) => name === "test-steward")).toHaveLength(1);
       expect(applications.map(({ name }) => name)).not.toContain("steward-twin-sandbox");

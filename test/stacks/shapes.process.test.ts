@@ -11,7 +11,7 @@ import { unknownProperties } from "../support/provider-schema.ts";
 import { registered, type RegisteredResource } from "../support/registered.ts";
 import { cloudflareConfig } from "../support/stack.ts";
 
-const BUCKET = "cloudflare:index/r2Bucket:R2Bucket";
+const BUCKET = "pulumi-nodejs:dynamic/serverless:StateBucket";
 const WORKER = "cloudflare:index/worker:Worker";
 const ACCESS = "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication";
 const DOMAIN = "cloudflare:index/workersCustomDomain:WorkersCustomDomain";
@@ -68,7 +68,7 @@ describe("the shape of the serverless stack", () => {
 
       expect(await unknownProperties(resources)).toEqual([]);
       expect(ofType(resources, BUCKET)).toMatchObject([
-        { inputs: { accountId: expect.any(String), name: `${name}-steward` } },
+        { inputs: { defaultName: `${name}-steward`, owner: `steward/${name}`, onDestroy: "keep" } },
       ]);
       const replaced = [[stage.cloudflare.url, "<api>"]] as const;
       await expect(await golden(resources, replaced)).toMatchFileSnapshot(`golden/${name}.json`);

@@ -30,6 +30,8 @@ export interface TestStackOptions {
   docker?: boolean;
   /** The stack's name. Default: test. */
   name?: string;
+  /** The project's name. Default: steward. */
+  project?: string;
   environment?: Record<string, string>;
 }
 
@@ -42,7 +44,7 @@ export const UPDATE_MS = 300_000;
 export const PASSPHRASE = "a test's passphrase";
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
-  const { program, config, docker = false, name = "test" } = options;
+  const { program, config, docker = false, name = "test", project = "steward" } = options;
   const engine = await testEngine({ docker });
   const folder = await mkdtemp(join(tmpdir(), "steward-stack-"));
   await mkdir(join(folder, "state"));
@@ -50,13 +52,13 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   const backend = fileBackend(join(folder, "state"));
   const own = { ...options.environment, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
   const stack = await LocalWorkspace.createOrSelectStack(
-    { stackName: name, projectName: "steward", program },
+    { stackName: name, projectName: project, program },
     {
       workDir: folder,
       pulumiCommand: await engineCommand(engine),
       envVars: { ...engine.env, ...own },
       projectSettings: {
-        name: "steward",
+        name: project,
         runtime: "nodejs",
         backend: { url: backend },
       },

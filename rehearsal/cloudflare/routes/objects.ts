@@ -1,19 +1,54 @@
 import { Hono, type Context } from "hono";
 import type { AccountContext } from "../account/context.ts";
 import { bucketOf } from "../account/lookup.ts";
-import { ApiError, invalid, ok } from "../envelope.ts";
+import { ApiError, invalid, notModelled, ok } from "../envelope.ts";
 import type { Bucket } from "../runner.ts";
 
+/** The longest page of a list, and the default here: Cloudflare documents none. */
+const LONGEST_PAGE = 1000;
+
 /**
- * Objects are read and written as a whole:
+ * Objects are listed in pages, and read, written and deleted one by one and as a whole:
  * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/
  */
-export function objectRoutes({ store, runner }: AccountContext): Hono {
+export function objectRoutes({ store, runner, faults }: AccountContext): Hono {
   const routes = new Hono();
   const inBucket = <T>(context: Context, work: (bucket: Bucket) => Promise<T>): Promise<T> => {
     const { name } = bucketOf(store.state, context.req.param("bucket") ?? "");
     return runner.withBucket(name, work);
   };
+
+  routes.get("/:bucket/objects", async (context) => {
+    const { per_page, cursor, prefix, start_after: startAfter } = context.req.query();
+    const limit = per_page === undefined ? LONGEST_PAGE : Number(per_page);
+    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_PAGE)
+      throw invalid(`per_page must be a whole number from 1 to ${LONGEST_PAGE}`);
+    if (context.req.query("delimiter") !== undefined) throw notModelled("delimiters of object keys");
+    const most = Math.min(limit, faults.objectsOnPage);
+    const options = {
+      limit: most,
+      ...(cursor && { cursor }),
+      ...(prefix && { prefix }),
+      ...(startAfter && { startAfter }),
+    };
+    return inBucket(context, async (bucket) => {
+      const page = await bucket.list(options);
+      const next = page.truncated ? page.cursor : undefined;
+      return ok(context, page.objects.map(present), {
+        is_truncated: page.truncated,
+        per_page: limit,
+        ...(next !== undefined && { cursor: next }),
+      });
+    });
+  });
+
+  routes.delete("/:bucket/objects/:key{.+}", async (context) => {
+    const key = keyOf(context);
+    return inBucket(context, async (bucket) => {
+      await bucket.delete(key);
+      return ok(context, { key });
+    });
+  });
 
   routes.get("/:bucket/objects/:key{.+}", async (context) => {
     const key = keyOf(context);
@@ -41,6 +76,19 @@ export function objectRoutes({ store, runner }: AccountContext): Hono {
   });
 
   return routes;
+}
+
+type Listed = Awaited<ReturnType<Bucket["list"]>>["objects"][number];
+
+function present({ key, etag, size, uploaded, httpMetadata }: Listed): Record<string, unknown> {
+  return {
+    key,
+    etag,
+    size,
+    last_modified: uploaded,
+    http_metadata: { ...httpMetadata },
+    storage_class: "Standard",
+  };
 }
 
 /** Cloudflare takes the slashes of a key as they are, and asks not to encode them. */

@@ -6,7 +6,45 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "Container application is tied to a different Durable Object namespace",
     cause: "A container application of this name was left behind by a deleted Worker.",
-    fix: "Change steward:workerName and add a migration with the next tag, then deploy again.",
+    fix: ({ script }) =>
+      `Remove it with \`${script("orphans", "--remove", "<id>")}\`, or change steward:workerName and add a migration with the next tag, then deploy again.`,
+  },
+  application_foreign: {
+    status: 409,
+    title: "Container application of another Worker",
+    cause: "A container application of this name exists and is not tied to this stack's Worker.",
+    fix: "Set steward:workerName to another name, from which the application's name is made, then deploy again.",
+  },
+  bucket_foreign: {
+    status: 409,
+    title: "The bucket belongs to another stack",
+    cause: "A bucket of this name exists, and its marker names another deployment.",
+    fix: "Set steward:bucketName to another name. If that deployment is gone for good, set steward:adoptBucket to the id that the preview prints.",
+  },
+  bucket_unmarked: {
+    status: 409,
+    title: "The bucket does not say whose it is",
+    cause: "A bucket of this name exists and has no marker of steward's.",
+    fix: "Set steward:bucketName to another name. If the bucket is yours, set steward:adoptBucket to its name: the stack then owns it with its data.",
+  },
+  bucket_rename_empties: {
+    status: 409,
+    title: "Another bucket name would delete the data",
+    cause:
+      "The bucket's name changes while steward:bucketOnDestroy is empty, so the former bucket would be emptied.",
+    fix: "Set steward:bucketOnDestroy to keep, deploy, then change steward:bucketName; or keep the name.",
+  },
+  bucket_gone: {
+    status: 404,
+    title: "The bucket is gone",
+    cause: "Somebody deleted the bucket of this stack.",
+    fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
+  },
+  bucket_not_empty: {
+    status: 409,
+    title: "The bucket cannot be emptied",
+    cause: "Something in the bucket cannot be listed, or something still writes to it.",
+    fix: "End what writes to the bucket, and abort unfinished uploads at Cloudflare's dashboard (they end after a week), then destroy again.",
   },
   application_gone: {
     status: 404,

@@ -3,6 +3,7 @@ import { connect } from "../../../infra/serverless/container-api.ts";
 import { type Deployed, putBack, readFormer, setShares } from "../../../infra/serverless/former-version.ts";
 import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
+import { applicationName } from "../../../infra/serverless/names.ts";
 import { compareVersions } from "../../../infra/serverless/version-health.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
@@ -56,7 +57,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
   const scriptName = workerOf(state) ?? workerName;
   const live = await readLiveWorker({ accountId, ...cloudflare }, scriptName);
-  const place: Deployed = { accountId, scriptName, applicationName: `${scriptName}-sandbox` };
+  const place: Deployed = { accountId, scriptName, applicationName: applicationName(scriptName) };
   const version = await readFormer(client, place);
   const url = state.output("url");
   const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;

@@ -125,7 +125,7 @@ function seconds(text: string): number {
 
 const WORKER = "cloudflare:index/worker:Worker";
 /** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
-const STATE = [WORKER, "cloudflare:index/r2Bucket:R2Bucket", "docker:index/volume:Volume"];
+const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
 
 /** Changes that somebody's word may be asked for. */
 interface Plan {

@@ -34,7 +34,14 @@ export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<str
     return change && { props: change(props), opts };
   });
 
-  const bucket = new StateBucket("state", { accountId: ACCOUNT, bucketName: "prod-steward", protect });
+  const bucket = new StateBucket("state", {
+    accountId: ACCOUNT,
+    defaultName: "prod-steward",
+    project: "steward",
+    stack: "prod",
+    onDestroy: "keep",
+    protect,
+  });
   const gate = new AccessGate("access", {
     accountId: ACCOUNT,
     label: "steward",
@@ -56,7 +63,7 @@ export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<str
       SANDBOX_SLEEP_AFTER: "1h",
     },
     secrets: { SLACK_BOT_TOKEN: pulumi.secret("xoxb-the-bot-token") },
-    bucketName: bucket.bucketName,
+    bucketName: bucket.name,
   });
   if (breaks.application) createApplication(worker, breaks.image ?? `registry.example.com/steward@${DIGEST}`);
   createHost(protect);

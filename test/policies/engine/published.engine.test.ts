@@ -19,7 +19,7 @@ let said: string;
 let subject: TestStack;
 let provider: ChildProcess;
 /** The type of the one resource that the program has. */
-let type = "cloudflare:index/r2Bucket:R2Bucket";
+let type = "cloudflare:index/r2BucketLifecycle:R2BucketLifecycle";
 
 class Given extends pulumi.CustomResource {}
 

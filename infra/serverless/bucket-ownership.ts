@@ -1,0 +1,122 @@
+import type Cloudflare from "cloudflare";
+import { BUCKET_KEYS } from "../../runtime/contract/backup.ts";
+import { type ErrorCode, StewardError } from "../../runtime/contract/errors.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import {
+  type BucketOwner,
+  type BucketPlace,
+  findBucket,
+  type FoundBucket,
+  readContent,
+} from "./bucket-api.ts";
+import { fittingName, LONGEST } from "./names.ts";
+
+/** A stack's claim to a bucket. */
+export interface BucketClaim extends BucketPlace {
+  /** `<project>/<stack>`: what the marker in the bucket says. */
+  owner: string;
+  /** Confirmation of the operator that this bucket may be taken over: its marker's id, or its name if it has none. */
+  adopt?: string | undefined;
+}
+
+/** Returns why a bucket must not be taken over; `undefined` if it may be. */
+export function foreignCode(
+  { owner }: FoundBucket,
+  { name, owner: own, adopt }: BucketClaim,
+): ErrorCode | undefined {
+  if (owner === undefined) return adopt === name ? undefined : "bucket_unmarked";
+  const isKept = owner.owner === own && owner.released !== undefined;
+  return isKept || adopt === owner.id ? undefined : "bucket_foreign";
+}
+
+/** Returns the line that a preview and an update print for a bucket that they take over. */
+export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: BucketClaim): string {
+  if (owner?.released !== undefined && owner.owner === own)
+    return `The bucket ${name} is adopted with its data: this stack kept it when it was destroyed on ${owner.released.slice(0, 10)}.`;
+  return `The bucket ${name} is adopted with its data, as steward:adoptBucket confirms.`;
+}
+
+/** Returns the refusal of a bucket, with commands that lead on. */
+export async function foreignError(
+  client: Cloudflare,
+  code: ErrorCode,
+  { owner }: FoundBucket,
+  claim: BucketClaim,
+): Promise<StewardError> {
+  const { name, owner: own } = claim;
+  const free = await freeName(client, claim);
+  const { cause, condition } =
+    owner === undefined
+      ? { cause: await describeUnmarked(client, claim), condition: "the bucket is yours" }
+      : describeOwner(name, owner, own);
+  return new StewardError(code, cause, {
+    fix: ({ configSet }) =>
+      [
+        configSet("steward:bucketName", free),
+        `  or, if ${condition}: ${configSet("steward:adoptBucket", owner?.id ?? name)}`,
+      ].join("\n"),
+  });
+}
+
+interface Refusal {
+  cause: string;
+  /** Condition under which the bucket may be taken over. */
+  condition: string;
+}
+
+function describeOwner(name: string, { owner, since }: BucketOwner, own: string): Refusal {
+  const [project, stack] = owner.split("/");
+  const isSame = owner === own;
+  const whose = isSame
+    ? "a deployment of this stack's name that this state does not know"
+    : `the stack ${stack} of the project ${project}`;
+  return {
+    cause: `The bucket ${name} belongs to ${whose}, since ${since.slice(0, 10)}.`,
+    condition: isSame ? "that was this stack and its state is lost" : "that stack is gone for good",
+  };
+}
+
+async function describeUnmarked(client: Cloudflare, claim: BucketClaim): Promise<string> {
+  const { keys } = await readContent(client, claim);
+  const backups = keys.some((key) => key.startsWith(BUCKET_KEYS.generations)) ? "with" : "without";
+  const content = keys.length === 0 ? "is empty" : `holds objects, ${backups} steward's backups among them`;
+  return `The bucket ${claim.name} exists, does not say whose it is, and ${content}.`;
+}
+
+/** Returns a name near the given one that no bucket of the account has. */
+async function freeName(client: Cloudflare, { accountId, name }: BucketClaim): Promise<string> {
+  for (let number = 2; ; number += 1) {
+    const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
+    if ((await findBucket(client, { accountId, name: candidate })) === undefined) return candidate;
+  }
+}
+
+/** Returns the refusal of another name for a bucket that would be emptied. */
+export function renameError({ name }: BucketClaim, former: string): StewardError {
+  const cause = `The bucket would change from ${former} to ${name}, and ${former} would be emptied.`;
+  return new StewardError("bucket_rename_empties", cause, {
+    fix: ({ configSet, pulumi }) =>
+      [
+        configSet("steward:bucketName", former),
+        `  or, to leave ${former} behind with its data, before the name changes: ${configSet("steward:bucketOnDestroy", "keep")}, then ${pulumi("up")}`,
+      ].join("\n"),
+  });
+}
+
+/** Returns what a destroy says of a bucket that stays. */
+export function keptText(
+  { name, accountId }: BucketClaim,
+  content: string,
+  commands: OperatorCommands,
+): string {
+  return [
+    `The bucket ${name} stays, with ${content} (steward:bucketOnDestroy is keep).`,
+    `  To use it again: ${commands.pulumi("up")}`,
+    `  To remove it: empty and delete it at https://dash.cloudflare.com/${accountId}/r2/default/buckets/${name}`,
+  ].join("\n");
+}
+
+/** Returns a count of objects, for people. */
+export function objects(count: number): string {
+  return count === 1 ? "1 object" : `${count.toLocaleString("en")} objects`;
+}
