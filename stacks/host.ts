@@ -5,13 +5,23 @@ import { DiscordCommands } from "../infra/channels/discord-commands.ts";
 import { ensureBaseImage } from "../infra/bundle/base.ts";
 import { buildBundle, type Bundle } from "../infra/bundle/bundle.ts";
 import { APP_DOCKERFILE } from "../infra/bundle/image.ts";
-import { Container, type ContainerArgs, Image, type ImageBuild, Volume } from "../infra/host/container.ts";
 import { operatorStack } from "../infra/dynamic/resource.ts";
+import {
+  Container,
+  type ContainerArgs,
+  Image,
+  type ImageBuild,
+  imageName,
+  Volume,
+} from "../infra/host/container.ts";
+import { Placement } from "../infra/host/placement.ts";
 import { preflight } from "../infra/host/preflight.ts";
+import { Service } from "../infra/host/service.ts";
+import { probeEnvironment } from "../infra/readiness/readiness.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
 import { SecretChecks } from "../infra/secrets/secret-checks.ts";
+import { type Engine, resolveEngine } from "../infra/shell/docker.ts";
 import { commandsFor } from "../infra/shell/package.ts";
-import { Readiness } from "../infra/readiness/readiness.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { referencesInText } from "../runtime/contract/config/references.ts";
@@ -27,15 +37,25 @@ const ANY = new Set(["0.0.0.0", "::"]);
 /** The stack on one Docker host: image, volume, container with its port, and the probe. */
 export async function host(config: HostConfig, names: HostNames = HOST_NAMES): Promise<StackOutputs> {
   const bundle = await buildBundle();
-  const engine = new docker.Provider("docker", { ...(config.docker && { host: config.docker }) });
-  const options = { providers: { docker: engine } };
+  const engine = await resolveEngine(config.docker);
+  void pulumi.log.info(`Docker engine: ${engine.address} (${engine.source})`);
+  const options = { providers: { docker: new docker.Provider("docker", engine.provider) } };
+  // As much of the address as the provider is given, so that all of them find the same engine in a later refresh.
+  const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
 
-  await look(config, names);
+  await look(config, names, engine);
   warnOfPublicDiscordApp(config);
   const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
   const attestation = new AttestationKey("attestation-key");
-  const image = new Image("image", { source: await imageSource(config, bundle) }, options);
-  const data = createData(config, names, options);
+  const source = await imageSource(config, bundle, engine);
+  const placement = new Placement("placement", {
+    container: names.container,
+    image: typeof source === "string" ? source : imageName(source),
+    volume: config.hostDataDirectory === undefined ? names.volume : "",
+    dockerHost,
+  });
+  const image = new Image("image", { source, round: placement.imageRound }, options);
+  const data = createData(config, names, { dockerHost, options });
   const container = new Container(
     "service",
     {
@@ -44,63 +64,67 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       data,
       variables: config.runtime.variables,
       secrets: { ...config.runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
-      dockerHost: config.docker,
+      dockerHost,
+      round: placement.containerRound,
     },
     { ...options, dependsOn: secrets },
   );
-  const readiness = new Readiness(
-    "readiness",
+  const service = new Service(
+    "service",
     {
-      url: `http://${addressOnHost(config)}:${config.hostPort}`,
-      // A custom image is not checked.
-      bundle: config.image === undefined ? bundle.container.hash : undefined,
-      attestation: attestation.expected(config.runtime),
-      channels: offeredChannels(config.runtime.secrets),
-      alerts: config.runtime.secrets["ALERTS"] !== undefined,
+      container: names.container,
+      containerId: container.containerId,
+      imageId: image.imageId,
+      dockerHost,
       key: attestation.key,
-      publicWebhooks: config.publicWebhooks,
-      container: { name: names.container, dockerHost: config.docker },
-      triggers: [container.containerId],
+      probe: probeEnvironment({
+        url: `http://${addressOnHost(config)}:${config.hostPort}`,
+        // A custom image is not checked.
+        bundle: config.image === undefined ? bundle.container.hash : undefined,
+        attestation: attestation.expected(config.runtime),
+        channels: offeredChannels(config.runtime.secrets),
+        alerts: config.runtime.secrets["ALERTS"] !== undefined,
+        publicWebhooks: config.publicWebhooks,
+      }),
     },
     { dependsOn: container },
   );
-  const commands = offerCommands(config, readiness);
+  const commands = offerCommands(config, service);
 
   return {
     target: "host",
-    url: `http://${publicAddress(config)}:${config.hostPort}`,
+    url: `http://${publicAddress(config, engine)}:${config.hostPort}`,
     image: image.imageId,
     bundleHash: bundle.hash,
     containerId: container.containerId,
     ...("directory" in data ? { dataDirectory: data.directory } : data),
-    readiness: readiness.report,
+    readiness: service.report,
     ...(commands && { discordCommands: commands.id }),
   };
 }
 
 /** Discord's commands alone: Telegram is polled, and the host's public address is not the stack's to know. */
-function offerCommands(config: HostConfig, readiness: Readiness): DiscordCommands | undefined {
+function offerCommands(config: HostConfig, service: Service): DiscordCommands | undefined {
   const { discordApplicationId: applicationId, runtime } = config;
   const { DISCORD_BOT_TOKEN: botToken } = runtime.secrets;
   if (applicationId === undefined || botToken === undefined) return undefined;
-  return new DiscordCommands("discord-commands", { botToken, applicationId }, { dependsOn: readiness });
+  return new DiscordCommands("discord-commands", { botToken, applicationId }, { dependsOn: service });
 }
 
 /** A directory of the host is its owner's: only a volume is the stack's to make and to remove. */
 function createData(
   { hostDataDirectory: directory, protectState: protect }: HostConfig,
   { volume: volumeName }: HostNames,
-  options: pulumi.ComponentResourceOptions,
+  { dockerHost, options }: { dockerHost: string | undefined; options: pulumi.ComponentResourceOptions },
 ): ContainerArgs["data"] {
   if (directory !== undefined) return { directory };
-  return { volumeName: new Volume("data", { volumeName, protect }, options).volumeName };
+  return { volumeName: new Volume("data", { volumeName, protect, dockerHost }, options).volumeName };
 }
 
 /** Before anything is made, and in a preview too. */
-function look(config: HostConfig, names: HostNames): Promise<void> {
+function look(config: HostConfig, names: HostNames, { env: environment }: Engine): Promise<void> {
   const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
-  const environment = engineEnvironment(config);
   const commands = commandsFor(operatorStack());
   const judgeConfig = (text: string) => variablesProblem(referencesInText(text), config.runtime, commands);
   const plan = { names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig };
@@ -108,27 +132,26 @@ function look(config: HostConfig, names: HostNames): Promise<void> {
 }
 
 /** The image is built on the engine that runs it, which first needs the base image. */
-async function imageSource(config: HostConfig, { container }: Bundle): Promise<string | ImageBuild> {
+async function imageSource(
+  config: HostConfig,
+  { container }: Bundle,
+  { env }: Engine,
+): Promise<string | ImageBuild> {
   if (config.image !== undefined) return config.image;
   const log = (line: string) => void pulumi.log.info(line, undefined, undefined, true);
-  const { image: base } = await ensureBaseImage({ log, env: engineEnvironment(config) });
+  const { image: base } = await ensureBaseImage({ log, env });
   const { context, hash } = container;
   return { context, dockerfile: APP_DOCKERFILE, hash, buildArgs: buildArguments({ hash, base }) };
 }
 
-/** The engine that runs the container is the one that has to have the base image. */
-function engineEnvironment({ docker: address }: HostConfig): NodeJS.ProcessEnv {
-  return { ...process.env, ...(address !== undefined && { DOCKER_HOST: address }) };
-}
-
-/** By which address the port is reached from here: by the engine's name, unless it is open to its host alone. */
-function publicAddress(config: HostConfig): string {
-  const { docker: address, hostAddress } = config;
-  if (address?.startsWith("ssh://") && ANY.has(hostAddress)) return new URL(address).hostname;
+/** Returns the address at which this machine reaches the port: the engine's host, unless the port is open to that host alone. */
+function publicAddress(config: HostConfig, { address }: Engine): string {
+  const { hostAddress } = config;
+  if (address.startsWith("ssh://") && ANY.has(hostAddress)) return new URL(address).hostname;
   return addressOnHost(config);
 }
 
-/** By which address the engine's own machine reaches the port. */
+/** Returns the address at which the engine's own machine reaches the port. */
 function addressOnHost({ hostAddress }: HostConfig): string {
   if (ANY.has(hostAddress)) return "127.0.0.1";
   return hostAddress.includes(":") ? `[${hostAddress}]` : hostAddress;

@@ -4,6 +4,8 @@ import { discordCommandsProvider } from "../channels/discord-commands.ts";
 import { discordEndpointProvider } from "../channels/discord-endpoint.ts";
 import { slackAppProvider } from "../channels/slack-app.ts";
 import { telegramWebhookProvider } from "../channels/telegram-webhook.ts";
+import { placementProvider } from "../host/placement.ts";
+import { serviceProvider } from "../host/service.ts";
 import { attestationKeyProvider } from "../secrets/attestation-key.ts";
 import { configCheckProvider } from "../secrets/config-check.ts";
 import { secretCheckProvider } from "../secrets/secret-checks.ts";
@@ -20,6 +22,8 @@ export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
   "channels:DiscordEndpoint": bounded(discordEndpointProvider),
   "channels:SlackApp": bounded(slackAppProvider),
   "channels:TelegramWebhook": bounded(telegramWebhookProvider),
+  "host:Placement": bounded(placementProvider),
+  "host:Service": bounded(serviceProvider),
   "secrets:AttestationKey": bounded(attestationKeyProvider),
   "secrets:ConfigCheck": bounded(configCheckProvider),
   "secrets:SecretCheck": bounded(secretCheckProvider),

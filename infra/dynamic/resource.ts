@@ -8,6 +8,8 @@ export type DynamicType =
   | "channels:DiscordEndpoint"
   | "channels:SlackApp"
   | "channels:TelegramWebhook"
+  | "host:Placement"
+  | "host:Service"
   | "secrets:AttestationKey"
   | "secrets:ConfigCheck"
   | "secrets:SecretCheck"

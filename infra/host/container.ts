@@ -4,6 +4,7 @@ import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { AGENT } from "../../runtime/contract/names.ts";
+import { containerNameHook, OWNER_LABEL, owner, volumeNameHook } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
@@ -18,6 +19,8 @@ export interface ContainerArgs {
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /** The engine's address. Default: the docker command's own. */
   dockerHost?: string | undefined;
+  /** The container is replaced if this changes. Default: never for that reason. */
+  round?: pulumi.Input<number>;
 }
 
 const script = (name: string): string => programText(`infra/host/update/${name}`);
@@ -44,7 +47,10 @@ export class Container extends pulumi.ComponentResource {
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
         // Whatever makes another container of it. A secret, since the variables are in it.
-        triggers: [pulumi.output(wanted).apply(fingerprint)],
+        triggers: [
+          pulumi.output(wanted).apply(fingerprint),
+          ...(args.round === undefined ? [] : [args.round]),
+        ],
       },
       { parent: this },
     );
@@ -53,7 +59,16 @@ export class Container extends pulumi.ComponentResource {
       wanted,
       // The engine lists the variables in one output: it stays a secret as a whole.
       // The labels are the image's, which a refresh reads from the container: no change of its own.
-      { parent: this, dependsOn: former, additionalSecretOutputs: ["envs"], ignoreChanges: ["labels"] },
+      {
+        parent: this,
+        dependsOn: former,
+        additionalSecretOutputs: ["envs"],
+        ignoreChanges: ["labels"],
+        // A replacement trigger replaces without asking the provider, which would say the same.
+        deleteBeforeReplace: true,
+        hooks: { beforeCreate: [containerNameHook(args.shape.name, args.dockerHost)] },
+        ...(args.round !== undefined && { replacementTrigger: args.round }),
+      },
     );
 
     this.containerId = container.id;
@@ -142,6 +157,8 @@ export interface ImageBuild {
 interface ImageArgs {
   /** A built image's name, or what to build one from. */
   source: string | ImageBuild;
+  /** The image is built or pulled again if this changes. Default: never for that reason. */
+  round?: pulumi.Input<number>;
 }
 
 /** The image that the container runs, on the engine that the provider speaks to. */
@@ -152,11 +169,18 @@ export class Image extends pulumi.ComponentResource {
   constructor(name: string, args: ImageArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:host:Image", name, {}, opts);
 
-    const image = new docker.RemoteImage(name, imageArgs(args), { parent: this });
+    const { round: replacementTrigger } = args;
+    const options = { parent: this, ...(replacementTrigger !== undefined && { replacementTrigger }) };
+    const image = new docker.RemoteImage(name, imageArgs(args), options);
 
     this.imageId = image.imageId;
     this.registerOutputs({ imageId: this.imageId });
   }
+}
+
+/** Returns the name that a built image gets. */
+export function imageName({ hash }: Pick<ImageBuild, "hash">): string {
+  return `${AGENT}:${hash}`;
 }
 
 function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
@@ -164,7 +188,7 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
   if (typeof source === "string") return { name: source, keepLocally: true };
   const { context, dockerfile, hash, buildArgs } = source;
   return {
-    name: `${AGENT}:${hash}`,
+    name: imageName(source),
     // A replacement of the same name, such as from another checkout's path, must not take the image from
     // under the container that runs it.
     keepLocally: true,
@@ -179,6 +203,8 @@ interface VolumeArgs {
   volumeName: string;
   /** Refuse to delete the volume, and keep it when the stack goes. Default: false. */
   protect?: boolean;
+  /** The engine's address. Default: the docker command's own. */
+  dockerHost?: string | undefined;
 }
 
 /** The named volume that keeps the service's data over restarts and updates. */
@@ -191,8 +217,15 @@ export class Volume extends pulumi.ComponentResource {
 
     const volume = new docker.Volume(
       name,
-      { name: args.volumeName },
-      { parent: this, protect: keep, retainOnDelete: keep },
+      { name: args.volumeName, labels: [{ label: OWNER_LABEL, value: owner() }] },
+      {
+        parent: this,
+        protect: keep,
+        retainOnDelete: keep,
+        // Another label would need another volume. One from before the label keeps its data, without it.
+        ignoreChanges: ["labels"],
+        hooks: { beforeCreate: [volumeNameHook(args.volumeName, args.dockerHost)] },
+      },
     );
 
     this.volumeName = volume.name;

@@ -3,12 +3,10 @@ import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../../runtime/contract/delivery.ts";
 
-/** Arguments of {@link Readiness}. */
-export interface ReadinessArgs {
+/** Questions of the readiness probe. */
+export interface ProbeArgs {
   /** The deployed service's address, without a path. */
   url: pulumi.Input<string>;
-  /** Deployed version: when one of these changes, the service is asked again. */
-  triggers: pulumi.Input<string>[];
   /** The hash of the bundle that has to answer. Default: any. */
   bundle?: string | undefined;
   /** Attestation of the deployed secrets, as `AttestationKey` expects it. Default: any. */
@@ -17,19 +15,19 @@ export interface ReadinessArgs {
   channels: readonly Platform[];
   /** Sends a test alert, which every destination has to take. */
   alerts: boolean;
-  /** Signs the questions that only the stack may ask: why the gateway does not start, channels, alerts. */
-  key: pulumi.Input<string>;
   /** True if the webhook routes have to answer without an identity. */
   publicWebhooks: boolean;
-  /**
-   * The container that never sleeps, on a host: it is started in the place of the one before, its gateway has to
-   * be ready, and a failure tells of it and goes back to the one before.
-   */
-  container?: { name: string; dockerHost?: string | undefined };
+}
+
+/** Arguments of {@link Readiness}. */
+export interface ReadinessArgs extends ProbeArgs {
+  /** Signs the questions that only the stack may ask: why the gateway does not start, channels, alerts. */
+  key: pulumi.Input<string>;
+  /** Deployed version: when one of these changes, the service is asked again. */
+  triggers: pulumi.Input<string>[];
 }
 
 const PROBE = programText("infra/readiness/probe");
-const HOST_PROBE = programText("infra/host/update/probe");
 
 /**
  * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it
@@ -46,7 +44,7 @@ export class Readiness extends pulumi.ComponentResource {
       `${name}-probe`,
       {
         interpreter: INTERPRETER,
-        create: args.container === undefined ? PROBE : HOST_PROBE,
+        create: PROBE,
         environment: probeEnvironment(args),
         // Not in the environment, which other processes can read.
         stdin: args.key,
@@ -61,15 +59,15 @@ export class Readiness extends pulumi.ComponentResource {
   }
 }
 
-function probeEnvironment({
+/** Returns the variables that tell the readiness probe what to ask. */
+export function probeEnvironment({
   url,
   publicWebhooks,
   bundle,
   attestation,
   channels,
   alerts,
-  container,
-}: ReadinessArgs): Record<string, pulumi.Input<string>> {
+}: ProbeArgs): Record<string, pulumi.Input<string>> {
   return {
     PROBE_URL: url,
     PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
@@ -77,7 +75,5 @@ function probeEnvironment({
     ...(attestation !== undefined && { PROBE_ATTESTATION: attestation }),
     ...(channels.length > 0 && { PROBE_CHANNELS: channels.join(",") }),
     ...(alerts && { PROBE_ALERTS: "true" }),
-    ...(container && { PROBE_CONTAINER: container.name }),
-    ...(container?.dockerHost && { DOCKER_HOST: container.dockerHost }),
   };
 }

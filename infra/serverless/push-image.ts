@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { docker } from "../shell/docker.ts";
+import { docker, resolveEngine } from "../shell/docker.ts";
 import { run, tail } from "../shell/process.ts";
 import type { InstanceType } from "./container-api.ts";
 import { INSTANCES } from "./cost.ts";
@@ -129,7 +129,9 @@ async function withRegistryLogin<T>(
     const auth = Buffer.from(`${username}:${password}`).toString("base64");
     const config = JSON.stringify({ auths: { [registry]: { auth } } });
     await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
-    return await work({ ...process.env, ...(await engineAddress()), DOCKER_CONFIG: folder });
+    // Another configuration folder has no contexts: the engine of the current one is named outright.
+    const { env } = await resolveEngine(undefined);
+    return await work({ ...env, DOCKER_CONFIG: folder });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -148,17 +150,4 @@ async function issue(client: Cloudflare, { accountId, registry }: RegistryAccoun
       cause: error,
     });
   });
-}
-
-/** Another configuration folder has no contexts: the engine of the one in use is named outright. */
-async function engineAddress(): Promise<{ DOCKER_HOST?: string }> {
-  if (process.env["DOCKER_HOST"]) return {};
-  const { code, stdout } = await run("docker", [
-    "context",
-    "inspect",
-    "--format",
-    "{{.Endpoints.docker.Host}}",
-  ]);
-  const address = stdout.trim();
-  return code === 0 && address !== "" ? { DOCKER_HOST: address } : {};
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, run, type RunOptions, tail } from "./process.ts";
 
@@ -9,6 +10,65 @@ const ANSWER_MS = 10_000;
 
 /** Time that a public registry may take for an image of some 30 MB before the local way is taken instead. */
 const PULL_MS = 60_000;
+
+/** The Docker engine that the command line, the Pulumi provider and the updates of a stack all talk to. */
+export interface Engine {
+  /** `unix://…`, `ssh://…` or `tcp://…`. */
+  address: string;
+  /** Source of the address, as a preview shows it. */
+  source: string;
+  /** Environment in which the `docker` command talks to this engine. */
+  env: NodeJS.ProcessEnv;
+  /**
+   * Arguments that make the Pulumi provider talk to it. Empty if it would without: an address that is one machine's own
+   * would be a change on another.
+   */
+  provider: { host?: string; context?: string; certPath?: string };
+}
+
+/** Address that docker command and Pulumi provider use if nothing names another. */
+const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
+
+/**
+ * Resolves the engine's address as the `docker` command does: the given one, else `DOCKER_HOST`, else that of the current
+ * context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any address.
+ */
+export async function resolveEngine(
+  configured: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Engine> {
+  const context = env["DOCKER_CONTEXT"] ? { context: "" } : {};
+  const at = (address: string, source: string, host: boolean): Engine => ({
+    address,
+    source,
+    env: { ...env, DOCKER_HOST: address },
+    provider: host ? { host: address, ...context } : context,
+  });
+  if (configured !== undefined) return at(configured, "steward:docker", true);
+  const { DOCKER_HOST: named } = env;
+  if (named) return at(named, "DOCKER_HOST", context.context !== undefined);
+  const asked = await run("docker", ["context", "inspect"], { env, timeoutMs: ANSWER_MS });
+  // An old or missing command has no contexts.
+  if (asked.code !== 0) return at(DEFAULT_ADDRESS, "default", false);
+  const [{ Name, Endpoints, TLSMaterial, Storage }] = JSON.parse(asked.stdout) as [Context];
+  const address = Endpoints.docker.Host;
+  const engine = at(address, `context ${Name}`, address !== DEFAULT_ADDRESS);
+  if (TLSMaterial?.docker === undefined) return engine;
+  const certPath = join(Storage.TLSPath, "docker");
+  return {
+    ...engine,
+    env: { ...engine.env, DOCKER_CERT_PATH: certPath, DOCKER_TLS_VERIFY: "1" },
+    provider: { ...engine.provider, certPath },
+  };
+}
+
+/** Members that are used of what `docker context inspect` says. */
+interface Context {
+  Name: string;
+  Endpoints: { docker: { Host: string } };
+  TLSMaterial?: { docker?: string[] };
+  Storage: { TLSPath: string };
+}
 
 /** Asks the Docker engine of this machine who it is. Takes at most 10 s, and never throws. */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {

@@ -6,7 +6,7 @@ const KNOWN: readonly string[] = Object.values(TYPES);
 /** Components of the project, its own dynamic resources, and the providers of all of these. */
 const OWN = [
   /^steward:/,
-  /^pulumi-nodejs:dynamic\/(serverless|channels|secrets):\w+$/,
+  /^pulumi-nodejs:dynamic\/(serverless|channels|host|secrets):\w+$/,
   /^pulumi:providers:(cloudflare|command|docker|pulumi-nodejs)$/,
 ];
 

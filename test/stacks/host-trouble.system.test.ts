@@ -29,6 +29,8 @@ describe.skipIf(!engine.ok)("a host stack in trouble", { timeout: ENGINE_MS }, (
   /** Writes into the stack's volume before its container is there. */
   async function inVolume(command: string): Promise<void> {
     const { image } = await prepareBaseImage({ log: () => {} });
+    // As the stack itself makes it: another's volume is refused.
+    await docker(["volume", "create", "--label=steward.stack=steward/test", subject.names.volume]);
     const mount = `--volume=${subject.names.volume}:/data`;
     await docker(["run", "--rm", "--user=0", mount, "--entrypoint=sh", image, "-c", command]);
   }

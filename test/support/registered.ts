@@ -51,6 +51,8 @@ export async function registered(
     if (!request.getType().startsWith("pulumi:")) found.push(describe(request));
     return register(request, answer);
   };
+  // The mocks claim to take hooks, and lack the call. None is run here.
+  monitor.registerResourceHook = (_request, answer) => answer(null, {});
   await program();
   await (pulumi.runtime as unknown as Settling).waitForRPCs();
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -63,6 +65,7 @@ interface Settling {
 
 interface Monitor {
   registerResource(request: RegisterResourceRequest, answer: unknown): Promise<void>;
+  registerResourceHook(request: unknown, answer: (error: null, response: object) => void): void;
 }
 
 function describe(request: RegisterResourceRequest): RegisteredResource {

@@ -15,13 +15,33 @@ export async function portProblems(plan: HostPlan, { local }: Host): Promise<Rea
   // Its own container hands the port over, also the one that an update went back to.
   if (containers.some((name) => [names.container, formerName(names.container)].includes(name))) return [];
   const [container] = containers;
-  if (container !== undefined) return [taken(plan, `the container ${container}`, `docker stop ${container}`)];
+  if (container !== undefined) return [await takenByContainer(plan, container)];
   // What else listens can be seen on this machine alone.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
+  // Docker's own: killing it would cut off a container that keeps running.
+  if (holder?.name === "docker-proxy") {
+    const look = `docker --context <name> ps --filter publish=${port.external}, with a name of docker context ls, shows it`;
+    return [taken(plan, "a container of another Docker engine on this machine", look)];
+  }
   const known = holder && { by: `${holder.name} (process ${holder.pid})`, stop: `kill ${holder.pid}` };
   const by = known?.by ?? "another process";
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
+}
+
+/** A container on this service's data is this service, renamed by hand: its old name ends the problem. */
+async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
+  const { names, directory, environment: env } = plan;
+  const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);
+  const format = "{{range .Mounts}}{{println .Name}}{{println .Source}}{{end}}";
+  const { stdout } = await docker(["container", "inspect", `--format=${format}`, container], { env });
+  if (!stdout.split("\n").includes(directory ?? names.volume)) return problem;
+  for (const free of [names.container, formerName(names.container)]) {
+    const { code } = await run("docker", ["container", "inspect", free], { env });
+    const fix = `It is this service under another name: docker rename ${container} ${free}`;
+    if (code !== 0) return { ...problem, fix };
+  }
+  return problem;
 }
 
 function taken({ port, commands }: HostPlan, by: string, stop: string): Reason {

@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { DATA_DIRECTORY, STATE_FILE } from "../../../runtime/contract/names.ts";
 import { SCHEMA_LABEL } from "../../bundle/arguments.ts";
-import { docker } from "../../shell/docker.ts";
-import { run, tail } from "../../shell/process.ts";
-import { copyContainer, inspectContainer } from "./copy.ts";
+import { tail } from "../../shell/process.ts";
+import type { Containers, Inspected } from "./containers.ts";
 
 const READY_MS = 60_000;
 const GONE_MS = 30_000;
@@ -12,88 +10,158 @@ const RETRY_AFTER_MS = 500;
 const READ_SCHEMA = `const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
 
-/** The name under which the version before is kept until the next one answers. */
+/** Returns the name under which the version before is kept until the next one answers. */
 export function formerName(container: string): string {
   return `${container}-former`;
 }
 
+/** The two containers of a host: the one under the service's name, and the version before. Either may be missing. */
+export interface Pair {
+  current: Inspected | undefined;
+  former: Inspected | undefined;
+}
+
+/** Returns the state of both containers. Every step of an update asks for it before it changes either. */
+export async function inspectPair(containers: Containers, name: string): Promise<Pair> {
+  const [current, former] = await Promise.all([
+    containers.inspect(name),
+    containers.inspect(formerName(name)),
+  ]);
+  return { current, former };
+}
+
 /**
- * Backs up the version that answers, and keeps what makes it come back: a container like its own, stopped.
- * After an update that failed it runs under the former's name already.
+ * Backs up the version that answers and keeps a way back to it: a container like its own, stopped. After an update that
+ * failed, that version already runs under the former's name.
  *
  * @returns what was done. @throws StewardError `backup_failed`; nothing was changed then.
  */
-export async function keepFormer(name: string): Promise<string> {
+export async function keepFormer(containers: Containers, name: string): Promise<string> {
   const former = formerName(name);
-  const answering = await firstReady([former, name]);
-  if (answering === undefined) return "Nothing answers that could be gone back to.";
-  const backup = await backUp(answering);
-  if (answering === name) {
-    await dropFormer(name);
-    await copyContainer(name, former);
+  const pair = await inspectPair(containers, name);
+  if (pair.former && (await answers(containers, former, pair.former))) {
+    return keptText(former, await backUp(containers, former));
   }
+  if (pair.current && (await answers(containers, name, pair.current))) {
+    const backup = await backUp(containers, name);
+    await dropFormer(containers, name);
+    await containers.copy(pair.current, former);
+    return keptText(former, backup);
+  }
+  // Somebody stopped it: it may work, while one that ends again and again is not worth going back to.
+  if (pair.current?.State.Status === "exited" && pair.former === undefined) {
+    await containers.copy(pair.current, former);
+    return `${former} is kept until the new version is ready. It was stopped, so there is no new backup.`;
+  }
+  return "No version answers, so there is none to go back to.";
+}
+
+function keptText(former: string, backup: string): string {
   return `${former} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/** Starts the container in the place of the version before, which is backed up where it runs. */
-export async function putInPlace(name: string): Promise<void> {
-  const former = formerName(name);
-  if ((await inspectContainer(name))?.State.Running) return;
-  if (await isReady(former)) await backUp(former);
-  if (await inspectContainer(former)) await docker(["stop", former]);
-  await docker(["start", name]);
+/** Returns true if the container's gateway is ready. A paused container continues first: it can neither answer nor be backed up. */
+async function answers(containers: Containers, name: string, { State }: Inspected): Promise<boolean> {
+  if (State.Paused) await succeed(containers, ["unpause", name]);
+  return isReady(containers, name);
 }
 
-/** Removes what was kept of the version before. Others may do so at the same time. */
-export async function dropFormer(name: string): Promise<void> {
+/**
+ * Frees the service's name for a new container. What has it, and no state knows, was left by an interrupted update or
+ * renamed by hand: it becomes the version before if there is none.
+ */
+export async function freeName(containers: Containers, name: string): Promise<void> {
+  const { current, former } = await inspectPair(containers, name);
+  if (current === undefined) return;
+  const words = former === undefined ? ["rename", name, formerName(name)] : ["rm", "--force", name];
+  await succeed(containers, words);
+}
+
+/**
+ * Starts the container in place of the version before, which is backed up if it runs. A container that runs without
+ * being ready is restarted.
+ *
+ * @throws StewardError `container_gone`, `backup_failed`; the version before still runs then.
+ */
+export async function putInPlace(containers: Containers, name: string): Promise<void> {
   const former = formerName(name);
-  const end = Date.now() + GONE_MS;
-  while (await inspectContainer(former)) {
-    const removed = await run("docker", ["rm", "--force", former]);
-    if (removed.code !== 0 && Date.now() > end) throw new Error(tail(removed));
-    await sleep(removed.code === 0 ? 0 : RETRY_AFTER_MS);
+  const pair = await inspectPair(containers, name);
+  if (pair.current === undefined) {
+    throw new StewardError("container_gone", `The engine has no container ${name}.`);
+  }
+  if (pair.current.State.Paused) await succeed(containers, ["unpause", name]);
+  if (pair.current.State.Running) {
+    if (!(await isReady(containers, name))) await succeed(containers, ["restart", name]);
+    return;
+  }
+  if (pair.former?.State.Running) {
+    if (await answers(containers, former, pair.former)) await backUp(containers, former);
+    await containers.docker(["stop", former]);
+  }
+  await succeed(containers, ["start", name]);
+}
+
+/** Removes what was kept of the version before. Another process may do so at the same time. */
+export async function dropFormer(containers: Containers, name: string): Promise<void> {
+  const former = formerName(name);
+  for (let waited = 0; await containers.inspect(former); waited += RETRY_AFTER_MS) {
+    const removed = await containers.docker(["rm", "--force", former]);
+    if (removed.code === 0) continue;
+    if (waited >= GONE_MS) throw new Error(tail(removed));
+    await containers.wait(RETRY_AFTER_MS);
   }
 }
 
-/** Puts the version before back, with its data where the new one has changed its form. @returns what to tell. */
-export async function goBack(name: string): Promise<string> {
+/**
+ * Puts the version before back, with its data if the new one has changed the data's form. If that version is gone or
+ * does not start, the new one is left running.
+ *
+ * @returns what to tell the operator.
+ */
+export async function goBack(containers: Containers, name: string): Promise<string> {
   const former = formerName(name);
-  if (!(await inspectContainer(former))) {
+  const pair = await inspectPair(containers, name);
+  if (pair.former === undefined) {
+    if (pair.current === undefined) return `Neither ${name} nor ${former} exists, so nothing runs.`;
     return `There is no version before to go back to: ${name} is left as it is.`;
   }
-  await docker(["stop", name]);
-  await docker(["update", "--restart=unless-stopped", former]);
-  await docker(["start", former]);
-  const restored = await restoreNewer(former);
-  const end = Date.now() + READY_MS;
-  while (!(await isReady(former))) {
-    if (Date.now() > end) return `The version before does not answer either: docker logs ${former}.`;
-    await sleep(RETRY_AFTER_MS);
+  if (pair.current?.State.Running) await containers.docker(["stop", name]);
+  await containers.docker(["update", "--restart=unless-stopped", former]);
+  const started = await containers.docker(["start", former]);
+  if (started.code !== 0) {
+    if (pair.current?.State.Running) await containers.docker(["start", name]);
+    return `The version before does not start (${tail(started, 1)}): ${name} is left as it is.`;
+  }
+  const restored = await restoreNewer(containers, former);
+  for (let waited = 0; !(await isReady(containers, former)); waited += RETRY_AFTER_MS) {
+    if (waited >= READY_MS) return `The version before does not answer either: docker logs ${former}`;
+    await containers.wait(RETRY_AFTER_MS);
   }
   const data = restored === undefined ? "" : `, with the data of the backup ${restored}`;
+  const log = pair.current === undefined ? "" : `The new container's log: docker logs ${name}. `;
   return [
     `The version before answers again, as the container ${former}${data}.`,
-    `The new container's log: docker logs ${name}. The next pulumi up tries again.`,
+    `${log}The next pulumi up tries again.`,
   ].join("\n");
 }
 
-/** The generation that was put back, where the data is newer than what the container reads. */
-async function restoreNewer(container: string): Promise<string | undefined> {
-  const found = await inspectContainer(container);
+/** Returns the backup that was restored, if the data is newer than what the container reads. */
+async function restoreNewer(containers: Containers, container: string): Promise<string | undefined> {
+  const found = await containers.inspect(container);
   const reads = Number(found?.Config.Labels?.[SCHEMA_LABEL] ?? Infinity);
-  const asked = await run("docker", ["exec", container, "node", "-e", READ_SCHEMA]);
+  const asked = await containers.docker(["exec", container, "node", "-e", READ_SCHEMA]);
   if (asked.code !== 0 || Number(asked.stdout) <= reads) return undefined;
-  const { stdout } = await docker(["exec", container, "steward", "backup", "list", "--json"]);
+  const { stdout } = await succeed(containers, ["exec", container, "steward", "backup", "list", "--json"]);
   const { backups } = JSON.parse(stdout) as { backups: { id: string }[] };
   const [newest] = backups;
   if (newest === undefined) return undefined;
-  await docker(["exec", container, "steward", "backup", "restore", newest.id, "--yes"]);
-  await docker(["restart", container]);
+  await succeed(containers, ["exec", container, "steward", "backup", "restore", newest.id, "--yes"]);
+  await succeed(containers, ["restart", container]);
   return newest.id;
 }
 
-async function backUp(container: string): Promise<string> {
-  const made = await run("docker", ["exec", container, "steward", "backup", "create", "--json"]);
+async function backUp(containers: Containers, container: string): Promise<string> {
+  const made = await containers.docker(["exec", container, "steward", "backup", "create", "--json"]);
   if (made.code === 0) return (JSON.parse(made.stdout) as { id: string }).id;
   throw new StewardError(
     "backup_failed",
@@ -101,11 +169,13 @@ async function backUp(container: string): Promise<string> {
   );
 }
 
-async function firstReady(containers: readonly string[]): Promise<string | undefined> {
-  for (const container of containers) if (await isReady(container)) return container;
-  return undefined;
+/** Returns true if the container's gateway is ready, by its own word. */
+export async function isReady(containers: Containers, container: string): Promise<boolean> {
+  return (await containers.docker(["exec", container, "steward", "health"])).code === 0;
 }
 
-async function isReady(container: string): Promise<boolean> {
-  return (await run("docker", ["exec", container, "steward", "health"])).code === 0;
+async function succeed(containers: Containers, words: readonly string[]) {
+  const finished = await containers.docker(words);
+  if (finished.code === 0) return finished;
+  throw new Error(`docker ${words.slice(0, 2).join(" ")} failed: ${tail(finished)}`);
 }

@@ -1,7 +1,8 @@
-// The end of the host stack: what an update kept goes with its container, STEWARD_CONTAINER. While that is
-// there, it is only one update that ends.
-import { inspectContainer } from "./copy.ts";
+// The last step of a destroy: removes the version before of STEWARD_CONTAINER. While that container exists, an update
+// replaces this resource, and the version before is still needed.
+import { containersOf } from "./containers.ts";
 import { dropFormer } from "./former.ts";
 
 const name = process.env["STEWARD_CONTAINER"] ?? "";
-if ((await inspectContainer(name)) === undefined) await dropFormer(name);
+const containers = containersOf();
+if ((await containers.inspect(name)) === undefined) await dropFormer(containers, name);

@@ -239,6 +239,25 @@ export const DEPLOYMENT_ERRORS = {
     cause: "No Docker engine answers at the configured address.",
     fix: "Start it, or set steward:docker to the engine's address.",
   },
+  container_gone: {
+    status: 409,
+    title: "The container is gone",
+    cause: "The container that the stack deployed was removed or replaced outside of Pulumi.",
+    fix: ({ pulumi }) => `Run \`${pulumi("up", "--refresh")}\`, which creates it again.`,
+  },
+  host_name_taken: {
+    status: 409,
+    title: "A name on the Docker engine is taken",
+    cause: "The engine already has a container or volume of that name, which this stack did not make.",
+    fix: "Rename or remove it, as the message says, then deploy again.",
+  },
+  volume_gone: {
+    status: 409,
+    title: "The volume is gone",
+    cause: "The volume with the service's data was removed, or steward:docker now names another engine.",
+    fix: ({ pulumi }) =>
+      `Set steward:docker to the engine that has the volume, or begin with an empty one: \`${pulumi("up", "--refresh")}\`.`,
+  },
   host_cpus_short: {
     status: 500,
     title: "The host has too few processors",

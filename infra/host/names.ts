@@ -1,0 +1,84 @@
+import * as pulumi from "@pulumi/pulumi";
+import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
+import { AGENT } from "../../runtime/contract/names.ts";
+import { operatorStack } from "../dynamic/resource.ts";
+import { commandsFor } from "../shell/package.ts";
+import { run } from "../shell/process.ts";
+import { containersOf, type Inspected } from "./update/containers.ts";
+import { freeName } from "./update/former.ts";
+
+/** Label of the volume that a stack creates. Its value is {@link owner}. */
+export const OWNER_LABEL = `${AGENT}.stack`;
+
+/** Returns the project and the name of the stack that is being deployed. */
+export function owner(): string {
+  return `${pulumi.getProject()}/${pulumi.getStack()}`;
+}
+
+/**
+ * Creates the hook that runs before a container is created, in a preview too. It refuses a name that another container
+ * has, unless it is one of this stack, which an interrupted update left behind.
+ */
+export function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
+  const isPreview = pulumi.runtime.isDryRun();
+  return new pulumi.ResourceHook(
+    `container-name-${name}`,
+    async ({ newInputs }) => {
+      const containers = containersOf(dockerHost);
+      const found = await containers.inspect(name);
+      if (found === undefined) return;
+      if (!(await isOwn(found, newInputs))) {
+        throw taken(
+          `container ${name}`,
+          `docker rename ${name} ${name}-other`,
+          `docker rm --force ${name}, if nobody needs it`,
+        );
+      }
+      if (!isPreview) await freeName(containers, name);
+    },
+    { onDryRun: true },
+  );
+}
+
+/** Returns true if the container has the attestation key of the one that is to be created, a secret of its stack. */
+async function isOwn({ Config }: Inspected, inputs: unknown): Promise<boolean> {
+  const { envs } = inputs as { envs?: unknown };
+  // Without `apply`, which never runs for the unknown values of a first preview: `undefined` there.
+  const output = pulumi.output(envs) as unknown as { promise(): Promise<string[] | undefined> };
+  const pairs = (await output.promise()) ?? [];
+  const key = pairs.find((pair) => pair.startsWith(`${ATTESTATION_KEY_VARIABLE}=`));
+  return key !== undefined && (Config.Env ?? []).includes(key);
+}
+
+/**
+ * Creates the hook that runs before a volume is created, in a preview too. Docker would silently hand over a volume that
+ * already exists. The hook refuses it unless this stack made it, and kept it at its last destroy.
+ */
+export function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
+  // Inside the callback Pulumi no longer knows the stack.
+  const own = owner();
+  const { configSet } = commandsFor(operatorStack());
+  return new pulumi.ResourceHook(
+    `volume-name-${name}`,
+    async () => {
+      const env = { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
+      const { code, stdout } = await run("docker", ["volume", "inspect", name], { env });
+      if (code !== 0) return;
+      const [found] = JSON.parse(stdout) as { Labels: Record<string, string> | null; Mountpoint: string }[];
+      if (found === undefined || found.Labels?.[OWNER_LABEL] === own) return;
+      throw taken(
+        `volume ${name}`,
+        `${configSet("steward:hostDataDirectory", found.Mountpoint)}, to use its data`,
+        `docker volume rm ${name}, if nobody needs it`,
+      );
+    },
+    { onDryRun: true },
+  );
+}
+
+function taken(what: string, ...fixes: string[]): Error {
+  const fix = fixes.join("; or: ");
+  return new Error(
+    `The engine already has a ${what}, which this stack did not make.\n  fix: ${fix} [host_name_taken]`,
+  );
+}

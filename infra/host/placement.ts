@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from "node:util";
+import * as pulumi from "@pulumi/pulumi";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { checked } from "../dynamic/bounded.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { imageId } from "../shell/docker.ts";
+import { run } from "../shell/process.ts";
+import { containersOf, type Inspected } from "./update/containers.ts";
+
+/** Inputs and outputs of {@link Placement}'s provider. */
+export interface PlacementInputs {
+  container: string;
+  image: string;
+  /** The named volume; empty if a directory of the host holds the data, and after a refresh that did not find it. */
+  volume: string;
+  /** See {@link DEFAULTS}. */
+  settings: Settings;
+  dockerHost?: string;
+  /** Number of times that the image was found missing. Set by `check`, so that a preview knows it. */
+  imageRound?: number;
+  /** Number of times that the container was found missing, or with other settings. Set by `check` too. */
+  containerRound?: number;
+}
+
+type Settings = Record<string, unknown>;
+
+/**
+ * Settings that `docker update` and `docker network` can change and the Docker provider either does not read or does not
+ * put back, as the engine reports them for a container that was created without them.
+ */
+const DEFAULTS = {
+  BlkioWeight: 0,
+  CpuPeriod: 0,
+  CpuQuota: 0,
+  CpuRealtimePeriod: 0,
+  CpuRealtimeRuntime: 0,
+  CpuShares: 0,
+  CpusetCpus: "",
+  CpusetMems: "",
+  KernelMemory: 0,
+  MemoryReservation: 0,
+  PidsLimit: 0,
+  networks: ["bridge"],
+};
+
+/** Provider of {@link Placement}. */
+export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs, PlacementInputs> = {
+  /**
+   * Looks at the engine, in each preview. Refuses to begin with an empty volume unless a refresh has found out that the
+   * stack's own is gone.
+   */
+  async check(olds, news) {
+    const { imageRound, containerRound } = olds;
+    if (imageRound === undefined || containerRound === undefined) {
+      return { inputs: { ...news, imageRound: 0, containerRound: 0 } };
+    }
+    const { imageMissing, containerWrong } = await compare(news);
+    const inputs = {
+      ...news,
+      // A name that the stack has not had yet is built anyway.
+      imageRound: imageRound + Number(imageMissing && olds.image === news.image),
+      containerRound: containerRound + Number(containerWrong),
+    };
+    return checked(inputs, async () => {
+      if (olds.volume === "" || olds.volume !== news.volume || (await volumeExists(news))) return;
+      throw new StewardError("volume_gone", `The engine has no volume ${news.volume}.`);
+    });
+  },
+
+  async diff(_id, olds, news) {
+    const keys = ["container", "volume", "settings", "dockerHost", "imageRound", "containerRound"] as const;
+    return { changes: keys.some((key) => !isDeepStrictEqual(olds[key], news[key])) };
+  },
+
+  async create(inputs) {
+    return { id: inputs.container, outs: inputs };
+  },
+
+  async update(_id, _olds, news) {
+    return { outs: news };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("The placement of a host cannot be imported.");
+    const found = await containersOf(props.dockerHost).inspect(props.container);
+    const volume = (await volumeExists(props)) ? props.volume : "";
+    const settings = found === undefined ? DEFAULTS : settingsOf(found);
+    const now = { ...props, volume, settings };
+    return { id, inputs: now, props: now };
+  },
+};
+
+async function compare({ container, image, settings, dockerHost }: PlacementInputs) {
+  const [found, id] = await Promise.all([
+    containersOf(dockerHost).inspect(container),
+    imageId(image, environmentOf(dockerHost)),
+  ]);
+  const containerWrong = found === undefined || !isDeepStrictEqual(settingsOf(found), settings);
+  return { imageMissing: id === undefined, containerWrong };
+}
+
+function settingsOf({ HostConfig, NetworkSettings }: Inspected): Settings {
+  // The engine says null or -1 where a limit was never set or was taken away again.
+  const unset = (value: unknown): boolean => value === undefined || value === null || value === -1;
+  const entries = Object.entries(DEFAULTS).map(([name, byDefault]) => {
+    return [name, unset(HostConfig[name]) ? byDefault : HostConfig[name]];
+  });
+  return { ...Object.fromEntries(entries), networks: Object.keys(NetworkSettings.Networks).sort() };
+}
+
+async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<boolean> {
+  if (volume === "") return true;
+  const asked = await run("docker", ["volume", "inspect", volume], { env: environmentOf(dockerHost) });
+  return asked.code === 0 || !/no such volume/i.test(asked.stderr);
+}
+
+function environmentOf(dockerHost: string | undefined): NodeJS.ProcessEnv {
+  return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
+}
+
+/** Arguments of {@link Placement}. */
+export type PlacementArgs = Pick<PlacementInputs, "container" | "image" | "volume"> & {
+  /** The engine's address. Default: the one that the `docker` command uses. */
+  dockerHost?: string | undefined;
+};
+
+/**
+ * Evidence of what the engine has under the stack's names. The Docker provider looks at the engine only in a refresh; this
+ * resource looks in each preview, and its numbers make Pulumi replace what is gone or was changed by hand.
+ */
+export class Placement extends DynamicResource {
+  /** A replacement trigger of the image. */
+  declare readonly imageRound: pulumi.Output<number>;
+  /** A replacement trigger of the container. */
+  declare readonly containerRound: pulumi.Output<number>;
+
+  constructor(name: string, { dockerHost, ...args }: PlacementArgs, opts?: pulumi.CustomResourceOptions) {
+    const inputs = {
+      ...args,
+      settings: DEFAULTS,
+      ...(dockerHost !== undefined && { dockerHost }),
+      imageRound: undefined,
+      containerRound: undefined,
+    };
+    super("host:Placement", name, inputs, opts);
+  }
+}

@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from "node:util";
+import * as pulumi from "@pulumi/pulumi";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { checked } from "../dynamic/bounded.ts";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { askService } from "./update/ask.ts";
+import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
+import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
+
+/** State of the service on its engine, as the stack wants it and as a refresh reads it back. */
+interface Runs {
+  /** Name of the container that runs; the former's after an update that went back. */
+  container: string;
+  containerId: string;
+  imageId: string;
+  /** Docker's word: `running`, `paused`, `exited`, `restarting`, `created` or `dead`. */
+  status: string;
+  /** `ready`, or `not ready` if the gateway does not answer. */
+  health: string;
+}
+
+/** Inputs of {@link Service}'s provider. */
+export interface ServiceInputs extends Runs {
+  /** Variables of the readiness probe. */
+  probe: Record<string, string>;
+  /** Secret key that signs the stack's own questions. */
+  key: string;
+  dockerHost?: string;
+}
+
+/** Outputs of {@link Service}'s provider. */
+export interface ServiceOutputs extends ServiceInputs {
+  /** Answers of the readiness probe, a line for each check; after a refresh, what is wrong instead. */
+  report: string;
+}
+
+const WANTED = ["container", "containerId", "imageId", "status", "health"] as const;
+/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** Provider of {@link Service}. */
+export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, ServiceOutputs> = {
+  /** Refuses a preview if the container in the stack's state no longer exists and no other resource has noticed. */
+  check(_olds, news) {
+    return checked(news, async () => {
+      if (news.containerId === UNKNOWN) return;
+      const found = await containersOf(news.dockerHost).inspect(news.containerId);
+      if (found === undefined) throw new StewardError("container_gone");
+    });
+  },
+
+  /** Asks the engine in each preview: without a refresh, the state alone would vouch for a container that has stopped. */
+  async diff(_id, olds, news) {
+    const changed = [...WANTED, "probe", "dockerHost"] as const;
+    if (changed.some((key) => !isDeepStrictEqual(olds[key], news[key]))) {
+      return { changes: true };
+    }
+    const runs = await observe(containersOf(news.dockerHost), news.container);
+    return { changes: runs === undefined || WANTED.some((key) => runs[key] !== news[key]) };
+  },
+
+  async create(inputs) {
+    return { id: inputs.container, outs: await bringUp(inputs) };
+  },
+
+  async update(_id, _olds, news) {
+    return { outs: await bringUp(news) };
+  },
+
+  async read(id, props) {
+    if (!props) throw new Error("The service of a host cannot be imported.");
+    const { report: _, ...inputs } = props;
+    const containers = containersOf(props.dockerHost);
+    // `container` may be the former's name since the last refresh.
+    const runs = await observe(containers, props.probe["PROBE_CONTAINER"] ?? props.container);
+    if (runs === undefined) return { id: "" };
+    const now = { ...inputs, ...runs };
+    return {
+      id,
+      inputs: now as ServiceOutputs,
+      props: { ...now, report: await describe(containers, runs, props) },
+    };
+  },
+};
+
+/** Starts the container in place of the version before and asks it; goes back if it does not answer. */
+async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
+  const { container, probe, key, dockerHost } = inputs;
+  const containers = containersOf(dockerHost);
+  let report: string;
+  try {
+    await putInPlace(containers, container);
+    const { former } = await inspectPair(containers, container);
+    report = await askService({ probe, key, dockerHost, hasFormer: former !== undefined });
+  } catch (error) {
+    const end = await goBack(containers, container).catch(
+      (failure: unknown) => `The version before could not be put back: ${messageOf(failure)}`,
+    );
+    throw new Error(`${messageOf(error)}\n${end}`, { cause: error });
+  }
+  await dropFormer(containers, container);
+  return { ...inputs, report };
+}
+
+/** Returns which of the two containers runs, or, if none does, how the service's own ended; `undefined` if there is none. */
+async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
+  const { current, former } = await inspectPair(containers, name);
+  const usesFormer = former !== undefined && (current === undefined || !current.State.Running);
+  const found = usesFormer && (former.State.Running || current === undefined) ? former : current;
+  if (found === undefined) return undefined;
+  const container = found === former ? formerName(name) : name;
+  const { Paused, Status } = found.State;
+  const ready = Status === "running" && !Paused && (await isReady(containers, container));
+  return {
+    container,
+    containerId: found.Id,
+    imageId: found.Image,
+    status: Status,
+    health: ready ? "ready" : "not ready",
+  };
+}
+
+/** Returns the probe's report if everything is still as it was asked, else what is wrong, with the container's end. */
+async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
+  if (WANTED.every((key) => runs[key] === before[key])) return before.report;
+  const found = await containers.inspect(runs.containerId);
+  return `${runs.container} is ${runs.status} and ${runs.health}${found ? endOf(found) : ""}`;
+}
+
+function endOf({ State, RestartCount }: Inspected): string {
+  const exit = State.Running ? "" : `, exit code ${State.ExitCode}`;
+  const memory = State.OOMKilled ? ", out of memory (OOM-killed)" : "";
+  return `${exit}, ${RestartCount} restarts${memory}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Arguments of {@link Service}. */
+export interface ServiceArgs {
+  /** Variables of the readiness probe. */
+  probe: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Secret key that signs the stack's own questions. */
+  key: pulumi.Input<string>;
+  /** The container's name. */
+  container: string;
+  containerId: pulumi.Input<string>;
+  imageId: pulumi.Input<string>;
+  /** The engine's address. Default: the one that the `docker` command uses. */
+  dockerHost?: string | undefined;
+}
+
+/**
+ * The service that runs on a host: its container started, its gateway ready, the readiness probe answered. Goes back to
+ * the version before if the new one does not answer. A refresh reads back which container runs, from which image and in
+ * which state; each preview looks too.
+ */
+export class Service extends DynamicResource {
+  /** Answers of the readiness probe, a line for each check. */
+  declare readonly report: pulumi.Output<string>;
+
+  constructor(name: string, args: ServiceArgs, opts?: pulumi.CustomResourceOptions) {
+    const { container, containerId, imageId, dockerHost, probe, key } = args;
+    const inputs = {
+      container,
+      containerId,
+      imageId,
+      status: "running",
+      health: "ready",
+      probe: { ...probe, PROBE_CONTAINER: container },
+      key,
+      ...(dockerHost !== undefined && { dockerHost }),
+      report: undefined,
+    };
+    super("host:Service", name, inputs, { ...opts, additionalSecretOutputs: ["key"] });
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { request } from "node:http";
+import { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { type Finished, run, tail } from "../../shell/process.ts";
+
+/** Facts about a container, as the engine reports them. Only the members that are used. */
+export interface Inspected {
+  Id: string;
+  /** The image's id, whatever the container was made from. */
+  Image: string;
+  RestartCount: number;
+  State: {
+    Status: string;
+    Running: boolean;
+    Paused: boolean;
+    ExitCode: number;
+    OOMKilled: boolean;
+  };
+  Config: { Hostname?: string; Labels: Record<string, string> | null; Env: string[] | null };
+  HostConfig: Record<string, unknown>;
+  NetworkSettings: { Networks: Record<string, unknown> };
+}
+
+/** The containers of one Docker engine. */
+export interface Containers {
+  /**
+   * Returns a container by its name or id, running or not; `undefined` if the engine has none.
+   *
+   * @throws StewardError `docker_unavailable` if the engine does not say.
+   */
+  inspect(name: string): Promise<Inspected | undefined>;
+  /** Runs the `docker` command to its end, whatever its exit code. */
+  docker(words: readonly string[]): Promise<Finished>;
+  /** Creates a container with the image, environment, data and port of another. It does not start, not even at the engine's own start. */
+  copy(from: Inspected, to: string): Promise<void>;
+  wait(milliseconds: number): Promise<void>;
+}
+
+/** @param address of the engine; by default the one that the `docker` command uses */
+export function containersOf(address?: string): Containers {
+  const env = { ...process.env, ...(address && { DOCKER_HOST: address }) };
+  const docker = (words: readonly string[]): Promise<Finished> => run("docker", words, { env });
+  return {
+    docker,
+    async inspect(name) {
+      const asked = await docker(["container", "inspect", name]);
+      if (asked.code === 0) return (JSON.parse(asked.stdout) as Inspected[])[0];
+      if (/no such container/i.test(asked.stderr)) return undefined;
+      throw new StewardError("docker_unavailable", tail(asked, 1));
+    },
+    async copy({ Image, Config, HostConfig }, to) {
+      const { Hostname: _own, ...config } = Config;
+      const wanted = { ...config, Image, HostConfig: { ...HostConfig, RestartPolicy: { Name: "no" } } };
+      await post(env, `/containers/create?name=${encodeURIComponent(to)}`, wanted);
+    },
+    wait: (milliseconds) => sleep(milliseconds),
+  };
+}
+
+/** Asks the engine's API through the `docker` command: a copy needs everything that the engine knows. */
+async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
+  const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
+  const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });
+  try {
+    const { status, answer } = await new Promise<{ status: number; answer: string }>((resolve, reject) => {
+      const asked = request(
+        {
+          method: "POST",
+          path,
+          headers: { host: "docker", "content-type": "application/json" },
+          createConnection: () => connection,
+        },
+        (response) => {
+          text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);
+        },
+      );
+      asked.on("error", reject);
+      asked.end(JSON.stringify(body));
+    });
+    if (status !== 201) throw new Error(`The engine refuses the copy of a container (${status}): ${answer}`);
+  } finally {
+    connection.destroy();
+    dialled.kill();
+  }
+}
