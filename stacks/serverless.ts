@@ -97,7 +97,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
       alerts: runtime.secrets["ALERTS"] !== undefined,
       key: attestation.key,
       publicWebhooks: config.publicWebhooks,
-      triggers: [worker.deployment.id, image],
+      triggers: [worker.deployment.deploymentId, image],
     },
     { dependsOn: [worker.deployment, application] },
   );

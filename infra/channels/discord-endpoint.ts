@@ -32,8 +32,11 @@ export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointIn
 
   async read(id, props) {
     if (!props) throw new Error("An endpoint cannot be imported: deploy, and it is set again.");
-    const url = addressOf(await callDiscord(props, "GET", APPLICATION));
-    const inputs = { ...props, url };
+    const application = fieldsOf(await callDiscord(props, "GET", APPLICATION));
+    const url = addressOf(application);
+    // A new key is not put right by an update: it says which setting has to follow.
+    const { verify_key: publicKey = props.publicKey } = application;
+    const inputs = { ...props, url, publicKey: String(publicKey) };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };
   },
 

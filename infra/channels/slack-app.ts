@@ -62,9 +62,16 @@ async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   );
 }
 
-/** Tells whether everything that is wanted is there, at any depth. */
+/**
+ * Tells whether everything that is wanted is there, at any depth. An object may hold more; a list may not, since one
+ * more scope or event is a right that nobody asked for.
+ */
 function holds(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found) || found.length !== wanted.length) return false;
+    return wanted.every((item) => found.some((other) => holds(other, item)));
+  }
   if (typeof found !== "object" || found === null) return false;
   return Object.entries(wanted).every(([key, value]) =>
     holds((found as Record<string, unknown>)[key], value),

@@ -11,9 +11,15 @@ export interface WebhookInputs extends TelegramBot {
   url: string;
   /** Repeated by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: string;
+  /** Kinds of updates that are delivered. Telegram leaves the rest alone. */
+  allowedUpdates: readonly string[];
+  /** Deliveries at the same time, 1 to 100. */
+  maxConnections: number;
 }
 
-const KEYS = ["botToken", "url", "secretToken"] as const;
+const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnections"] as const;
+/** Telegram's default, given so that a change is seen: https://core.telegram.org/bots/api#setwebhook */
+const MAX_CONNECTIONS = 40;
 
 /** See {@link WebhookInputs}. The id is the bot's own, so another bot is a replacement. */
 export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
@@ -21,7 +27,7 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
 
   async diff(id, olds, news) {
     const replaces = id === botIdOf(news.botToken) ? [] : ["botToken"];
-    return { changes: KEYS.some((key) => olds[key] !== news[key]), replaces };
+    return { changes: KEYS.some((key) => !isSame(olds[key], news[key])), replaces };
   },
 
   async create(inputs) {
@@ -29,11 +35,22 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
     return { id: botIdOf(inputs.botToken), outs: inputs };
   },
 
-  /** Telegram tells the address and never the secret. Without a webhook there is nothing. */
+  /**
+   * Reads all that Telegram tells. It never tells the secret, nor whether an IP address was given: another secret set
+   * by hand is not seen here, and shows as `last_error_message` once an update comes.
+   */
   async read(id, props) {
     if (!props) throw new Error("A webhook cannot be imported: deploy, and it is set again.");
-    const url = addressOf(await callTelegram(props, "getWebhookInfo"));
-    const inputs = { ...props, url };
+    const info = fieldsOf(await callTelegram(props, "getWebhookInfo"));
+    const url = addressOf(info);
+    const { allowed_updates: allowed, max_connections: most } = info;
+    const inputs = {
+      ...props,
+      url,
+      // Absent if every kind is delivered.
+      allowedUpdates: Array.isArray(allowed) ? allowed.map(String) : [],
+      maxConnections: typeof most === "number" ? most : MAX_CONNECTIONS,
+    };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };
   },
 
@@ -58,9 +75,15 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   await callTelegram(inputs, "setWebhook", {
     url: inputs.url,
     secret_token: inputs.secretToken,
-    allowed_updates: TELEGRAM_UPDATES,
+    allowed_updates: inputs.allowedUpdates,
+    max_connections: inputs.maxConnections,
     drop_pending_updates: false,
   });
+}
+
+/** Compares two inputs. A stack that was deployed before an input existed sent the same, or Telegram's default. */
+function isSame(old: unknown, wanted: unknown): boolean {
+  return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }
 
 /** https://core.telegram.org/bots/api#webhookinfo */
@@ -86,6 +109,7 @@ export interface TelegramWebhookArgs {
 export class TelegramWebhook extends DynamicResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["botToken", "secretToken"] };
-    super("channels:TelegramWebhook", name, args, secret);
+    const inputs = { ...args, allowedUpdates: [...TELEGRAM_UPDATES], maxConnections: MAX_CONNECTIONS };
+    super("channels:TelegramWebhook", name, inputs, secret);
   }
 }

@@ -11,6 +11,7 @@ import { configCheckProvider } from "../secrets/config-check.ts";
 import { secretCheckProvider } from "../secrets/secret-checks.ts";
 import { containerApplicationProvider } from "../serverless/container-application.ts";
 import { costEstimateProvider } from "../serverless/cost-estimate.ts";
+import { deploymentProvider } from "../serverless/deployment.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
 import { migrationsProvider } from "../serverless/migrations.ts";
 import { stateBucketProvider } from "../serverless/state-bucket.ts";
@@ -29,6 +30,7 @@ export const providers: Record<DynamicType, dynamic.ResourceProvider> = {
   "secrets:SecretCheck": bounded(secretCheckProvider),
   "serverless:ContainerApplication": bounded(containerApplicationProvider),
   "serverless:CostEstimate": bounded(costEstimateProvider),
+  "serverless:Deployment": bounded(deploymentProvider),
   "serverless:MigrationPlan": bounded(migrationPlanProvider),
   "serverless:Migrations": bounded(migrationsProvider),
   "serverless:StateBucket": bounded(stateBucketProvider),

@@ -15,6 +15,7 @@ export type DynamicType =
   | "secrets:SecretCheck"
   | "serverless:ContainerApplication"
   | "serverless:CostEstimate"
+  | "serverless:Deployment"
   | "serverless:MigrationPlan"
   | "serverless:Migrations"
   | "serverless:StateBucket";

@@ -8,6 +8,8 @@ import { askAsStack } from "./ask-as-stack.ts";
 export interface Check {
   /** Question, as a failure names it. */
   name: string;
+  /** Checks that pass with the same text share a line of the report, which counts them. Default: a line of its own. */
+  group?: string;
   /** `undefined` when the answer is right, else what is wrong with it. Throws when none comes. */
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
 }
@@ -48,11 +50,10 @@ export interface CheckOptions {
 /** Returns what every deployment has to answer before it counts. */
 export function readinessChecks(options: CheckOptions): Check[] {
   const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key } = options;
-  const routes = (access: RouteAccess) => Object.values(ROUTES).filter((route) => route.access === access);
-  const webhooks = routes("webhook").map(({ path }) => path);
+  const webhooks = pathsOf("webhook");
   return [
     healthz,
-    ...(bundle === undefined ? [] : [reports("bundle", bundle, `from the bundle ${bundle}`)]),
+    ...(bundle === undefined ? [] : [reports("bundle", bundle, "from the code that was deployed")]),
     ...(attestation === undefined
       ? []
       : [reports("attestation", attestation, "with the secrets that were deployed")]),
@@ -60,10 +61,16 @@ export function readinessChecks(options: CheckOptions): Check[] {
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
       : webhooks.map(webhookClosed)),
-    ...routes("identity").map(({ path }) => closed(path)),
+    ...pathsOf("identity").map(closed),
     ...channels.map((name) => channelWorks(name, key)),
     ...(alerts ? [alertsArrive(key)] : []),
   ];
+}
+
+/** Returns the paths of all routes with this access, each once: some take several methods. */
+function pathsOf(access: RouteAccess): string[] {
+  const routes = Object.values(ROUTES).filter((route) => route.access === access);
+  return [...new Set(routes.map(({ path }) => path))];
 }
 
 const healthz: Check = {
@@ -137,6 +144,7 @@ const challenge: Check = {
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,
+    group: "webhooks refuse what is not signed",
     async run(fetch, url) {
       const headers = { "content-type": "application/json" };
       const init = { method: "POST", headers, body: "{}", redirect: "manual" } as const;
@@ -152,6 +160,7 @@ function unsigned(path: string): Check {
 function webhookClosed(path: string): Check {
   return {
     name: `POST ${path} without an identity`,
+    group: "webhooks are closed without an identity",
     async run(fetch, url) {
       const { status } = await ask(fetch, `${url}${path}`, { method: "POST", redirect: "manual" });
       return isRefusal(status) ? undefined : `status ${status}: the webhook is not closed`;
@@ -235,6 +244,7 @@ function alertsArrive(key: string): Check {
 function closed(path: string): Check {
   return {
     name: `GET ${path} without an identity`,
+    group: "pages and debug routes are closed without an identity",
     async run(fetch, url) {
       const response = await ask(fetch, `${url}${path}`, { redirect: "manual" });
       const { status } = response;

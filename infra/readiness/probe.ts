@@ -5,11 +5,12 @@ import { containerReport, keepsEnding } from "./container.ts";
 
 /**
  * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
- * minutes: DNS, certificates and a cold start take their time). Exits 0 with one line a check, or 1
+ * minutes: DNS, certificates and a cold start take their time). Exits 0 with a short report, or 1
  * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
  * PROBE_CHANNELS names the channels that have to work, PROBE_ALERTS has a message go to where alerts are sent; the key
  * to ask for what only the stack may know comes by standard input.
- * The lines are in the order of the checks: they are an output of the stack, which must not change with the timing.
+ * The report's lines are in the order of the checks: it is an output of the stack, which must not change with the
+ * timing, and a refresh prints it as one line.
  */
 const RETRY_AFTER_MS = 1_000;
 
@@ -53,14 +54,17 @@ for (;;) {
 }
 printReport([]);
 
-/** A line for each check but those that failed. */
+/** Prints a line for each check but those that failed, and one for all checks of a group. */
 function printReport(failed: readonly Check[]): void {
-  const told = checks.filter((check) => !failed.includes(check));
-  const lines = told.map((check) => {
+  const shown = checks.filter((check) => !failed.includes(check));
+  const lines = shown.map((check) => {
     const remark = remarks.get(check);
-    return remark === undefined ? `ok   ${check.name}\n` : `note ${check.name}: ${remark}\n`;
+    if (remark !== undefined) return `note ${check.name}: ${remark}\n`;
+    const { name, group } = check;
+    const like = shown.filter((other) => other.group === group && !remarks.has(other));
+    return `ok   ${group === undefined ? name : `${like.length} ${group}`}\n`;
   });
-  process.stdout.write(lines.join(""));
+  process.stdout.write([...new Set(lines)].join(""));
 }
 
 /** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */

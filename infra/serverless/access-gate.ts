@@ -15,6 +15,11 @@ export interface AccessGateArgs {
   publicWebhooks: boolean;
 }
 
+/** Time for which a sign-in counts. */
+const SESSION = "24h";
+/** Settings that the provider would fill in: a refresh and `drift` look at what is given here. */
+const POLICY = { excludes: [], requires: [], sessionDuration: SESSION };
+
 /** Paths that need an identity: a folder as a whole, such as `/_admin*`, a single route as it is. */
 const PRIVATE_PATHS = foldersOf(pathsWith("identity"));
 /** Paths that platforms and probes call: each webhook checks its platform's own signature. */
@@ -38,6 +43,7 @@ export class AccessGate extends pulumi.ComponentResource {
         name: `${label} operators`,
         decision: "allow",
         includes: args.operators.map((email) => ({ email: { email } })),
+        ...POLICY,
       },
       { parent: this },
     );
@@ -61,7 +67,7 @@ function createPublicPaths(
   const label = `${args.label} public`;
   const everyone = new cloudflare.ZeroTrustAccessPolicy(
     `${name}-everyone`,
-    { accountId: args.accountId, name: label, decision: "bypass", includes: [{ everyone: {} }] },
+    { accountId: args.accountId, name: label, decision: "bypass", includes: [{ everyone: {} }], ...POLICY },
     opts,
   );
   return new cloudflare.ZeroTrustAccessApplication(
@@ -83,6 +89,9 @@ function applicationArgs(
     type: "self_hosted",
     destinations: paths.map((path) => ({ type: "public", uri: `${host}${path}` })),
     policies: [{ id: policy.id, precedence: 1 }],
+    appLauncherVisible: true,
+    httpOnlyCookieAttribute: true,
+    sessionDuration: SESSION,
   };
 }
 

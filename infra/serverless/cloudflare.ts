@@ -5,7 +5,6 @@
 export type { types } from "@pulumi/cloudflare";
 export { Worker } from "@pulumi/cloudflare/worker.js";
 export { WorkersCustomDomain } from "@pulumi/cloudflare/workersCustomDomain.js";
-export { WorkersDeployment } from "@pulumi/cloudflare/workersDeployment.js";
 export { WorkerVersion } from "@pulumi/cloudflare/workerVersion.js";
 export {
   ZeroTrustAccessApplication,

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { BINDINGS, SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import * as cloudflare from "./cloudflare.ts";
+import { Deployment } from "./deployment.ts";
 import type { Migration } from "./migration-list.ts";
 import { Migrations } from "./migrations.ts";
 
@@ -32,7 +33,7 @@ export class Worker extends pulumi.ComponentResource {
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
   /** The deployment of the current version: what needs the Worker's classes has to wait for it. */
-  readonly deployment: cloudflare.WorkersDeployment;
+  readonly deployment: Deployment;
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("steward:serverless:Worker", name, {}, opts);
@@ -43,8 +44,13 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        observability: { enabled: true },
-        subdomain: { enabled: args.hostname === undefined },
+        // All that the provider would fill in: a refresh and `drift` look at what is given here.
+        logpush: false,
+        observability: { enabled: true, headSamplingRate: 1 },
+        // A preview URL would serve a version outside of the identity gateway.
+        subdomain: { enabled: args.hostname === undefined, previewsEnabled: false },
+        tags: [],
+        tailConsumers: [],
       },
       // Renamed in place, what was deployed under the old name would be read at an address that is gone.
       { parent: this, replaceOnChanges: ["name"] },
@@ -76,15 +82,13 @@ export class Worker extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: migrations },
     );
-    const deployment = new cloudflare.WorkersDeployment(
+    const deployment = new Deployment(
       `${name}-deployed`,
       {
         accountId,
         scriptName: worker.name,
-        strategy: "percentage",
-        versions: [{ percentage: 100, versionId: current.id }],
-        // A new migration is deployed with its own version: then the current one takes over again.
-        annotations: { workersMessage: `after migration ${migrations.lastTag}` },
+        versions: [{ versionId: current.id, percentage: 100 }],
+        lastTag: migrations.lastTag,
       },
       { parent: this, dependsOn: migrations },
     );

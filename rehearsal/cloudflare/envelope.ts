@@ -61,14 +61,24 @@ export function page(context: Context, items: readonly unknown[]): Response {
   });
 }
 
-/** Reads a JSON body against a schema; all problems are reported at once. */
+/**
+ * Reads a JSON body against a schema; all problems are reported at once. A member that is null counts as absent: the
+ * official provider sends null for what a program no longer sets, such as `exclude` of an Access policy.
+ */
 export async function readBody<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const body: unknown = await context.req.json().catch(() => {
     throw invalid("The request's body is not JSON");
   });
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(withoutNulls(body));
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   return parsed.data;
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const given = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(given.map(([key, item]) => [key, withoutNulls(item)]));
 }
 
 function positive(text: string | undefined, otherwise: number): number {

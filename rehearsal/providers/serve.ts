@@ -36,7 +36,7 @@ export interface Provider {
   configure(variables: Properties): void;
   /** Inputs with what the provider adds, or everything that is wrong with them. Makes no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
-  diff(type: string, before: Properties, after: Properties): Difference;
+  diff(type: string, before: Omit<LiveState, "id">, after: Properties): Difference;
   create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
   /** `undefined` when the resource is gone. */
   read(type: string, state: LiveState): Promise<LiveState | undefined>;
@@ -100,9 +100,11 @@ async function check(provider: Provider, request: messages.CheckRequest) {
 }
 
 function diff(provider: Provider, request: messages.DiffRequest) {
-  const before = read(request.getOldInputs());
-  const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
+  // The engine has put the former inputs in place of ignored ones; the account is not asked about those either.
+  if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
+  const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
+  const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));
   return new proto.DiffResponse()
     .setChanges(changed.length === 0 ? DIFF_NONE : DIFF_SOME)
     .setDiffsList(changed)

@@ -124,18 +124,25 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
 
   const methods: Record<string, Method> = {
     getMe: () => ({ id: botId, is_bot: true, first_name: "steward", username: USERNAME }),
-    setWebhook: ({ url = "", secret_token: secret = "", drop_pending_updates: drop }) => {
+    setWebhook: ({ url = "", secret_token: secret = "", drop_pending_updates: drop, ...more }) => {
+      const { allowed_updates: allowed, max_connections: most = 40 } = more;
       if (url === "") return keepWebhook(undefined, drop === true);
       if (!/^https?:\/\//.test(String(url))) return refused(400, "Bad Request: bad webhook: invalid URL");
       if (!/^[\w-]{0,256}$/.test(String(secret))) {
         return refused(400, "Bad Request: secret token contains unallowed characters");
       }
-      return keepWebhook({ url: String(url), secret: String(secret) }, drop === true);
+      const delivery = {
+        ...(Array.isArray(allowed) && { allowedUpdates: allowed.map(String) }),
+        maxConnections: Number(most),
+      };
+      return keepWebhook({ url: String(url), secret: String(secret), ...delivery }, drop === true);
     },
     deleteWebhook: ({ drop_pending_updates: drop }) => keepWebhook(undefined, drop === true),
     getWebhookInfo: () => ({
       url: updates.webhook?.url ?? "",
       has_custom_certificate: false,
+      ...(updates.webhook?.allowedUpdates && { allowed_updates: updates.webhook.allowedUpdates }),
+      ...(updates.webhook && { max_connections: updates.webhook.maxConnections ?? 40 }),
       pending_update_count: updates.pending.length,
       ...(updates.lastError !== undefined && { last_error_message: updates.lastError }),
     }),

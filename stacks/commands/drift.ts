@@ -1,7 +1,7 @@
 /**
  * `npm run drift`: what of a stack is no longer as it was deployed. Changes nothing. See `npm run drift -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
@@ -18,22 +18,40 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   )
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--json", "print one JSON object", false)
-    .addHelpText("after", "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure." +
+        "\nSecrets cannot be read back: of Telegram's webhook secret and the Worker's secrets no drift is found.",
+    )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
   const { stack } = await openDeployed(name, { runsProgram: true, log: (line) => say(`${line}\n`) });
-  const drift = await findDrift(stack, say);
+  const { drift, remarks } = await findDrift(stack);
+  for (const remark of remarks) say(`${remark}\n`);
   say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);
-  report({ ok: true, drift });
+  report({ ok: true, drift, remarks });
   return drift.length === 0 ? 0 : SOME_FOUND;
 }
 
-/** Asks every provider what is there now. The stack's state stays as it is. */
-async function findDrift(stack: Stack, onOutput: (text: string) => void): Promise<Drift[]> {
-  const found: Drift[] = [];
-  const onEvent = (event: EngineEvent): void => void found.push(...driftOf(event));
-  await stack.previewRefresh({ color: "never", onOutput, onEvent });
-  return found;
+/** Marks of colors in the engine's messages. */
+const MARKUP = /<\{%[^%]*%\}>/g;
+
+/**
+ * Asks every provider what is there now. The stack's state stays as it is. What providers say besides, such as that they
+ * could not look, are remarks.
+ */
+async function findDrift(stack: Stack): Promise<{ drift: Drift[]; remarks: string[] }> {
+  const drift: Drift[] = [];
+  const remarks = new Set<string>();
+  const onEvent = (event: EngineEvent): void => {
+    drift.push(...driftOf(event));
+    const { diagnosticEvent: said } = event;
+    if (said === undefined || said.ephemeral) return;
+    const text = said.message.replaceAll(MARKUP, "").trim();
+    if (text !== "") remarks.add(text);
+  };
+  await stack.previewRefresh({ color: "never", onEvent });
+  return { drift, remarks: [...remarks] };
 }
 
 function describe({ type, name, what, properties }: Drift): string {
@@ -41,7 +59,7 @@ function describe({ type, name, what, properties }: Drift): string {
 }
 
 function remedy(stack: string): string {
-  return `To put it back: pulumi up -s ${stack} --refresh`;
+  return `To put it back: ${commandsFor(stack).pulumi("up", "--refresh")}`;
 }
 
 await runCommand(SCRIPT, main);

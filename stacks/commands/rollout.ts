@@ -70,9 +70,12 @@ async function rollOut(
     record.note("ended", { exit: EXIT.notBegun, cause: causeOf(error) });
     throw error;
   });
-  record.note("planned", { ...plan });
+  const { strayed } = before;
+  record.note("planned", { ...plan, strayed });
   if (output.terminal !== undefined) say(plan.steps.map(stepLine).join(""));
-  say(`\n${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`);
+  say(
+    `\n${strayed === undefined ? "" : `${strayed}\n`}${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`,
+  );
   if (plan.broken.length > 0) return end(EXIT.refused, { ...plan });
   if (plan.gates.length > 0) {
     say(`${plan.gates.join("\n")}\n`);
@@ -88,6 +91,7 @@ async function rollOut(
   const backup = await backUp(before, options.withoutBackup);
   record.note("backup", { ...backup });
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
+  if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
   if (backup.refused !== undefined) {
     say(`${backup.refused}\nTo go on without a backup: --without-backup\n`);
     return end(EXIT.waits, { ...plan, cause: backup.refused });
@@ -110,7 +114,9 @@ function stepLine({ op, name, type }: PlannedStep): string {
 /** Returns what ran before an interrupted rollout: that is what to go back to, not what that one left behind. */
 function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
-  return noted?.["former"] as Former | undefined;
+  const former = noted?.["former"] as Former | undefined;
+  // An older checkout's record has another form; the caller then takes what is live.
+  return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
 }
 
 async function agreed(say: CommandOutput["say"]): Promise<boolean> {

@@ -137,6 +137,26 @@ test("the provider's create, refresh, code change and destroy pass in their reco
   const deployment = await deploy(changed["id"]);
   expect(await (await ask(stage.runner, "/")).text()).toBe("version two");
 
+  // In an update it sends null for what the account has and the program does not set.
+  const { decision, include, name, session_duration: duration } = operators;
+  const kept = { decision, include, name, session_duration: duration };
+  await result("PUT", `/access/policies/${operators["id"]}`, { ...kept, exclude: null, require: null });
+  await result("PUT", `/access/apps/${app["id"]}`, {
+    app_launcher_visible: true,
+    cors_headers: null,
+    destinations: [{ type: "public", uri: "steward.example.workers.dev/_admin*", vnet_id: null }],
+    name: "steward",
+    policies: [{ id: operators["id"], precedence: null }],
+    tags: null,
+    type: "self_hosted",
+  });
+  await result("PUT", `/workers/workers/${worker["id"]}`, {
+    name: "steward",
+    observability: null,
+    subdomain: { enabled: true, previews_enabled: null },
+    tail_consumers: null,
+  });
+
   for (const path of [
     "/r2/buckets/tr-steward/lifecycle",
     "/r2/buckets/tr-steward",

@@ -39,6 +39,7 @@ const SERVERLESS_TYPES = [
   "pulumi-nodejs:dynamic/channels:TelegramWebhook",
   "pulumi-nodejs:dynamic/secrets:SecretCheck",
   "pulumi-nodejs:dynamic/serverless:ContainerApplication",
+  "pulumi-nodejs:dynamic/serverless:Deployment",
 ];
 
 /** Writes to the bot until `over`. @returns how many messages were taken */

@@ -58,7 +58,8 @@ describe("the life of a serverless stack", () => {
       await subject.stack.setConfig("steward:sleepAfter", { value: "30m" });
       const versions = account().versions.length;
 
-      expect(await update()).toMatchObject({ replace: 3 });
+      // The deployment, the tried secret and the estimate change in place.
+      expect(await update()).toMatchObject({ replace: 2, update: 3 });
       expect(account().versions).toHaveLength(versions + 1);
       const { bindings, migrations } = account().versions.at(-1) ?? {};
       expect(migrations).toBeUndefined();

@@ -37,7 +37,6 @@ describe("the serverless stack under the real engine, against the emulated API",
       expect(countTypes(await subject.stack.exportStack())).toEqual({
         "cloudflare:index/worker:Worker": 1,
         "cloudflare:index/workerVersion:WorkerVersion": 1,
-        "cloudflare:index/workersDeployment:WorkersDeployment": 1,
         "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication": 2,
         "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy": 2,
         "command:local:Command": 1,
@@ -46,6 +45,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         "pulumi-nodejs:dynamic/secrets:SecretCheck": 2,
         "pulumi-nodejs:dynamic/serverless:ContainerApplication": 1,
         "pulumi-nodejs:dynamic/serverless:CostEstimate": 1,
+        "pulumi-nodejs:dynamic/serverless:Deployment": 1,
         "pulumi-nodejs:dynamic/serverless:MigrationPlan": 1,
         "pulumi-nodejs:dynamic/serverless:Migrations": 1,
         "pulumi-nodejs:dynamic/serverless:StateBucket": 1,
@@ -81,15 +81,14 @@ describe("the serverless stack under the real engine, against the emulated API",
   );
 
   test(
-    "replaces the current version and its deployment alone when a variable changes",
+    "replaces the current version alone when a variable changes, and deploys it",
     async () => {
       await subject.stack.setConfig("steward:logLevel", { value: "debug" });
       const update = await subject.stack.up();
 
-      // The version, its deployment, and the probe that asks the new one.
-      expect(update.summary.resourceChanges).toMatchObject({ replace: 3 });
+      // The version and the probe that asks the new one; the deployment follows in place.
+      expect(update.summary.resourceChanges).toMatchObject({ replace: 2, update: 1 });
       expect(update.summary.resourceChanges).not.toHaveProperty("create");
-      expect(update.summary.resourceChanges).not.toHaveProperty("update");
     },
     UPDATE_MS,
   );
@@ -127,7 +126,7 @@ describe("the serverless stack under the real engine, against the emulated API",
       const update = await subject.stack.up();
 
       // The migrations, the deployment of the current version behind them, and the probe.
-      expect(update.summary.resourceChanges).toMatchObject({ update: 1, replace: 2 });
+      expect(update.summary.resourceChanges).toMatchObject({ update: 2, replace: 1 });
       expect(stage.cloudflare.account.state.namespaces.map((namespace) => namespace.class)).toEqual([
         "Sandbox",
         "Archive",

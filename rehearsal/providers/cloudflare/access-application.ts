@@ -15,6 +15,8 @@ export const accessApplication: ResourceDefinition = {
   required: ["accountId", "name", "type"],
   optional: ["appLauncherVisible", "destinations", "httpOnlyCookieAttribute", "policies", "sessionDuration"],
   replaceOn: ["accountId"],
+  defaults: DEFAULTS,
+  unanswered: ["accountId"],
   importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/access/apps`,

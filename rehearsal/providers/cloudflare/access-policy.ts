@@ -6,12 +6,16 @@ import { bodyOf, fromWire, withDefaults } from "./shape.ts";
 /** Pulumi names lists in the plural, the API does not. */
 const PLURALS = { includes: "include", excludes: "exclude", requires: "require" };
 
+const DEFAULTS: Properties = { sessionDuration: "24h" };
+
 /** A reusable Access policy. */
 export const accessPolicy: ResourceDefinition = {
   type: "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
   required: ["accountId", "decision", "name"],
   optional: ["includes", "excludes", "requires", "sessionDuration"],
   replaceOn: ["accountId"],
+  defaults: DEFAULTS,
+  unanswered: ["accountId"],
   importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/access/policies`,
@@ -26,7 +30,7 @@ function body(inputs: Properties): Properties {
     return value === undefined ? [] : [[singular, value]];
   });
   const rest = without(inputs, "accountId", ...Object.keys(PLURALS));
-  return bodyOf(withDefaults({ sessionDuration: "24h" }, { ...rest, ...Object.fromEntries(renamed) }));
+  return bodyOf(withDefaults(DEFAULTS, { ...rest, ...Object.fromEntries(renamed) }));
 }
 
 function fromApi(value: Value): Properties {

@@ -12,6 +12,10 @@ export interface ResourceDefinition {
   readonly optional: readonly string[];
   /** The inputs whose change replaces the resource; the others are updated in place. */
   readonly replaceOn: "all" | readonly string[];
+  /** Values that an input has where the program gives none. The account has to have them too. */
+  readonly defaults?: Properties;
+  /** Inputs, at any depth, that the API takes and never returns. */
+  readonly unanswered: readonly string[];
   /** Whether one that exists can be imported, by the official provider's form `<account>/<id>`. Default: no. */
   readonly importable?: true;
   /** Adds to the inputs what a later change is recognised by. Receives them as the engine sent them. */

@@ -1,12 +1,12 @@
 import packageFile from "@pulumi/cloudflare/package.json" with { type: "json" };
 import type { CheckFailure, LiveState, Provider } from "../serve.ts";
-import { changedKeys, isProperties, reveal, revealAll, type Properties, type Value } from "../values.ts";
+import { isProperties, reveal, revealAll, type Properties, type Value } from "../values.ts";
 import { accessApplication } from "./access-application.ts";
 import { accessPolicy } from "./access-policy.ts";
 import { CloudflareApi } from "./api.ts";
 import type { ResourceDefinition } from "./definition.ts";
 import { r2Bucket } from "./r2-bucket.ts";
-import { overlay, project } from "./shape.ts";
+import { differs, inputsOf, outputsOf, overlay, withDefaults } from "./shape.ts";
 import { workerVersion } from "./worker-version.ts";
 import { worker } from "./worker.ts";
 import { workersCustomDomain } from "./workers-custom-domain.ts";
@@ -46,9 +46,13 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       const prepared = failures.length === 0 && definition.prepare ? definition.prepare(given) : given;
       return { inputs: await prepared, failures };
     },
-    diff(type, before, after) {
-      const { replaceOn } = find(type);
-      const changed = changedKeys(before, after);
+    /** As Terraform plans: against what the account was last seen with, not against the former program. */
+    diff(type, { inputs, outputs }, after) {
+      const { replaceOn, defaults = {} } = find(type);
+      const planned = withDefaults(defaults, after);
+      const removed = Object.keys(inputs).filter((key) => planned[key] === undefined);
+      const changed = Object.keys(planned).filter((key) => differs(planned[key], outputs[key]));
+      changed.push(...removed);
       return {
         changed,
         replaces: replaceOn === "all" ? changed : changed.filter((k) => replaceOn.includes(k)),
@@ -62,8 +66,12 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       if (Object.keys(inputs).length === 0) return importExisting(find(type), api(), id);
       const live = await find(type).read(api(), id, revealAll(inputs));
       if (!live) return undefined;
-      const current = asProperties(project(inputs, live));
-      return { id, inputs: current, outputs: merge(live, current) };
+      const { unanswered } = find(type);
+      return {
+        id,
+        inputs: asProperties(inputsOf(inputs, live, unanswered)),
+        outputs: asProperties(outputsOf(live, inputs, unanswered)),
+      };
     },
     async update(type, id, inputs) {
       const definition = find(type);

@@ -11,6 +11,7 @@ export const r2Bucket: ResourceDefinition = {
   required: ["accountId", "name"],
   optional: [],
   replaceOn: "all",
+  unanswered: ["accountId"],
   importable: true,
   async create(api, inputs) {
     const name = text(inputs, "name");

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import { isProperties, isSecret, makeSecret, reveal, type Properties, type Value } from "../values.ts";
+import { isProperties, isSecret, makeSecret, type Properties, type Value } from "../values.ts";
 
 /** camelCase to the API's snake_case, at every depth. */
 function toWire(value: Value): Value {
@@ -36,8 +35,8 @@ export function withDefaults(defaults: Properties, given: Properties): Propertie
 }
 
 /**
- * Outputs of a resource: what the API answered, with the inputs over it, so that a secret stays the
- * wrapped secret that it was and what the API never returns is kept.
+ * Returns a new resource's outputs: the inputs, with whatever else the API answered. As in Terraform, the result of a
+ * change has the values that were planned, and a secret stays the wrapped secret that it was.
  */
 export function overlay(live: Value | undefined, input: Value): Value {
   if (Array.isArray(input)) return input.map((item, index) => overlay(partner(live, item, index), item));
@@ -48,35 +47,67 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Inputs that describe what is live: only the keys that the program gave, each with its live value.
- * What the API does not return (secret text, migrations) keeps the value that was given, so a
- * refresh shows a drift exactly where there is one.
+ * Returns a resource's outputs after a read: all that the account has, list elements included that no input asked for.
+ * Inputs only add which values are secrets, and the keys that no answer holds.
+ *
+ * @param unanswered keys, at any depth, that the API takes and never returns.
  */
-export function project(input: Value, live: Value | undefined): Value {
-  if (live === undefined || live === null) return input;
-  if (isSecret(input)) {
-    const value = project(input.value, live);
-    return isDeepStrictEqual(reveal(value), reveal(input)) ? input : makeSecret(value);
+export function outputsOf(live: Value, input: Value | undefined, unanswered: readonly string[]): Value {
+  if (input === undefined) return live;
+  if (isSecret(input)) return makeSecret(outputsOf(live, input.value, unanswered));
+  if (Array.isArray(live)) {
+    return live.map((item, index) => outputsOf(item, partner(input, item, index), unanswered));
   }
-  if (Array.isArray(input)) return projectList(input, live);
-  if (!isProperties(input)) return live;
-  if (!isProperties(live)) return live;
-  return Object.fromEntries(Object.entries(input).map(([key, item]) => [key, project(item, live[key])]));
+  if (!isProperties(live) || !isProperties(input)) return live;
+  const kept = Object.entries(input).filter(([key]) => live[key] === undefined && unanswered.includes(key));
+  const read = Object.entries(live).map(([key, item]) => [key, outputsOf(item, input[key], unanswered)]);
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(read) };
 }
 
-function projectList(input: Value[], live: Value): Value {
-  if (!Array.isArray(live)) return live;
-  const kept = input.flatMap((item, index) => {
-    const other = partner(live, item, index);
-    return other === undefined ? [] : [{ other, value: project(item, other) }];
-  });
-  const added = live.filter((item) => !kept.some(({ other }) => other === item));
-  return [...kept.map(({ value }) => value), ...added];
+/**
+ * Returns a resource's inputs after a read, as the official provider does (`extractInputs` of pulumi-terraform-bridge):
+ * the given keys and elements, each with its live value. What the account no longer has is left out, and what it has
+ * beyond is an output only.
+ */
+export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
+  if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
+  if (Array.isArray(input) && Array.isArray(live)) {
+    return input.flatMap((item, index) => {
+      const other = partner(live, item, index);
+      return other === undefined ? [] : [inputsOf(item, other, unanswered)];
+    });
+  }
+  if (!isProperties(input) || !isProperties(live)) return live ?? null;
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([key, item]) => {
+      if (live[key] !== undefined && live[key] !== null)
+        return [[key, inputsOf(item, live[key], unanswered)]];
+      return unanswered.includes(key) ? [[key, item]] : [];
+    }),
+  );
 }
 
-/** The element that an input means: the one of the same name, since the API sorts, else of the same place. */
-function partner(live: Value | undefined, item: Value, index: number): Value | undefined {
-  if (!Array.isArray(live)) return undefined;
-  if (!isProperties(item) || item["name"] === undefined) return live[index];
-  return live.find((other) => isProperties(other) && other["name"] === item["name"]);
+/**
+ * Tells whether an update would change a resource: whether the state has something else where the plan has a value. Only
+ * the state may hold more in an object, since the API fills in what it computes; a list has to be the same length.
+ */
+export function differs(planned: Value | undefined, state: Value | undefined): boolean {
+  if (planned === undefined || planned === null) return false;
+  if (isSecret(planned)) return differs(planned.value, state);
+  if (state !== undefined && isSecret(state)) return differs(planned, state.value);
+  if (Array.isArray(planned)) {
+    if (!Array.isArray(state) || state.length !== planned.length) return true;
+    return planned.some((item, index) => differs(item, partner(state, item, index) ?? null));
+  }
+  if (!isProperties(planned)) return planned !== state;
+  if (state === undefined || !isProperties(state)) return true;
+  return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
+}
+
+/** Returns the element that another one means: the one of the same name, since the API sorts, else of the same place. */
+function partner(list: Value | undefined, item: Value, index: number): Value | undefined {
+  if (list !== undefined && isSecret(list)) return partner(list.value, item, index);
+  if (!Array.isArray(list)) return undefined;
+  if (!isProperties(item) || item["name"] === undefined) return list[index];
+  return list.find((other) => isProperties(other) && other["name"] === item["name"]);
 }

@@ -26,6 +26,8 @@ export const workerVersion: ResourceDefinition = {
     "usageModel",
   ],
   replaceOn: "all",
+  // `text` of a secret binding, the migrations that came with it, and how a module is found on this machine.
+  unanswered: ["accountId", "workerId", "text", "migrations", "deploy", "contentFile", "contentSha256"],
   /** A module that is named by its file changes with the file's content. */
   async prepare(inputs) {
     const { modules } = inputs;

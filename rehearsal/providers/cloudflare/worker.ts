@@ -21,6 +21,8 @@ export const worker: ResourceDefinition = {
   required: ["accountId", "name"],
   optional: ["logpush", "observability", "subdomain", "tags", "tailConsumers"],
   replaceOn: ["accountId"],
+  defaults: DEFAULTS,
+  unanswered: ["accountId"],
   importable: true,
   ...restOperations({
     path: (inputs) => `/accounts/${text(inputs, "accountId")}/workers/workers`,

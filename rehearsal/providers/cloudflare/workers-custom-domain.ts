@@ -11,6 +11,7 @@ export const workersCustomDomain: ResourceDefinition = {
   required: ["accountId", "hostname", "service"],
   optional: ["zoneId", "zoneName"],
   replaceOn: "all",
+  unanswered: ["accountId"],
   async create(api, inputs) {
     const live = fromWire(await api.put(path(inputs), bodyOf(without(inputs, "accountId"))));
     return { id: idOf(live), live };

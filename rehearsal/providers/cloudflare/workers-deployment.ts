@@ -34,6 +34,7 @@ export const workersDeployment: ResourceDefinition = {
   required: ["accountId", "scriptName", "strategy", "versions"],
   optional: ["annotations"],
   replaceOn: "all",
+  unanswered: ["accountId", "scriptName"],
   create: createByPost(form),
   read: readByGet(form),
 };

@@ -31,8 +31,8 @@ export function createCommandProvider(): Provider {
         .map((property) => ({ property, reason: `${property} is not known to this rehearsal's ${TYPE}` }));
       return { inputs, failures };
     },
-    diff(_type, before, after) {
-      const changed = changedKeys(before, after);
+    diff(_type, { inputs }, after) {
+      const changed = changedKeys(inputs, after);
       return { changed, replaces: changed.filter((key) => REPLACE_ON.has(key)) };
     },
     async create(type, inputs) {

@@ -161,10 +161,14 @@ export interface PlannedStep {
   name: string;
 }
 
-/** Returns a preview event's change. A replacement is reported with its steps, which are left out. */
+/**
+ * Returns a preview event's change, as the engine counts changes: a replacement is reported with its steps, which are left
+ * out, and so are the providers that the engine registers itself.
+ */
 export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[] {
   if (event === undefined) return [];
   const { op, type, urn } = event.metadata;
+  if (type.startsWith("pulumi:providers:")) return [];
   const isWhole = ["create", "update", "replace", "delete"].includes(op);
   return isWhole ? [{ op, type, name: nameOf(urn) }] : [];
 }

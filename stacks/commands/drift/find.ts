@@ -7,13 +7,16 @@ export interface Drift {
   name: string;
   /** `gone`, or `changed` by somebody else. */
   what: "gone" | "changed";
-  /** Paths of the properties that differ. Never their values, which may be secrets. */
+  /** Paths of the properties that differ, such as `versions[0].percentage`. Never their values, which may be secrets. */
   properties: string[];
 }
 
+const OWN = "pulumi-nodejs:dynamic/";
+
 /**
- * Returns the drift that one event of a refresh tells of. A resource drifts in the properties that the program sets:
- * a provider also answers with outputs of its own, which may differ after every read.
+ * Returns the drift that one event of a refresh reports. A resource drifts in the properties that the program sets: a
+ * bridged provider also answers with outputs that may differ after every read. A provider of this package compares only
+ * what matters, so each difference that it reports counts.
  *
  * `ResOutputsEvent`: https://www.pulumi.com/docs/reference/automation-api/
  */
@@ -28,32 +31,47 @@ export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
     ...Object.keys(detailedDiff ?? {}).filter((path) => Object.hasOwn(inputs, rootOf(path))),
     ...changedInputs(inputs, old?.outputs ?? {}, now?.outputs ?? {}),
   ]);
-  if (properties.size === 0) return [];
-  return [{ type, name, what: "changed", properties: [...properties].sort() }];
+  if (properties.size === 0 && !type.startsWith(OWN)) return [];
+  return [{ type, name, what: "changed", properties: innermost([...properties].sort()) }];
 }
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The inputs under whose names the outputs have changed: all that a resource without a detailed diff tells. */
+/** Returns the paths of the inputs under whose names the outputs have changed. */
 function changedInputs(inputs: Properties, before: Properties, after: Properties): string[] {
-  return Object.keys(inputs).filter(
-    (key) => Object.hasOwn(before, key) && differs(inputs[key], before[key], after[key]),
-  );
+  const shared = Object.keys(inputs).filter((key) => Object.hasOwn(before, key));
+  return shared.flatMap((key) => changedPaths(key, inputs[key], before[key], after[key]));
 }
 
 /** Compares two outputs where the input has values. What a provider adds to an object is its own. */
-function differs(input: unknown, before: unknown, after: unknown): boolean {
+function changedPaths(path: string, input: unknown, before: unknown, after: unknown): string[] {
   if (Array.isArray(input) && Array.isArray(before) && Array.isArray(after)) {
-    return before.length !== after.length || input.some((item, at) => differs(item, before[at], after[at]));
+    const places = Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);
+    return places.flatMap((at) => {
+      const place = `${path}[${at}]`;
+      const isInBoth = at < before.length && at < after.length;
+      return isInBoth ? changedPaths(place, input[at], before[at], after[at]) : [place];
+    });
   }
   if (isObject(input) && isObject(before) && isObject(after)) {
-    return Object.keys(input).some((key) => differs(input[key], before[key], after[key]));
+    return Object.keys(input).flatMap((key) =>
+      changedPaths(`${path}.${key}`, input[key], before[key], after[key]),
+    );
   }
-  return JSON.stringify(before) !== JSON.stringify(after);
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];
 }
 
 function isObject(value: unknown): value is Properties {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Leaves out paths that another path continues. */
+function innermost(paths: readonly string[]): string[] {
+  return paths.filter((path) => !paths.some((other) => other !== path && /^[.[]/.test(after(path, other))));
+}
+
+function after(prefix: string, path: string): string {
+  return path.startsWith(prefix) ? path.slice(prefix.length) : "";
 }
 
 /** The property that a path such as `tags.a`, `tags["a"]` or `list[0].b` begins with. */

@@ -17,8 +17,8 @@ export interface Baseline {
   former: Former | undefined;
   /** Absent if nothing is running yet, and on a host, whose update makes one itself. */
   backups: StackBackups | undefined;
-  /** URNs of resources to recreate: someone rolled back to a version before them. */
-  replace: string[];
+  /** Sentence about what serves, if that is not what the stack deployed last: somebody rolled back, or an update failed. */
+  strayed: string | undefined;
   /** Canary of a new version, share by share; absent where nothing is deployed that could share with it. */
   canary: Canary | undefined;
   /** Puts the former version back and waits until it answers. @returns what was done, a line each; throws where it cannot. */

@@ -8,8 +8,8 @@ type Shares = FormerVersion["versions"];
 
 /** Rollout of a new version of the Worker, share by share. */
 export interface Canary {
-  /** Resources that are left for the end: the deployment, and all that waits for it. */
-  deploymentUrn: string;
+  /** Resources that are left for the end, with all that waits for them: the deployment, under each of its types. */
+  deploymentUrns: string[];
   /** The version that the stack has made last. */
   nextVersion(): Promise<string | undefined>;
   /** Deploys two versions, each with its percentage. */
@@ -42,12 +42,13 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   const { canary, former, shares, watchMs, record, engine, say } = run;
   await stack.up({
     ...engine,
-    exclude: [canary.deploymentUrn],
+    exclude: canary.deploymentUrns,
     excludeDependents: true,
     message: "canary",
     showSecrets: false,
   });
-  const [{ version_id: formerId } = { version_id: undefined }] = former.versions;
+  const [most] = former.versions.toSorted((one, other) => other.percentage - one.percentage);
+  const formerId = most?.versionId;
   const nextId = await canary.nextVersion();
   if (formerId === undefined || nextId === undefined || nextId === formerId) {
     say("\nThe Worker's version does not change, so there is nothing to deploy gradually.\n");
@@ -56,8 +57,8 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   for (const percentage of shares) {
     // In this order at each step: an object that already runs the new version keeps it.
     await canary.share([
-      { version_id: formerId, percentage: 100 - percentage },
-      { version_id: nextId, percentage },
+      { versionId: formerId, percentage: 100 - percentage },
+      { versionId: nextId, percentage },
     ]);
     say(`\nThe new version has ${percentage} % of the requests.\n`);
     const [was, is] = await canary.compare([formerId, nextId], watchMs);

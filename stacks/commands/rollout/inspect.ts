@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../infra/serverless/container-api.ts";
-import { type Deployed, putBack, readFormer, setShares } from "../../../infra/serverless/former-version.ts";
+import { deployVersions, sharesText } from "../../../infra/serverless/deployment.ts";
+import {
+  type Deployed,
+  type FormerVersion,
+  putBack,
+  readFormer,
+} from "../../../infra/serverless/former-version.ts";
 import { readLiveWorker } from "../../../infra/serverless/live-worker.ts";
 import { pendingEntries } from "../../../infra/serverless/migration-list.ts";
 import { applicationName } from "../../../infra/serverless/names.ts";
@@ -17,7 +23,9 @@ const BACK_MS = 60_000;
 const RETRY_MS = 500;
 
 const VERSION = "WorkerVersion::worker-current";
-const DEPLOYMENT = "WorkersDeployment::worker-deployed";
+const DEPLOYMENT = "pulumi-nodejs:dynamic/serverless:Deployment::worker-deployed";
+/** Form of {@link DEPLOYMENT} in stacks that were deployed before it existed. */
+const FORMER_DEPLOYMENT = "cloudflare:index/workersDeployment:WorkersDeployment::worker-deployed";
 
 /**
  * Looks at a stack before its update.
@@ -38,7 +46,7 @@ async function hostBefore({ state }: DeployedStack): Promise<Baseline> {
     migrations: [],
     former: undefined,
     backups: undefined,
-    replace: [],
+    strayed: undefined,
     canary: undefined,
     async goBack() {
       if (answered === undefined) throw new Error("nothing answered before that could be gone back to");
@@ -53,24 +61,28 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { config, cloudflare } = serverlessSettings(await deployed.config());
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
-  const recorded = findResource(state, DEPLOYMENT);
+  const recorded = findResource(state, DEPLOYMENT) ?? findResource(state, FORMER_DEPLOYMENT);
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
   const scriptName = workerOf(state) ?? workerName;
-  const live = await readLiveWorker({ accountId, ...cloudflare }, scriptName);
-  const place: Deployed = { accountId, scriptName, applicationName: applicationName(scriptName) };
+  const access = { accountId, ...cloudflare };
+  const live = await readLiveWorker(access, scriptName);
+  const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
   const version = await readFormer(client, place);
   const url = state.output("url");
-  const overtaken = recorded !== undefined && version !== undefined && recorded.id !== version.deployment;
+  const made = findResource(state, VERSION)?.id;
+  const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
   return {
     // A stack that has no Worker yet has nothing to lose.
     migrations: live === undefined ? [] : pendingEntries(migrations, live).map(({ tag }) => tag),
     former: version && { version, answered: await answerOf(url) },
     backups: stackBackups(state),
-    replace: overtaken ? [recorded.urn] : [],
+    strayed: isStray
+      ? `What serves is not what this stack deployed: ${sharesText(version.versions)}, not version ${made}.`
+      : undefined,
     canary: recorded && {
-      deploymentUrn: recorded.urn,
+      deploymentUrns: [...new Set([recorded.urn, recorded.urn.replace(FORMER_DEPLOYMENT, DEPLOYMENT)])],
       nextVersion: async () => findResource(await readState(deployed.stack), VERSION)?.id,
-      share: (versions) => setShares(client, place, versions, "canary"),
+      share: async (versions) => void (await deployVersions(access, scriptName, versions, "canary")),
       compare: (versionIds, watchMs) =>
         compareVersions(versionIds, { url, scriptName, publicWebhooks, watchMs }),
     },
@@ -81,6 +93,10 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
       return [...done, `The former version answers at ${url}.`];
     },
   };
+}
+
+function isWhole({ versions }: FormerVersion, versionId: string): boolean {
+  return versions.every((share) => share.versionId === versionId);
 }
 
 /** By what a deployment is known from outside: the bundle that answers, and the secrets that it runs with. */

@@ -80,10 +80,16 @@ interface BackupOutcome {
 }
 
 /** Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects. */
-export async function backUp({ backups, former }: Baseline, without: boolean): Promise<BackupOutcome> {
+export async function backUp(
+  { backups, former, strayed }: Baseline,
+  without: boolean,
+): Promise<BackupOutcome> {
   if (without) return { skipped: "not requested" };
   if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
-  if (former?.answered === undefined) return { skipped: "what runs does not answer" };
+  if (former?.answered === undefined) {
+    if (strayed === undefined) return { skipped: "what runs does not answer" };
+    return { refused: "What serves does not answer as steward, so it cannot be backed up." };
+  }
   try {
     const { id } = await backups.create();
     return { made: id };

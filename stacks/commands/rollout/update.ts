@@ -60,7 +60,7 @@ async function takeOver(stack: Stack, run: UpdateRun): Promise<UpResult> {
       const { canary } = before;
       await takeShares(stack, { canary, former: former.version, shares, watchMs, record, engine, say });
     }
-    return await stack.up({ ...engine, replace: before.replace, showSecrets: false });
+    return await stack.up({ ...engine, showSecrets: false });
   } finally {
     progress.end();
   }

@@ -32,6 +32,8 @@ describe("Telegram's webhook", () => {
     botToken: TOKEN,
     url: "https://one.example.com/telegram-webhook",
     secretToken: "the_secret-that-telegram-repeats",
+    allowedUpdates: ["message"],
+    maxConnections: 40,
   };
   const ELSEWHERE = { url: "https://elsewhere.example.com/hook", secret: "" };
   let telegram: TelegramStandIn;
@@ -47,7 +49,7 @@ describe("Telegram's webhook", () => {
 
   test("is set with its secret, and what has gathered is delivered", async () => {
     expect(await create(INPUTS)).toEqual({ id: BOT, outs: INPUTS });
-    expect(telegram.updates.webhook).toEqual({ url: INPUTS.url, secret: INPUTS.secretToken });
+    expect(telegram.updates.webhook).toMatchObject({ url: INPUTS.url, secret: INPUTS.secretToken });
     expect(telegram.calls.at(-1)?.parameters).toMatchObject({
       allowed_updates: ["message"],
       drop_pending_updates: false,
@@ -68,9 +70,18 @@ describe("Telegram's webhook", () => {
     await create(INPUTS);
     expect(await read(BOT, INPUTS)).toMatchObject({ id: BOT, inputs: INPUTS });
     telegram.updates.setWebhook(ELSEWHERE, false);
-    expect(await read(BOT, INPUTS)).toMatchObject({ id: BOT, inputs: { ...INPUTS, url: ELSEWHERE.url } });
+    expect(await read(BOT, INPUTS)).toMatchObject({ id: BOT, inputs: { url: ELSEWHERE.url } });
     telegram.updates.setWebhook(undefined, false);
     expect(await read(BOT, INPUTS)).toEqual({ id: "" });
+  });
+
+  test("is read with the kinds of updates and the connections; one that was deployed without those is the same", async () => {
+    telegram.updates.setWebhook({ url: INPUTS.url, secret: "", maxConnections: 1 }, false);
+    const { inputs } = await read(BOT, INPUTS);
+    expect(inputs).toEqual({ ...INPUTS, allowedUpdates: [], maxConnections: 1 });
+    expect(await diff(BOT, inputs as typeof INPUTS, INPUTS)).toMatchObject({ changes: true });
+    const { allowedUpdates: _, maxConnections: __, ...former } = INPUTS;
+    expect(await diff(BOT, former as typeof INPUTS, INPUTS)).toMatchObject({ changes: false });
   });
 
   test("is taken back unless somebody else has set it since, and from a bot that is gone", async () => {

@@ -90,7 +90,10 @@ describe("what the platforms are told, under the real engine", () => {
 
       const { outputs, stdout } = await subject.stack.up();
 
-      expect(telegram.updates.webhook).toEqual({ url: `${service.url}/telegram-webhook`, secret: SECRET });
+      expect(telegram.updates.webhook).toMatchObject({
+        url: `${service.url}/telegram-webhook`,
+        secret: SECRET,
+      });
       expect(discord.registry.endpoint()).toBe(`${service.url}/discord/interactions`);
       const names = (list: readonly object[]) => list.map((one) => ("name" in one ? one.name : "")).sort();
       expect(names(discord.registry.commands())).toEqual(names(DISCORD_COMMANDS));
@@ -132,7 +135,7 @@ describe("what the platforms are told, under the real engine", () => {
       const { summary } = await subject.stack.up();
 
       expect(summary.resourceChanges).toMatchObject({ update: 2, create: 2 });
-      expect(telegram.updates.webhook).toEqual({ url: `${args.url}/telegram-webhook`, secret: SECRET });
+      expect(telegram.updates.webhook).toMatchObject({ url: `${args.url}/telegram-webhook`, secret: SECRET });
       expect(discord.registry.commands()).toHaveLength(DISCORD_COMMANDS.length);
       expect(discord.registry.endpoint()).toBe(`${args.url}/discord/interactions`);
       expect(slackAddress()).toContain(`${args.url}/slack/events`);

@@ -12,7 +12,7 @@ await runProvider({
   version: "99.0.0",
   configure: () => undefined,
   check: (_type, inputs) => Promise.resolve({ inputs, failures: [] }),
-  diff(_type, before, after) {
+  diff(_type, { inputs: before }, after) {
     const keys = Object.keys({ ...before, ...after });
     const changed = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
     return { changed, replaces: [] };

@@ -13,16 +13,17 @@ const OUTPUTS = { ...INPUTS, id: "app-1", aud: "a".repeat(64) };
 /** Returns the event of one resource that the engine has read again, in the form of its Automation API. */
 function read(change: {
   op?: string;
+  type?: string;
   outputs?: object;
   inputs?: object;
   detailedDiff?: Record<string, object>;
 }): EngineEvent {
-  const { op = "update", outputs = OUTPUTS, inputs = INPUTS, detailedDiff } = change;
-  const state = { type: TYPE, urn: "urn:pulumi:dev::steward::x::app", custom: true, id: "app-1", parent: "" };
+  const { op = "update", type = TYPE, outputs = OUTPUTS, inputs = INPUTS, detailedDiff } = change;
+  const state = { type, urn: "urn:pulumi:dev::steward::x::app", custom: true, id: "app-1", parent: "" };
   const metadata = {
     op,
-    urn: `urn:pulumi:dev::steward::steward:serverless:AccessGate$${TYPE}::access-private`,
-    type: TYPE,
+    urn: `urn:pulumi:dev::steward::steward:serverless:AccessGate$${type}::access-private`,
+    type,
     provider: "",
     old: { ...state, inputs: INPUTS, outputs: OUTPUTS },
     new: { ...state, inputs, outputs },
@@ -58,13 +59,21 @@ describe("a resource has drifted in what the program sets:", () => {
     [
       "by a value in a list",
       { outputs: { ...OUTPUTS, policies: [{ id: "p2", precedence: 1 }] } },
-      "policies",
+      "policies[0].id",
     ],
-    ["by a shorter list", { outputs: { ...OUTPUTS, destinations: [] } }, "destinations"],
+    ["by a shorter list", { outputs: { ...OUTPUTS, destinations: [] } }, "destinations[0]"],
+    [
+      "by the innermost of two paths",
+      {
+        outputs: { ...OUTPUTS, policies: [{ id: "p1", precedence: 2 }] },
+        detailedDiff: { policies: { kind: "update" }, "policies[0]": { kind: "update" } },
+      },
+      "policies[0].precedence",
+    ],
     [
       "by a longer list",
       { outputs: { ...OUTPUTS, policies: [...INPUTS.policies, { id: "p9", precedence: 2 }] } },
-      "policies",
+      "policies[1]",
     ],
     [
       "by a value that is gone",
@@ -76,6 +85,13 @@ describe("a resource has drifted in what the program sets:", () => {
       { type: TYPE, name: "access-private", what: "changed", properties: [property] },
     ]);
   });
+});
+
+test("a resource of this package's own has drifted if its provider says so", () => {
+  const type = "pulumi-nodejs:dynamic/serverless:ContainerApplication";
+  expect(driftOf(read({ type }))).toEqual([
+    { type, name: "access-private", what: "changed", properties: [] },
+  ]);
 });
 
 test("a resource that is gone has drifted as a whole", () => {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exclusively } from "../../../infra/shell/cache.ts";
-import { ACCOUNT } from "../../rehearsal/support.ts";
+import { ACCOUNT, SCRIPT } from "../../rehearsal/support.ts";
 import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
 import type { ServerlessStage } from "../../support/serverless-stack.ts";
 import { stackCommand, terminalCommand } from "../../support/stack-command.ts";
@@ -46,7 +46,9 @@ test(
   async () => {
     const planned = await rollout("--plan-only");
     expect(planned.report, planned.said).toMatchObject({ ok: true, broken: [], gates: [] });
-    expect(planned.said).toMatch(/Going to change: \d+ to create\./);
+    const { create } = (await subject.stack.preview()).changeSummary;
+    expect(planned.said).toContain(`Going to change: ${create} to create.`);
+    expect(planned.said).not.toContain("pulumi:providers");
     expect(planned.code).toBe(0);
 
     const waiting = await rollout();
@@ -100,6 +102,32 @@ test(
     expect(made.code).toBe(0);
   },
   UPDATE_MS,
+);
+
+test(
+  "after a rollback by hand it says what serves, waits if that cannot be backed up, and deploys its own again",
+  async () => {
+    const [own] = await stage.deployments();
+    const oldest = world.stage.cloudflare.account.state.versions[0]?.id ?? "";
+    await world.stage.client.workers.scripts.deployments.create(SCRIPT, {
+      account_id: ACCOUNT,
+      strategy: "percentage",
+      versions: [{ version_id: oldest, percentage: 100 }],
+    });
+    const waiting = await rollout("--yes");
+    expect(waiting.said).toContain(`What serves is not what this stack deployed: ${oldest} at 100 %`);
+    expect(waiting.said).toContain("To go on without a backup: --without-backup");
+    expect(waiting.code).toBe(2);
+    // As the engine counts.
+    expect(waiting.said).toContain("Going to change: 1 to update, 1 to replace.");
+    expect((await subject.stack.preview()).changeSummary).toMatchObject({ update: 1, replace: 1 });
+
+    const mended = await rollout("--yes", "--without-backup");
+    expect(mended.code, mended.said).toBe(0);
+    expect((await stage.deployments())[0]).toEqual(own);
+    expect((await rollout("--yes")).said).toContain("Nothing is going to change.");
+  },
+  UPDATE_MS * 2,
 );
 
 test(

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import * as pulumi from "@pulumi/pulumi";
+import { DynamicResource } from "../dynamic/resource.ts";
+import { type AccountAccess, AccountError, accessTo, askAccount, configureAccess } from "./account-api.ts";
+
+/** A version of a Worker and the percentage of the requests that it gets. */
+export interface Share {
+  versionId: string;
+  percentage: number;
+}
+
+/** A Worker's deployment as Cloudflare has it. */
+export interface LiveDeployment {
+  id: string;
+  versions: Share[];
+}
+
+/** Deployment that a Worker has to have. */
+interface DeploymentInputs {
+  accountId: string;
+  /** The Worker's name. */
+  scriptName: string;
+  versions: Share[];
+  /** The last migration's tag. A new migration is deployed with its own version, and the wanted one has to follow it. */
+  lastTag: string;
+}
+
+interface DeploymentOutputs extends DeploymentInputs {
+  /** Id of the newest deployment. */
+  deploymentId: string;
+}
+
+const ATTEMPTS = 3;
+const PAUSE_MS = 300;
+
+/**
+ * Provider of {@link Deployment}. A deployment at Cloudflare never changes: a rollback, a gradual share and somebody
+ * else's upload each add one, and the newest one serves. So this asks for the newest, also if somebody else made it. It
+ * asks in each preview, since a rollout that went back, or somebody at the dashboard, leaves the stack's state behind.
+ */
+export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
+  configure: configureAccess,
+
+  async diff(_id, olds, news) {
+    const replaces = (["accountId", "scriptName"] as const).filter((key) => olds[key] !== news[key]);
+    if (replaces.length > 0) return { changes: true, replaces };
+    const live = await newestDeployment(accessTo(news.accountId), news.scriptName);
+    return { changes: !serves(live, news.versions) || olds.lastTag !== news.lastTag };
+  },
+
+  async create(inputs) {
+    const { id } = await deploy(inputs);
+    return { id: inputs.scriptName, outs: { ...inputs, deploymentId: id } };
+  },
+
+  /** A Worker without a deployment, or that is gone, serves nothing. */
+  async read(id, props) {
+    if (!props)
+      throw new Error("A deployment cannot be imported: deploy, and the one that serves is taken over.");
+    const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
+    if (live === undefined) return { id: "" };
+    const read = { ...props, versions: live.versions, deploymentId: live.id };
+    // The engine's type asks for all outputs here; an id that no program sets is not an input.
+    const { deploymentId: _, ...inputs } = read;
+    return { id, inputs: inputs as DeploymentOutputs, props: read };
+  },
+
+  async update(_id, _olds, news) {
+    const { id } = await deploy(news);
+    return { outs: { ...news, deploymentId: id } };
+  },
+
+  /** A deployment goes with its Worker. */
+  async delete() {},
+};
+
+function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs): Promise<LiveDeployment> {
+  return deployVersions(accessTo(accountId), scriptName, versions, `after migration ${lastTag}`);
+}
+
+/**
+ * Deploys a Worker's versions, each with its percentage, together 100. Does nothing if they serve already: the answer to
+ * an earlier request may have been lost.
+ *
+ * @throws AccountError
+ */
+export async function deployVersions(
+  access: AccountAccess,
+  scriptName: string,
+  versions: readonly Share[],
+  message: string,
+): Promise<LiveDeployment> {
+  for (let attempt = 1; ; attempt += 1) {
+    const live = await newestDeployment(access, scriptName);
+    if (live !== undefined && serves(live, versions)) return live;
+    try {
+      return await post(access, scriptName, versions, message);
+    } catch (error) {
+      const { status } = error as AccountError;
+      const passes = status === 0 || status === 429 || status >= 500;
+      if (!passes || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS * attempt ** 2);
+    }
+  }
+}
+
+async function post(
+  access: AccountAccess,
+  scriptName: string,
+  versions: readonly Share[],
+  message: string,
+): Promise<LiveDeployment> {
+  const body = {
+    strategy: "percentage",
+    versions: versions.map(({ versionId, percentage }) => ({ version_id: versionId, percentage })),
+    annotations: { "workers/message": message },
+  };
+  const posted = await askAccount<ListedDeployment>(access, pathOf(scriptName), { method: "POST", body });
+  if (posted === undefined) throw new AccountError(404, `The Worker ${scriptName} does not exist (404).`);
+  return toLive(posted);
+}
+
+function serves(live: LiveDeployment | undefined, wanted: readonly Share[]): boolean {
+  return live !== undefined && sharesText(live.versions) === sharesText(wanted);
+}
+
+/** Returns shares as text, the same for the same shares: `<version> at <percentage> %` each. */
+export function sharesText(shares: readonly Share[]): string {
+  const texts = shares.map(({ versionId, percentage }) => `${versionId} at ${percentage} %`);
+  return texts.sort().join(" and ");
+}
+
+/**
+ * Returns the deployment that serves; `undefined` if there is none, or no such Worker. "The first deployment in the list
+ * is the latest deployment actively serving traffic":
+ * https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/methods/list/
+ *
+ * @throws AccountError
+ */
+export async function newestDeployment(
+  access: AccountAccess,
+  scriptName: string,
+): Promise<LiveDeployment | undefined> {
+  const listed = await askAccount<{ deployments: ListedDeployment[] }>(access, pathOf(scriptName));
+  const newest = listed?.deployments[0];
+  return newest && toLive(newest);
+}
+
+function pathOf(scriptName: string): string {
+  return `workers/scripts/${scriptName}/deployments`;
+}
+
+interface ListedDeployment {
+  id: string;
+  versions: { version_id: string; percentage: number }[];
+}
+
+function toLive({ id, versions }: ListedDeployment): LiveDeployment {
+  return {
+    id,
+    versions: versions.map(({ version_id: versionId, percentage }) => ({ versionId, percentage })),
+  };
+}
+
+/** Arguments of {@link Deployment}. */
+interface DeploymentArgs {
+  accountId: string;
+  scriptName: pulumi.Input<string>;
+  versions: { versionId: pulumi.Input<string>; percentage: number }[];
+  lastTag: string;
+}
+
+/**
+ * A Worker's newest deployment, which is what serves. A refresh reads it, so a rollback by hand, a share left by a gradual
+ * deployment or somebody else's upload is a difference, and the next update deploys the wanted versions again. A
+ * creation takes over a deployment that serves them already.
+ */
+export class Deployment extends DynamicResource {
+  /** Changes with each deployment. */
+  declare readonly deploymentId: pulumi.Output<string>;
+
+  constructor(name: string, args: DeploymentArgs, opts?: pulumi.CustomResourceOptions) {
+    super("serverless:Deployment", name, { ...args, deploymentId: undefined }, opts);
+  }
+}
