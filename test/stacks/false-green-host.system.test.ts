@@ -1,0 +1,239 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { docker } from "../../infra/shell/docker.ts";
+import { prepareBaseImage } from "../../rehearsal/base-image.ts";
+import { driftOf, type Drift } from "../../stacks/commands/drift/find.ts";
+import { engine as local } from "../support/docker.ts";
+import { startOwnEngine, type OwnEngine } from "../support/engine.ts";
+import { createHostStack, type HostStack } from "../support/host-stack.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+
+/** Suspends the gateway inside the container, which then holds its port and answers nothing. */
+const HANG = `for (const pid of require("node:fs").readdirSync("/proc").filter(Number)) {
+  const command = require("node:fs").readFileSync("/proc/" + pid + "/cmdline", "utf8");
+  if (Number(pid) !== process.pid && command.includes("gateway/main.js")) process.kill(Number(pid), "SIGSTOP");
+}`;
+
+/** A change by hand, what a refresh says of it, and whether a preview without one sees it too. */
+interface Change {
+  by: string;
+  commands: (names: HostStack["names"] & { image: string }) => string[][];
+  /** Resource and what a refresh finds: `gone`, or the properties that differ. */
+  drift: Record<string, string>;
+  /** False if only a refresh sees it. */
+  plain?: false;
+}
+
+/** Every change by hand that this suite knows of. Add to it whatever lies. */
+const CHANGES: Change[] = [
+  {
+    by: "docker stop",
+    commands: ({ container }) => [["stop", "--time=3", container]],
+    drift: { "host:Service": "health,status" },
+  },
+  {
+    by: "docker pause",
+    commands: ({ container }) => [["pause", container]],
+    drift: { "host:Service": "health,status" },
+  },
+  {
+    by: "a gateway that hangs",
+    commands: ({ container }) => [["exec", container, "node", "-e", HANG]],
+    drift: { "host:Service": "health" },
+  },
+  {
+    by: "docker update of what the provider reads",
+    commands: ({ container }) => [
+      ["update", "--memory=300m", "--memory-swap=300m", "--restart=no", "--cpus=0.5", container],
+    ],
+    drift: { Container: "cpus,memory,memorySwap,restart" },
+    plain: false,
+  },
+  {
+    by: "docker update of what the provider does not put back",
+    commands: ({ container }) => [
+      ["update", "--pids-limit=99", "--cpu-shares=99", "--cpuset-cpus=0", container],
+    ],
+    drift: { "host:Placement": "settings" },
+  },
+  {
+    by: "docker network disconnect",
+    commands: ({ container }) => [["network", "disconnect", "bridge", container]],
+    drift: { Container: "ports", "host:Placement": "settings" },
+  },
+  {
+    by: "docker rm",
+    commands: ({ container }) => [["rm", "--force", container]],
+    drift: { Container: "gone", "host:Service": "gone" },
+  },
+  {
+    by: "docker rm and rmi",
+    commands: ({ container, image }) => [
+      ["rm", "--force", container],
+      ["rmi", "--force", image],
+    ],
+    drift: { Container: "gone", RemoteImage: "gone", "host:Service": "gone" },
+  },
+];
+
+describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeout: 2 * UPDATE_MS }, () => {
+  const { DOCKER_CONFIG } = process.env;
+  let engine: OwnEngine;
+  let folder: string;
+  let subject: HostStack;
+  let image: string;
+
+  beforeAll(async () => {
+    engine = await startOwnEngine();
+    const env = { ...process.env, DOCKER_HOST: engine.address };
+    image = `steward:${(await buildBundle()).container.hash}`;
+    await prepareBaseImage({ log: () => undefined, env });
+    folder = await mkdtemp(path.join(tmpdir(), "steward-context-"));
+    process.env["DOCKER_CONFIG"] = folder;
+    await docker(["context", "create", "own", `--docker=host=${engine.address}`]);
+    await docker(["context", "use", "own"]);
+    subject = await createHostStack();
+  }, ENGINE_MS);
+
+  afterAll(async () => {
+    await subject?.close();
+    if (DOCKER_CONFIG === undefined) delete process.env["DOCKER_CONFIG"];
+    else process.env["DOCKER_CONFIG"] = DOCKER_CONFIG;
+    await engine?.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }, UPDATE_MS);
+
+  /** As `npm run drift` finds it. */
+  async function drift(): Promise<Record<string, string>> {
+    const found: Drift[] = [];
+    await subject.stack.previewRefresh({ onEvent: (event) => void found.push(...driftOf(event)) });
+    const last = (type: string) =>
+      type
+        .split(/[/:](?=\w+(?::\w+)?$)/)
+        .at(-1)
+        ?.replace(/^.*:(?=[A-Z])/, "") ?? type;
+    return Object.fromEntries(
+      found.map(({ type, what, properties }) => [
+        type.includes("host:") ? `host:${last(type)}` : last(type),
+        what === "gone" ? what : properties.join(","),
+      ]),
+    );
+  }
+
+  async function ready(): Promise<number> {
+    return (await fetch(`${subject.url}/readyz`)).status;
+  }
+
+  async function failureOf(work: Promise<unknown>): Promise<string> {
+    return work.then(() => "", String);
+  }
+
+  /** Runs the docker command that an error prints. */
+  async function typeFix(text: string): Promise<void> {
+    const [, words = ""] = /docker (rename \S+ \S+?)(?=[;.\s])/.exec(text) ?? [];
+    expect(words, text).not.toBe("");
+    await docker(words.split(" "));
+  }
+
+  test(
+    "is on the engine of the current context, which the preview shows",
+    { timeout: ENGINE_MS },
+    async () => {
+      const { stdout } = await subject.stack.preview();
+      expect(stdout).toContain(`Docker engine: ${engine.address} (context own)`);
+      await subject.stack.up();
+      const names = async (env: NodeJS.ProcessEnv) =>
+        (await docker(["ps", "--format={{.Names}}"], { env })).stdout.split("\n");
+
+      expect(await names({ ...process.env, DOCKER_HOST: engine.address })).toContain(subject.names.container);
+      expect(await names({ ...process.env, DOCKER_CONTEXT: "default" })).not.toContain(
+        subject.names.container,
+      );
+      expect(await drift()).toEqual({});
+    },
+  );
+
+  test.each(CHANGES)("shows $by, and puts it back", async ({ commands, drift: wanted, plain = true }) => {
+    for (const words of commands({ ...subject.names, image })) await docker(words);
+    const { changeSummary } = await subject.stack.preview();
+    expect(Object.keys(changeSummary).join() !== "same").toBe(plain);
+    expect(await drift()).toEqual(wanted);
+    await subject.stack.up({ refresh: true });
+
+    expect(await ready()).toBe(200);
+    expect(await drift()).toEqual({});
+    expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
+  });
+
+  test.each(["stop", "rm --force"])(
+    "is put back after docker %s by an update without a refresh",
+    async (words) => {
+      await docker([...words.split(" "), subject.names.container]);
+      const { outputs } = await subject.stack.up();
+
+      expect(outputs["readiness"]?.value).toContain("ok   GET /readyz");
+      expect(await ready()).toBe(200);
+      expect(await drift()).toEqual({});
+    },
+  );
+
+  /** The service's part of the stack's state. The stack's own outputs are those of its last update, also after a refresh. */
+  async function reported(): Promise<string> {
+    const { deployment } = await subject.stack.exportStack();
+    const { resources } = deployment as { resources: { type: string; outputs?: { report?: string } }[] };
+    return resources.find(({ type }) => type.endsWith("host:Service"))?.outputs?.report ?? "";
+  }
+
+  test("reports no old answer after a refresh", async () => {
+    expect(await reported()).toContain("ok   GET /readyz");
+    await docker(["stop", "--time=3", subject.names.container]);
+    await subject.stack.refresh();
+    expect(await reported()).toMatch(/ is exited and not ready, exit code \d+, 0 restarts$/);
+    await subject.stack.up();
+    expect(await reported()).toContain("ok   GET /readyz");
+  });
+
+  test("names the command that renames it back, which works", async () => {
+    await docker(["rename", subject.names.container, `${subject.names.container}-renamed`]);
+    expect(await drift()).toMatchObject({ Container: "name", "host:Service": "gone" });
+    await typeFix(await failureOf(subject.stack.up()));
+
+    expect(await drift()).toEqual({});
+  });
+
+  test("refuses another container under its name, and goes on after the printed commands", async () => {
+    const { container } = subject.names;
+    await docker(["rm", "--force", container]);
+    await docker(["create", `--name=${container}`, image, "true"]);
+    expect(await failureOf(subject.stack.up())).toMatch(/container_gone\)[^]*up -s test --refresh/);
+    await typeFix(await failureOf(subject.stack.up({ refresh: true })));
+    await subject.stack.up({ refresh: true });
+
+    expect(await ready()).toBe(200);
+    await docker(["rm", "--force", `${container}-other`]);
+  });
+
+  test("refuses to begin with an empty volume unless a refresh has found the loss", async () => {
+    await docker(["rm", "--force", subject.names.container]);
+    await docker(["volume", "rm", subject.names.volume]);
+    expect(await failureOf(subject.stack.preview())).toMatch(/volume_gone\)[^]*up -s test --refresh/);
+    expect(await drift()).toMatchObject({ Volume: "gone", Container: "gone" });
+    await subject.stack.up({ refresh: true });
+
+    expect(await ready()).toBe(200);
+    expect(await drift()).toEqual({});
+  });
+
+  test("refuses a volume of its name that it did not make, before anything is made", async () => {
+    await subject.stack.destroy();
+    await docker(["volume", "create", subject.names.volume]);
+    const text = await failureOf(subject.stack.preview());
+    await docker(["volume", "rm", subject.names.volume]);
+
+    expect(text).toContain("host_name_taken");
+    expect(text).toContain("pulumi config set -s test steward:hostDataDirectory ");
+  });
+});
