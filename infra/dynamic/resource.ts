@@ -20,6 +20,9 @@ export type DynamicType =
   | "serverless:Migrations"
   | "serverless:StateBucket";
 
+/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
+export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
 const OLDEST_NODE = 24;
 /** Organization that the engine reports in a backend that has none (pulumi pkg/backend/diy). */
 const NO_ORGANIZATION = "organization";

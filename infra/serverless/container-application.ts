@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type Cloudflare from "cloudflare";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
 import {
   type ApplicationSettings,
   applyChanges,
@@ -29,9 +29,6 @@ export interface ApplicationInputs extends ApplicationSettings {
 export interface ApplicationOutputs extends ApplicationInputs {
   namespaceId: string;
 }
-
-/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 const settings: ProviderSettings = {};
 

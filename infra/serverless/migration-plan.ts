@@ -1,10 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
+import { BINDINGS } from "../../runtime/contract/names.ts";
 import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
 import { accessTo, configureAccess } from "./account-api.ts";
-import { readLiveWorker } from "./live-worker.ts";
+import { readLiveWorker, readOrigin } from "./live-worker.ts";
 import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts";
+import { foreignWorker } from "./migration-refusals.ts";
 
 /** Arguments of {@link MigrationPlan}. States of older versions have no account. */
 interface MigrationPlanArgs {
@@ -14,8 +16,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Refuses another name without a new tag. The account decides what the former name has: a rename that never reached
- * it can be taken back.
+ * Refuses another name without a new tag, or one that is taken. The account decides: a rename that never reached it can
+ * be taken back, and one that was interrupted has to be finished.
  */
 export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   configure: configureAccess,
@@ -24,8 +26,15 @@ export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPla
     return checked(news, async () => {
       const { workerName: former } = olds;
       if (former === undefined || former === news.workerName) return;
-      const live = await readLiveWorker(accessTo(news.accountId), former);
+      const access = accessTo(news.accountId);
+      const [live, target] = await Promise.all(
+        [former, news.workerName].map((name) => readLiveWorker(access, name)),
+      );
       if (live === undefined) return;
+      if (target !== undefined) {
+        const origin = await readOrigin(access, news.workerName, BINDINGS.state);
+        throw foreignWorker({ ...news, bucketName: UNKNOWN, live: target, origin, present: former });
+      }
       const applied = entriesUpTo(live.tag) ?? 0;
       if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
       process.stdout.write(`${renamingLines(former, news.workerName).join("\n")}\n`);

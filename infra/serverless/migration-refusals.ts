@@ -1,4 +1,5 @@
 import { type Fix, StewardError } from "../../runtime/contract/errors.ts";
+import { UNKNOWN } from "../dynamic/resource.ts";
 import type { AccountError } from "./account-api.ts";
 import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
 import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";
@@ -10,6 +11,7 @@ interface Wanted {
   accountId: string;
   workerName: string;
   migrations: readonly Migration[];
+  /** Unknown in a preview that creates or adopts the bucket. */
   bucketName: string;
 }
 
@@ -78,14 +80,17 @@ function wayOut(found: Wanted & Found & { present: string | undefined }): Fix {
     return (commands) =>
       `An interrupted update leaves such an empty Worker: delete it (dashboard: Workers & Pages, ${workerName}, Settings, Delete) and deploy again; or choose another name: ${rename(commands)}`;
   }
-  if (origin.bucketName !== bucketName) return (commands) => `Choose another name: ${rename(commands)}`;
+  const mayBeOwn =
+    bucketName === origin.bucketName || (bucketName === UNKNOWN && origin.bucketName !== undefined);
+  if (!mayBeOwn) return (commands) => `Choose another name: ${rename(commands)}`;
   if (isRename) {
-    return ({ configSet }) =>
-      `It is this stack's former Worker, and the update to ${present} was interrupted. Finish that first: \`${configSet("steward:workerName", present)}\`, and deploy again.`;
+    return (commands) =>
+      `If it is this stack's former Worker, the update to ${present} was interrupted: finish it with \`${commands.configSet("steward:workerName", present)}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
   }
-  return ({ pulumi }) => {
+  return (commands) => {
     const words = ["-f", "import.json", "--generate-code=false", "--protect=false", "--yes"];
-    return `It binds this stack's bucket, so it is this stack's own. Import it: \`echo '${importFile(found)}' > import.json && ${pulumi("import", ...words)}\`, and deploy again.`;
+    const importing = `echo '${importFile(found)}' > import.json && ${commands.pulumi("import", ...words)}`;
+    return `If ${origin.bucketName} is this stack's bucket, the Worker is this stack's own: import it with \`${importing}\`, and deploy again. If not, choose another name: ${rename(commands)}`;
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { BINDINGS } from "../../runtime/contract/names.ts";
 import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
 import { type AccountAccess, AccountError, accessTo, askAccount, configureAccess } from "./account-api.ts";
 import type * as cloudflare from "./cloudflare.ts";
 import { type LiveWorker, readLiveWorker, readOrigin } from "./live-worker.ts";
@@ -33,8 +33,6 @@ export interface MigrationsInputs {
   bucketName: string;
 }
 
-/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** Rounds of looking and applying: another deployment, or a lost answer, may come in between. */
 const ROUNDS = 3;
 const PAUSE_MS = 300;

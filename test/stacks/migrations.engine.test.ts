@@ -145,11 +145,17 @@ describe("migrations follow the account, and every difference has a way out", ()
   test(
     "a state that is lost takes its Worker over, by the command that the preview prints",
     async () => {
-      const { migrations } = { migrations: await subject.stack.getConfig("steward:migrations") };
-      const other = await world.stack({ config: { "steward:migrations": migrations } });
+      const { "steward:migrations": migrations } = await subject.stack.getAllConfig();
+      const other = await world.stack({ config: migrations ? { "steward:migrations": migrations } : {} });
+      const bucket = await failed(other.stack.preview());
+      const [adopt = `no adoption in ${bucket}`] =
+        /pulumi config set -s test steward:adoptBucket [\w-]+/.exec(bucket) ?? [];
+      await type(adopt, other);
       const failure = await failed(other.stack.preview());
       expect(failure).toContain("The account has a Worker steward already, last deployed");
-      expect(failure).toContain("It binds this stack's bucket, so it is this stack's own.");
+      expect(failure).toContain(
+        "If test-steward is this stack's bucket, the Worker is this stack's own: import it",
+      );
 
       const worker = account().workers[0]?.id;
       await type(fixOf(failure), other);
@@ -182,6 +188,31 @@ describe("migrations follow the account, and every difference has a way out", ()
         account_id: ACCOUNT,
       });
       expect((await other.stack.preview()).changeSummary).toHaveProperty("create");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "a rename that was interrupted cannot be taken back half-way, and is finished by the printed command",
+    async () => {
+      const entries = JSON.parse((await subject.stack.getConfig("steward:migrations")).value) as object[];
+      const next = { tag: `v${entries.length + 1}`, newSqliteClasses: SANDBOX };
+      await subject.stack.setConfig("steward:workerName", { value: "steward-two" });
+      await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([...entries, next]) });
+      meet({ method: "POST", path: /\/versions$/, times: 9, outcome: 503 });
+      expect(await failed(subject.stack.up())).toContain("(migration_refused)");
+      meet();
+      expect(await healthz()).toBe(200);
+
+      await subject.stack.setConfig("steward:workerName", { value: "steward" });
+      const failure = await failed(subject.stack.up());
+      expect(failure).toContain("The account has a Worker steward already, last deployed");
+      expect(failure).toContain("the update to steward-two was interrupted");
+      await type(fixOf(failure));
+      await subject.stack.up();
+      expect(account().workers.map(({ name }) => name)).not.toContain("steward");
+      expect(account().workers.find(({ name }) => name === "steward-two")?.migrationTag).toBe(next.tag);
+      expect(await changes()).toEqual(["same"]);
     },
     UPDATE_MS,
   );
