@@ -1,6 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { typedByHand } from "./engine/by-hand.ts";
+import { startCommand } from "./options.ts";
 import { stackVariables } from "./stack.ts";
 import type { World } from "./world.ts";
 
@@ -16,7 +17,12 @@ export async function writeEnvironment(
   say: (text: string) => void,
 ): Promise<string> {
   const byHand = await typedByHand(engine, { log: (line) => say(`${line}\n`) });
-  const variables = { ...byHand.variables, ...stackVariables({ dir, passphrase: settings.passphrase }) };
+  const variables = {
+    ...byHand.variables,
+    ...stackVariables({ dir, passphrase: settings.passphrase }),
+    // Said by the stack where its emulated account does not answer.
+    STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
+  };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);
   const file = path.join(folder, "env");
   await writeFile(

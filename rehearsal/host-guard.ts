@@ -1,3 +1,4 @@
+import { BuildFailure } from "../infra/shell/failure.ts";
 import { run } from "../infra/shell/process.ts";
 import { HOST_NAMES } from "../runtime/contract/names.ts";
 
@@ -10,9 +11,10 @@ export async function refuseForeignHostStack(): Promise<void> {
   const found = await Promise.all([exists("container", container), exists("volume", volume)]);
   const names = [container, volume].filter((_name, index) => found[index]);
   if (names.length === 0) return;
-  throw new Error(
-    `Docker has ${names.join(" and ")} already, which this rehearsal did not make. ` +
-      `Fix: rehearse on another engine or, if unused, docker rm -f ${container}; docker volume rm ${volume}`,
+  throw new BuildFailure(
+    "host_names_taken",
+    `Docker has ${names.join(" and ")} already, which this rehearsal did not make`,
+    `Rehearse on another engine or, if unused, docker rm -f ${container}; docker volume rm ${volume}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Argument, Option } from "commander";
+import { shellWord } from "../runtime/contract/operator-commands.ts";
 import { commandParser } from "../infra/shell/command.ts";
 import type { Target } from "../stacks/config/schema.ts";
 
@@ -29,6 +30,16 @@ export interface RehearsalOptions {
 /** This command, as a person types it. */
 export const SCRIPT = "npm start --";
 
+const FOLDER = ".steward";
+
+/** Returns `npm start` for a folder of rehearsals, as a person types it in the checkout. */
+export function startCommand({ dir, target }: { dir: string; target?: string }, ...words: string[]): string {
+  const isDefault = path.resolve(dir) === path.resolve(FOLDER);
+  const place = isDefault ? [] : ["--dir", path.resolve(dir)];
+  const named = target === undefined || target === "serverless" ? [] : [target];
+  return [SCRIPT, ...[...named, ...words, ...place].map(shellWord)].join(" ").replace(/ --$/, "");
+}
+
 /** Reads the command line. Throws a CommanderError on wrong words. */
 export function readOptions(argv: readonly string[]): RehearsalOptions {
   const command = commandParser(
@@ -45,7 +56,7 @@ export function readOptions(argv: readonly string[]): RehearsalOptions {
         .default("auto"),
     )
     .option("--verbose", "also list resource types and what the emulation does not model", false)
-    .option("--dir <path>", "folder for state and the emulated account", ".steward")
+    .option("--dir <path>", "folder for state and the emulated account", FOLDER)
     .parse(argv, { from: "user" });
   const [target] = command.processedArgs as [Target | undefined];
   const options = command.opts<Omit<RehearsalOptions, "target">>();

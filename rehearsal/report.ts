@@ -1,6 +1,8 @@
+import path from "node:path";
 import type { Target } from "../stacks/config/schema.ts";
 import type { Deployment } from "./deploy.ts";
 import type { Exchange } from "./message.ts";
+import { startCommand } from "./options.ts";
 import { STACK } from "./stack.ts";
 import type { World } from "./world.ts";
 
@@ -61,7 +63,7 @@ export function addresses(
     `  3. In another terminal: \`. ${sourced(environment)}\`, then \`pulumi preview -s ${STACK}\`.`,
     "",
     ...(emulated && !verbose ? ["The cloud is an emulation; --verbose lists what it does not model."] : []),
-    "Ctrl-C ends the rehearsal and keeps its state; `npm start -- --destroy` removes it.",
+    `Ctrl-C ends the rehearsal and keeps its state; \`${startCommand({ dir: path.dirname(world.dir), target }, "--destroy")}\` removes it.`,
     "",
   ].join("\n");
 }

@@ -21,6 +21,7 @@ export interface OpenStackOptions {
 
 /** The name of every rehearsed stack. */
 export const STACK = "rehearsal";
+const PROJECT = "steward";
 
 /** Opens or creates the rehearsed stack: this project's program under the real engine, with its state in files. */
 export async function openStack({ engine, dir, passphrase }: OpenStackOptions): Promise<Stack> {
@@ -30,13 +31,14 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
   // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
   return LocalWorkspace.createOrSelectStack(
-    { stackName: STACK, projectName: "steward", program },
+    { stackName: STACK, projectName: PROJECT, program },
     {
       workDir,
       pulumiCommand: await engineCommand(engine),
-      envVars: { ...engine.env, ...mark(dir), PULUMI_CONFIG_PASSPHRASE: passphrase },
+      // They take the place of those of another rehearsal, whose environment file a shell may have read.
+      envVars: { ...engine.env, ...mark(dir), ...stackVariables({ dir, passphrase }) },
       projectSettings: {
-        name: "steward",
+        name: PROJECT,
         runtime: "nodejs",
         backend: { url: fileBackend(state) },
       },
@@ -76,6 +78,24 @@ export async function formerStandInHost(dir: string): Promise<string | undefined
   const text = await readFile(placesOf(dir).settings, "utf8").catch(() => "");
   const endpoints = /^ *steward:endpoints: *(.*)$/m.exec(text)?.[1] ?? "";
   return /"?slack"?: ?"?http:\/\/([\d.]+):/.exec(endpoints)?.[1];
+}
+
+/** Returns false if the state has no resource and no operation that was interrupted: there is nothing to destroy. */
+export async function holdsResources(dir: string): Promise<boolean> {
+  const file = path.join(placesOf(dir).state, ".pulumi", "stacks", PROJECT, `${STACK}.json`);
+  if (!existsSync(file)) return false;
+  try {
+    const { checkpoint } = JSON.parse(await readFile(file, "utf8")) as { checkpoint: Checkpoint };
+    const { resources = [], pending_operations: pending = [] } = checkpoint.latest ?? {};
+    return resources.length + pending.length > 0;
+  } catch {
+    return true;
+  }
+}
+
+/** The part of a state's file that is read here (pulumi sdk/go/common/apitype). */
+interface Checkpoint {
+  latest?: { resources?: object[]; pending_operations?: object[] };
 }
 
 function placesOf(dir: string) {

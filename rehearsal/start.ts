@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import path from "node:path";
+import { BuildFailure } from "../infra/shell/failure.ts";
 import { exclusively } from "../infra/shell/cache.ts";
 import { runCommand, type CommandOutput } from "../infra/shell/command.ts";
 import type { Target } from "../stacks/config/schema.ts";
@@ -27,7 +28,11 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   const options = readOptions(argv);
   const call = { options, interruption: new Interruption(), output };
   const busy = (): never => {
-    throw new Error(`another rehearsal runs in ${options.dir}. Fix: end it, or give this one its own --dir`);
+    throw new BuildFailure(
+      "rehearsal_running",
+      `another rehearsal runs in ${options.dir}`,
+      "End it with Ctrl-C in its terminal, or give this one a folder of its own with --dir.",
+    );
   };
   const run = options.destroy ? destroy : rehearse;
   await exclusively(path.join(options.dir, "lock"), () => run(call), busy);

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { endProcesses } from "./running.ts";
 
@@ -18,6 +19,23 @@ export function endStrayProcesses(dir: string): void {
     const owner = ownerOf(pid, dir);
     return owner !== undefined && !isAlive(owner);
   });
+}
+
+/**
+ * Starts a process that does the same once this one has ended, even by SIGKILL: it waits for the end of its standard
+ * input. Returns what ends it.
+ */
+export function watchStrayProcesses(dir: string): () => Promise<void> {
+  const program = `const { endStrayProcesses } = await import(${JSON.stringify(import.meta.url)}); endStrayProcesses(process.argv[1]);`;
+  const words = [process.execPath, "--input-type=module", "--eval", program, dir];
+  const watch = spawn("sh", ["-c", 'cat > /dev/null; exec "$@"', "sh", ...words], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  // Without a shell there is no watch; the next rehearsal ends what is left.
+  watch.on("error", () => undefined);
+  watch.unref();
+  return async () => void watch.kill("SIGKILL");
 }
 
 /** The process that started this one for that directory; undefined when none did. */

@@ -9,13 +9,13 @@ import { startCloud, type Cloud } from "./cloud.ts";
 import { LIMITS } from "./cloudflare/index.ts";
 import { ensureEngine, type Engine } from "./engine/index.ts";
 import { refuseForeignHostStack } from "./host-guard.ts";
-import { endStrayProcesses } from "./stray-processes.ts";
+import { endStrayProcesses, watchStrayProcesses } from "./stray-processes.ts";
 import type { RehearsalOptions } from "./options.ts";
 import { startPlatforms, type Platforms } from "./platforms.ts";
 import { bridgeAddress, chooseSandbox, formerSandbox } from "./sandbox.ts";
 import { readSettings, type RehearsalSettings } from "./settings.ts";
 import { hostConfig, OPERATOR, serverlessConfig } from "./stack-config.ts";
-import { configure, formerStandInHost, openStack } from "./stack.ts";
+import { configure, formerStandInHost, holdsResources, openStack } from "./stack.ts";
 
 /** Everything around a rehearsed stack: engine, platforms, and for the serverless target the cloud. */
 export interface World {
@@ -61,6 +61,11 @@ export async function destroyWorld(
   options: RehearsalOptions,
   log: (line: string) => void,
 ): Promise<void> {
+  // What was never deployed needs neither engine nor provider to go.
+  if (!(await holdsResources(path.resolve(options.dir, target)))) {
+    endStrayProcesses(path.resolve(options.dir, target));
+    return;
+  }
   const close = await onGround(target, options, log, async (ground) => {
     const { dir, settings, ends } = ground;
     const standInHost = (await formerStandInHost(dir)) ?? "127.0.0.1";
@@ -96,7 +101,7 @@ async function onGround<Result>(
   endStrayProcesses(dir);
   const settings = await readSettings(dir);
   const engine = await ensureEngine({ docker: target === "host", log });
-  const ends: Ground["ends"] = [];
+  const ends: Ground["ends"] = [watchStrayProcesses(dir)];
   try {
     return await open({ dir, settings, engine, log, ends });
   } catch (error) {

@@ -3,6 +3,7 @@
  *
  * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
  * - No comment uses this project's former dialect.
+ * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders them, with the stack.
  * - No file, folder or class has a vague name, and no two classes have one name.
  * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for on their own
  *   are left out, and those below, each with its reason.
@@ -16,6 +17,12 @@ const FEWEST_LINES = 60;
 const QUESTION = /^\/\*\*\s*(?:\*\s+)?(?:What|Who|How|Whether|That|Where|Which|When)\b/;
 const DIALECT =
   /\b(?:anew|by itself|by themselves|of one's own|goes on|takes? part|as far as|wherefore|whoever|nobody knows)\b/;
+const COMMAND =
+  /\b(?:pulumi (?:cancel|config|destroy|import|login|plugin|policy|preview|refresh|stack|up)\b|npm (?:run|start)\b|npx steward)/;
+/** The renderers, and the starts of developers' tools that have no stack. */
+const RENDERERS =
+  /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands|rehearsal\/options)\.ts$/;
+const START = /^npm (?:run [\w-]+|start) --$/;
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
@@ -81,6 +88,13 @@ function look(source: ts.SourceFile): void {
         `${fileName}:${line}: the doc comment begins with a question word: begin with a verb or a noun`,
       );
     }
+    const literal = textOf(node);
+    if (literal !== undefined && !RENDERERS.test(fileName) && !START.test(literal) && COMMAND.test(literal)) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+      problems.push(
+        `${fileName}:${line}: spells a command: take it from runtime/contract/operator-commands.ts`,
+      );
+    }
     if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
       problems.push(`${fileName}: the class ${node.name?.text} has a vague name`);
     }
@@ -98,6 +112,13 @@ function look(source: ts.SourceFile): void {
     ts.forEachChild(node, visit);
   };
   visit(source);
+}
+
+/** The text of a literal, of a template each part. */
+function textOf(node: ts.Node): string | undefined {
+  return ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+    ? node.text
+    : undefined;
 }
 
 function specifierOf(node: ts.Node): string | undefined {

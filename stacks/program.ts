@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { operatorStack } from "../infra/dynamic/resource.ts";
 import { explain, explanationText } from "../infra/shell/explain.ts";
+import { endWithParent } from "../infra/shell/parent.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";
@@ -15,6 +16,8 @@ export const program = programWith({});
 /** Returns the program with these values as if they were stored, by their whole keys. */
 export function programWith(changes: Readonly<Record<string, string>>): () => Promise<StackOutputs> {
   return async () => {
+    // Not under the Automation API, whose program runs in the command's own process.
+    if (process.argv[1]?.includes("@pulumi/pulumi/cmd/run")) endWithParent();
     try {
       const { values, ...source } = stackSource();
       const config = loadConfig({ ...source, values: { ...values, ...changes } });

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { baseMonth } from "../infra/bundle/base.ts";
 import { buildBundle, COMPATIBILITY, type Bundle } from "../infra/bundle/bundle.ts";
-import { commandLine } from "../infra/shell/package.ts";
+import { operatorStack } from "../infra/dynamic/resource.ts";
+import { commandsFor } from "../infra/shell/package.ts";
 import { Registrations, type RegistrationsArgs } from "../infra/channels/registrations.ts";
 import { Readiness } from "../infra/readiness/readiness.ts";
 import { AttestationKey } from "../infra/secrets/attestation-key.ts";
@@ -117,7 +118,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
     cost: estimate.line,
     ...(registrations && { registrations: registrations.report }),
     // The manifest itself would be forty lines of every update.
-    slackManifest: `${commandLine("slack-manifest")} ${pulumi.getStack()}`,
+    slackManifest: commandsFor(operatorStack()).script("slack-manifest"),
   };
 }
 

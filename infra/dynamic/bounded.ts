@@ -20,7 +20,8 @@ export function bounded(provider: dynamic.ResourceProvider): dynamic.ResourcePro
     ...provider,
     async check(olds: object, { [STACK_INPUT]: named, ...news }: Record<string, unknown>) {
       if (typeof named === "string") stack = named;
-      return check === undefined ? { inputs: news } : explained(() => check(olds, news));
+      if (check === undefined) return { inputs: news };
+      return check(olds, news).catch((error: unknown) => failed(news, error));
     },
     ...(diff && { diff: (id, olds, news) => explained(() => diff(id, olds, news)) }),
     create: (inputs) => explained(() => create(inputs)),
@@ -38,13 +39,15 @@ export async function checked<Inputs>(
   inputs: Inputs,
   check: () => Promise<void>,
 ): Promise<dynamic.CheckResult<Inputs>> {
-  try {
-    await check();
-    return { inputs };
-  } catch (error) {
-    const reason = explanationText(explain(error, providerCommands()));
-    return { inputs, failures: [{ property: "", reason }] };
-  }
+  return check().then(
+    () => ({ inputs }),
+    (error: unknown) => failed(inputs, error),
+  );
+}
+
+function failed<Inputs>(inputs: Inputs, error: unknown): dynamic.CheckResult<Inputs> {
+  const reason = explanationText(explain(error, providerCommands()));
+  return { inputs, failures: [{ property: "", reason }] };
 }
 
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {

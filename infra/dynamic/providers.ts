@@ -15,7 +15,11 @@ import { deploymentProvider } from "../serverless/deployment.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
 import { migrationsProvider } from "../serverless/migrations.ts";
 import { stateBucketProvider } from "../serverless/state-bucket.ts";
+import { endWithParent } from "../shell/parent.ts";
 import type { DynamicType } from "./resource.ts";
+
+// Only the process that runs dynamic providers is started by the engine itself.
+if (process.argv[1]?.endsWith("dynamic-provider")) endWithParent();
 
 /** Providers of the dynamic resources. States refer to this file and to these names. */
 export const providers: Record<DynamicType, dynamic.ResourceProvider> = {

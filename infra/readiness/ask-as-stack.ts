@@ -1,4 +1,6 @@
+import { StewardError } from "../../runtime/contract/errors.ts";
 import type { Route } from "../../runtime/contract/routes.ts";
+import { failureOf } from "../shell/failure.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
 
 /** The question of {@link askAsStack}. */
@@ -17,5 +19,11 @@ export async function askAsStack(question: StackQuestion): Promise<Response> {
   const { url, key, route, timeoutMs, fetch = globalThis.fetch } = question;
   const { method, path } = route;
   const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, { method, path }, Date.now()) };
-  return fetch(`${url}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+  try {
+    return await fetch(`${url}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+  } catch (error) {
+    throw new StewardError("service_unreachable", `${url} does not answer: ${failureOf(error)}.`, {
+      cause: error,
+    });
+  }
 }

@@ -1,5 +1,7 @@
 import type { dynamic } from "@pulumi/pulumi";
 import { setTimeout as sleep } from "node:timers/promises";
+import { StewardError } from "../../runtime/contract/errors.ts";
+import { failureOf } from "../shell/failure.ts";
 
 /** Connection settings of Cloudflare. */
 export interface CloudflareAccess {
@@ -15,6 +17,7 @@ export interface AccountAccess extends CloudflareAccess {
 
 const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
 const TIMEOUT_MS = 10_000;
+const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/;
 
 /** One read below the account's address, without the client: a program that asks little starts sooner. */
 export function readInAccount(access: AccountAccess, path: string): Promise<Response> {
@@ -27,7 +30,7 @@ function request(
   path: string,
   body?: object,
 ): Promise<Response> {
-  return fetch(`${baseURL}/accounts/${accountId}/${path}`, {
+  return fetchCloudflare(`${baseURL}/accounts/${accountId}/${path}`, {
     method,
     headers: { authorization: `Bearer ${apiToken}`, ...(body && { "content-type": "application/json" }) },
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -55,8 +58,8 @@ export class AccountError extends Error {
   /** 0 if no answer came. */
   readonly status: number;
 
-  constructor(status: number, message: string) {
-    super(message);
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "AccountError";
     this.status = status;
   }
@@ -76,7 +79,7 @@ const PAUSE_MS = 300;
  * Asks the account and returns the result; `undefined` if there is no such thing (404). A read is repeated while
  * Cloudflare throttles or fails for a moment; a request that changes something is sent once.
  *
- * @throws AccountError
+ * @throws AccountError, or StewardError `rehearsal_ended`
  */
 export async function askAccount<Result>(
   access: AccountAccess,
@@ -102,12 +105,8 @@ async function ask(
 ): Promise<unknown> {
   const response = await request(access, change?.method ?? "GET", path, change?.body).catch(
     (error: unknown) => {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new AccountError(
-        0,
-        `Cloudflare cannot be reached at ${new URL(access.baseURL ?? CLOUDFLARE).host}: ${reason}`,
-      );
+      const isLost = error instanceof StewardError && error.code === "cloudflare_unreachable";
+      throw isLost ? new AccountError(0, error.message, { cause: error }) : error;
     },
   );
   const { result, errors = [] } = (await response.json().catch(() => ({}))) as Envelope;
@@ -118,4 +117,30 @@ async function ask(
     response.status,
     `Cloudflare answered ${response.status}: ${words || response.statusText}`,
   );
+}
+/**
+ * Asks Cloudflare.
+ *
+ * @throws StewardError `cloudflare_unreachable`, or `rehearsal_ended` at the address of an emulated account
+ */
+export async function fetchCloudflare(
+  address: string | URL | Request,
+  init?: RequestInit,
+): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (error) {
+    const { origin } = new URL(address instanceof Request ? address.url : address);
+    const detail = `${origin} does not answer: ${failureOf(error)}.`;
+    // An emulated account is on this machine, and has ended if nothing listens there.
+    if (!LOOPBACK.test(`${origin}/`) || failureOf(error) !== "ECONNREFUSED") {
+      throw new StewardError("cloudflare_unreachable", detail, { cause: error });
+    }
+    // Set by the environment file that the rehearsal writes.
+    const start = process.env["STEWARD_REHEARSED_BY"];
+    throw new StewardError("rehearsal_ended", `The rehearsal is not running: ${detail}`, {
+      cause: error,
+      ...(start && { fix: `Start it in another terminal: \`${start}\`.` }),
+    });
+  }
 }

@@ -1,5 +1,6 @@
 import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
+import { fetchCloudflare } from "./account-api.ts";
 
 const WAIT_MS = 300_000;
 
@@ -31,7 +32,7 @@ export async function connect(
     throw new StewardError("token_refused", "There is no API token.");
   }
   const { default: Client } = await import("cloudflare");
-  return new Client({ apiToken, ...(baseURL && { baseURL }) });
+  return new Client({ apiToken, fetch: fetchCloudflare, ...(baseURL && { baseURL }) });
 }
 
 /** The application of that name, whatever it is tied to. */

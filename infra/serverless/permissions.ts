@@ -39,11 +39,16 @@ interface Refusal {
  * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
  * edit too: the update reports that. If Cloudflare is out of order nothing is refused here.
  *
- * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`
+ * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`, `cloudflare_unreachable`
  */
 export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
-  const refusals = asked.flat();
+  const unanswered = asked.filter((one) => one instanceof StewardError);
+  const [lost] = unanswered;
+  // Without any answer nothing of the stack can be compared or made.
+  if (lost !== undefined && unanswered.length === asked.length) throw lost;
+  const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
+  for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
   if (refusals.length === 0) return;
   if (refusals.length === check.permissions.length) {
     throw new StewardError("token_refused", refusedText(check.accountId, refusals));
@@ -51,7 +56,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
   throw new StewardError("token_permission_missing", missingText(refusals), { fix: "" });
 }
 
-async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[]> {
+async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[] | StewardError> {
   try {
     const response = await readInAccount(check, permission.probe);
     const { status } = response;
@@ -59,6 +64,7 @@ async function ask(check: PermissionCheck, permission: Permission): Promise<Refu
     await response.body?.cancel();
     if (status === 429 || status >= 500) throw new Error(`it answered ${status}`);
   } catch (error) {
+    if (error instanceof StewardError) return error;
     const reason = error instanceof Error ? error.message : String(error);
     check.warn(
       `Cloudflare did not tell whether the API token has the permission ${permission.name}: ${reason}`,

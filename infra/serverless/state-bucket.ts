@@ -102,7 +102,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
 
   /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
   async read(id, props) {
-    if (!props) throw new Error("A bucket cannot be imported: the next `pulumi up` adopts it.");
+    if (!props) throw new Error("A bucket cannot be imported: the next update adopts it.");
     const found = await findBucket(await connect(settings.apiToken, settings.baseURL), props);
     if (found === undefined) return { id: "" };
     if (props.ownerId === undefined) return { id, props };

@@ -3,6 +3,9 @@ import { Command, CommanderError } from "commander";
 import { explain, explanationText } from "./explain.ts";
 import { commandsFor } from "./package.ts";
 
+/** Parser of the command that this process runs. */
+let parser: Command | undefined;
+
 /** Exit code of a command whose words are wrong. */
 const USAGE = 2;
 
@@ -11,6 +14,8 @@ export interface CommandOutput {
   say: (text: string) => void;
   /** The terminal that `say` writes to, if it is one. */
   terminal: WriteStream | undefined;
+  /** Writes a line of progress to standard error. */
+  log: (line: string) => void;
   /** Writes the result for programs; does nothing without `--json`. */
   report: (result: object) => void;
 }
@@ -21,10 +26,17 @@ export interface CommandOutput {
  * @param script as a person types it, for example `npm run drift --`
  */
 export function commandParser(script: string, description: string): Command {
-  return new Command(script)
+  parser = new Command(script)
     .description(description)
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
+  return parser;
+}
+
+/** Returns the stack that the words name, so that an error's fix can name it too. */
+function namedStack(): string | undefined {
+  const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
+  return at === -1 ? undefined : parser?.args[at];
 }
 
 /** Creates the error for words that only the command can judge. It ends the command like any wrong word. */
@@ -47,6 +59,7 @@ export async function runCommand(
   const out = json ? process.stderr : process.stdout;
   const output: CommandOutput = {
     say: (text) => void out.write(text),
+    log: (line) => void process.stderr.write(`${line}\n`),
     terminal: out.isTTY ? out : undefined,
     report: (result) => void (json && process.stdout.write(`${JSON.stringify(result)}\n`)),
   };
@@ -66,7 +79,7 @@ function refuseUsage(error: CommanderError, script: string, { report }: CommandO
 }
 
 function refuse(error: unknown, { report }: CommandOutput): number {
-  const explanation = explain(error, commandsFor());
+  const explanation = explain(error, commandsFor(namedStack()));
   process.stderr.write(`${explanationText(explanation)}\n`);
   report({ ok: false, ...explanation });
   return 1;

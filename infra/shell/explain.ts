@@ -1,4 +1,4 @@
-import { StewardError, fixText } from "../../runtime/contract/errors.ts";
+import { fixText, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
 
@@ -13,18 +13,113 @@ export interface Explanation {
 
 /** Returns what an error means and what ends it, with the commands of the place where it is printed. */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
-  if (error instanceof StewardError) {
-    const { code, message, fix } = error;
-    return { code, cause: message, fix: fixText(fix, commands) || undefined };
+  const known = knownError(error);
+  if (known instanceof BuildFailure) {
+    return { code: known.code, cause: known.reason, fix: fixText(known.fix, commands) };
   }
-  if (error instanceof BuildFailure)
-    return { code: error.code, cause: error.reason, fix: fixText(error.fix, commands) };
-  return { code: undefined, cause: causeOf(error), fix: undefined };
+  if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
+  return { code: known.code, cause: known.message, fix: fixText(known.fix, commands) || undefined };
 }
 
 /** Returns an error in lines: its cause with its code, then its fix. */
 export function explanationText({ code, cause, fix }: Explanation): string {
-  const known =
-    code === undefined || cause.includes(`(${code})`) ? cause : `${cause.replace(/\.$/, "")} (${code})`;
+  const isNamed = code === undefined || cause.includes(`(${code})`);
+  const known = isNamed ? cause : `${cause.replace(/\.$/, "")} (${code})`;
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
+}
+
+/** Returns the error that has a code: this one, or the one that it was caused by. */
+function knownError(error: unknown): StewardError | BuildFailure | undefined {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof StewardError || one instanceof BuildFailure) return one;
+    const refused = "status" in one ? refusal(Number(one.status), answerOf(one)) : undefined;
+    if (refused !== undefined) return refused;
+  }
+  return engineError(causeOf(error));
+}
+
+/** An entry of Cloudflare's answer: https://developers.cloudflare.com/api/ */
+interface CloudflareError {
+  code?: number;
+  message?: string;
+}
+
+/** Returns Cloudflare's words: the official client has its errors, our own request the words as its message. */
+function answerOf(error: Error & { status: unknown }): string {
+  if (!("errors" in error)) return error.message;
+  const words = (Array.isArray(error.errors) ? (error.errors as CloudflareError[]) : []).map(wordsOf);
+  return `Cloudflare answered ${[String(error.status), words.join("; ")].filter(Boolean).join(": ")}`;
+}
+
+/** Returns what a status of Cloudflare's API means for the stack. */
+function refusal(status: number, detail: string): StewardError | undefined {
+  if (!(status >= 400)) return undefined;
+  if (status === 401 || status === 403) {
+    return new StewardError("token_permission_missing", detail, { fix: permissionFix });
+  }
+  if (status === 429 || status >= 500) return new StewardError("cloudflare_unavailable", detail);
+  return new StewardError("cloudflare_refused", detail);
+}
+
+/** Cloudflare does not say whether a token is wrong or only lacks a permission. */
+function permissionFix({ configSet }: OperatorCommands): string {
+  const set = configSet("cloudflare:apiToken", "<token>", { secret: true });
+  return `Give the token the permissions that the README lists, or \`${set}\`, with a valid token of the account that steward:accountId names.`;
+}
+
+function wordsOf({ code, message = "" }: CloudflareError): string {
+  return code === undefined ? message : `${message} (${code})`;
+}
+
+const ANSWER = /(\b[45]\d\d)?(?: [A-Z][\w ]*)?,? *(\{"(?:success|result|errors|messages)":.*\})/g;
+/** Official providers print a refusal without a body like this. */
+const BARE_REFUSAL = /\b(401|403) (?:Unauthorized|Forbidden)\b/;
+const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
+const PLUGIN =
+  /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found.*?(?:version v?([\d.]+))?/;
+
+/** Returns the meaning of what the engine or an official provider has printed. */
+function engineError(text: string): StewardError | BuildFailure | undefined {
+  if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
+  const plugin = PLUGIN.exec(text);
+  if (plugin !== null) {
+    const [, name = "", one = "", other = ""] = plugin;
+    return missingPlugin(name, other || one, "it is not installed");
+  }
+  const [, answered] = new RegExp(ANSWER.source).exec(text) ?? [];
+  const status = answered ?? BARE_REFUSAL.exec(text)?.[1];
+  return status === undefined ? undefined : refusal(Number(status), withoutAnswers(text));
+}
+
+/** The engine names who holds it and since when: `created by me@host (pid 1) at 2026-…`. */
+function lockText(text: string): string {
+  const [held] = /created by .*$/m.exec(text) ?? [];
+  return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
+}
+
+/** Returns the error for an official plugin that the CLI does not have. */
+export function missingPlugin(name: string, version: string, why: string): BuildFailure {
+  return new BuildFailure(
+    "pulumi_plugin_missing",
+    `the Pulumi plugin ${name} ${version} is not installed: ${why}`,
+    ({ cli }) =>
+      `Run \`${cli("plugin", "install", "resource", name, version)}\` once where its download can be reached.`,
+  );
+}
+
+/** Replaces the JSON of Cloudflare's answers by its words. */
+function withoutAnswers(text: string): string {
+  return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
+    const errors = parsed(body)?.errors;
+    if (errors === undefined) return whole;
+    return [status, errors.map(wordsOf).join("; ")].filter(Boolean).join(": ");
+  });
+}
+
+function parsed(body: string): { errors?: CloudflareError[] } | undefined {
+  try {
+    return JSON.parse(body) as { errors?: CloudflareError[] };
+  } catch {
+    return undefined;
+  }
 }

@@ -35,3 +35,11 @@ export function causeOf(error: unknown): string {
   const engineError = message.split("\n").find((line) => line.startsWith("error: "));
   return engineError ?? message;
 }
+
+/** Returns why a request got no answer; `fetch` hides it in the cause. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return failureOf(cause);
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}

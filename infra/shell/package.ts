@@ -44,7 +44,7 @@ export function commandsFor(stack?: string, configFile?: string): OperatorComman
 }
 
 /** The variable that names what starts the Pulumi CLI, if that is not `pulumi`. */
-const PULUMI_LAUNCHER = "STEWARD_PULUMI";
+export const PULUMI_LAUNCHER = "STEWARD_PULUMI";
 
 /** Returns a command of this package as a person types it: `npm run drift --`, or `npx steward-deploy drift`. */
 export function commandLine(name: string): string {

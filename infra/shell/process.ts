@@ -20,6 +20,8 @@ export interface RunOptions {
   timeoutMs?: number;
   /** Called for every line of both outputs as it comes. */
   onLine?: (line: string) => void;
+  /** Ends the command at the first line for which it returns true. */
+  until?: (line: string) => boolean;
 }
 
 /** Kept of each output: enough for any error's tail, and a chatty build stays small in memory. */
@@ -46,7 +48,12 @@ export function run(command: string, args: readonly string[], options: RunOption
       child[name].on("data", (text: string) => {
         outputs[name] = (outputs[name] + text).slice(-KEEP_BYTES);
       });
-      if (options.onLine) createInterface({ input: child[name] }).on("line", options.onLine);
+      if (options.onLine || options.until) {
+        createInterface({ input: child[name] }).on("line", (line) => {
+          options.onLine?.(line);
+          if (options.until?.(line)) child.kill();
+        });
+      }
     }
 
     let timedOut = false;

@@ -2,6 +2,7 @@ import type * as cloudflare from "@pulumi/cloudflare";
 import type * as docker from "@pulumi/docker";
 import type { PolicyResource, ResourceValidationArgs } from "@pulumi/policy";
 import type { OutputInstance } from "@pulumi/pulumi";
+import { commandsOfStack, type OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { copy, type DeclaredFields, fields, type Fields } from "./values.ts";
 
 /** The types that the rules look at, as the engine names them. */
@@ -82,6 +83,11 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
     return resource;
   };
   return resources.map(see);
+}
+
+/** Returns the commands that a rule prints: a URN is `urn:pulumi:<stack>::…`. */
+export function commandsFor({ urn }: Resource): OperatorCommands {
+  return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }
 
 /** Tells whether a resource is of a type, and so which properties it has. */

@@ -37,7 +37,7 @@ export const freshBackup = stackRule({
     const kept = stateNames(resources);
     const lost = list(deployed).filter((name) => !kept.includes(name));
     return lost.map((name) => ({
-      message: `${String(name)} is replaced or deleted without a backup younger than a day. Take a backup, then give its time: npm run policies -- <stack> --backup <time>.`,
+      message: `${String(name)} is replaced or deleted without a backup younger than a day. Take a backup, then run the command again with --backup and its time.`,
     }));
   },
 });

@@ -41,7 +41,7 @@ export async function typedByHand(
   const folder = join(dirname(own), "by-hand");
   const complete = join(folder, "bin");
   for (const name of await readdir(own)) await linkWhole(join(own, name), join(complete, name));
-  await linkWhole(host, join(complete, basename(host)));
+  await writeWhole(join(complete, basename(host)), hostText(host));
   await writeWhole(join(folder, "pulumi"), wrapperText(engine.cli, join(complete, basename(engine.cli))));
   return { variables, path: [folder, node] };
 }
@@ -56,6 +56,11 @@ function wrapperText(cli: string, complete: string): string {
     `case " $* " in *" --client="*) exec '${cli}' "$@" ;; *) exec '${complete}' "$@" ;; esac`,
     "",
   ].join("\n");
+}
+
+/** An engine that is killed does not end its language host, but the host's standard input ends with it. */
+function hostText(host: string): string {
+  return ["#!/bin/sh", `'${host}' "$@" < /dev/null &`, "cat > /dev/null", "kill $!", ""].join("\n");
 }
 
 /** Links a file, or copies it to another disk. The engine looks for its own folder behind symbolic links. */

@@ -64,14 +64,16 @@ export function operatorCommands(place: OperatorPlace): OperatorCommands {
   };
 }
 
-/** Commands as the runtime prints them: it knows neither its stack nor how it was installed. */
-export const UNPLACED: OperatorCommands = operatorCommands({
-  pulumi: "pulumi",
-  script: (name) => `npm run ${name} --`,
-});
+/** Returns the commands where only the stack is known, and not how steward was installed. */
+export function commandsOfStack(stack?: string): OperatorCommands {
+  return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
+}
+
+/** Commands as the runtime prints them, which knows neither. */
+export const UNPLACED: OperatorCommands = commandsOfStack();
 
 /** Returns a word as a POSIX shell takes it. */
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   if (/^(?:[\w@%+=:,./-]|<[^<>]+>)+$/.test(word)) return word;
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

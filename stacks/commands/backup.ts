@@ -2,17 +2,18 @@
  * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
  * `npm run backup -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { explain, explanationText } from "../../infra/shell/explain.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { stackBackups, type StackBackups } from "./backup/signed.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { fixText, StewardError } from "../../runtime/contract/errors.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { openDeployed } from "./deployed/stack.ts";
 
 const SCRIPT = commandLine("backup");
 const NOT_FINE = 2;
 
-async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
+async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(SCRIPT, "Lists a deployed stack's backups, and makes or checks one.")
     .addArgument(new Argument("<stack>", "a stack of the backend that pulumi is logged in to"))
     .option("--create", "make one now; starts a stopped container", false)
@@ -27,7 +28,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const [name] = command.processedArgs as [string];
   const { create, verify } = command.opts<{ create: boolean; verify: boolean }>();
 
-  const { state } = await openDeployed(name, { runsProgram: false, log: (line) => say(`${line}\n`) });
+  const { state } = await openDeployed(name, { runsProgram: false, log });
   const backups = stackBackups(await state());
   if (backups === undefined) throw new StewardError("stack_not_deployed");
   if (create) say(`Made ${(await backups.create()).id}.\n`);
@@ -36,14 +37,14 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
   const problems = [
     ...(list.length === 0 ? ["There is no backup."] : []),
     ...(problem === undefined ? [] : [`${problem.detail} (${problem.code})`]),
-    ...(verify && list.length > 0 ? await drill(backups, say) : []),
+    ...(verify && list.length > 0 ? await drill(name, backups, say) : []),
   ];
   say(problems.map((problem) => `${problem}\n`).join(""));
   report({ ok: problems.length === 0, backups: list, problems });
   return problems.length === 0 ? 0 : NOT_FINE;
 }
 
-async function drill(backups: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
+async function drill(stack: string, backups: StackBackups, say: CommandOutput["say"]): Promise<string[]> {
   try {
     const { backup, report } = await backups.verify();
     say(`${backup.id} is complete.\n`);
@@ -51,7 +52,7 @@ async function drill(backups: StackBackups, say: CommandOutput["say"]): Promise<
   } catch (error) {
     // Everything else is that the drill could not be held.
     if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
-    return [`${error.message} Fix: ${fixText(error.fix)}`];
+    return [explanationText(explain(error, commandsFor(stack)))];
   }
 }
 

@@ -2,7 +2,7 @@
  * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
  * `npm run compose -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
@@ -10,6 +10,7 @@ import { stringify } from "yaml";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { composeEnvironment, composeFile } from "../../infra/host/compose.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT, HOST_NAMES } from "../../runtime/contract/names.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readSettings } from "./settings.ts";
@@ -17,7 +18,7 @@ import { loadConfig } from "../config.ts";
 import type { ConfigSource } from "../config/source.ts";
 import { hostShape } from "../host-shape.ts";
 
-const HEAD = `# Made by ${commandLine("compose").replace(/ --$/, "")}: change the stack's configuration, not this file.
+const HEAD = `# Made by ${commandsFor().tool("compose")}: change the stack's configuration, not this file.
 # The secrets come from .env beside it (.env.example names them) or from the environment.
 `;
 
@@ -35,10 +36,13 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   const [stack] = command.processedArgs as [string];
   const words = command.opts<{ settings?: string; out?: string }>();
   const { settings, out = path.join(".steward/compose", stack) } = words;
-  const config = loadConfig(await sourceOf(settings, stack));
-  if (config.target !== "host") {
-    throw new Error(`the stack ${stack} is not a host's. Fix: name one with steward:target host`);
+  const source = await sourceOf(settings, stack);
+  if (source.values["steward:target"] === "serverless") {
+    const text = `Docker Compose runs a host stack, and steward:target of ${stack} is serverless.`;
+    throw new StewardError("stack_not_host", text);
   }
+  const config = loadConfig(source);
+  if (config.target !== "host") throw new StewardError("stack_not_host");
   const { secrets } = config.runtime;
   const variables: Record<string, string> = {
     ...config.runtime.variables,
@@ -61,7 +65,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   if (!names.includes("ADMIN_TOKEN") && variables["EDGE_ACCESS_AUD"] === undefined)
     say("Set ADMIN_TOKEN in .env too, else the admin pages stay closed.\n");
   if (config.image === undefined)
-    say(`${commandLine("image")} builds ${image} on the engine that is to run it.\n`);
+    say(`${commandsFor().tool("image")} builds ${image} on the engine that is to run it.\n`);
   return 0;
 }
 

@@ -11,7 +11,7 @@ import { driftOf, type Drift } from "./drift/find.ts";
 const SCRIPT = commandLine("drift");
 const SOME_FOUND = 2;
 
-async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
+async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(
     SCRIPT,
     "Compares what a stack has deployed with what is there now. Changes nothing.",
@@ -25,7 +25,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
-  const { stack } = await openDeployed(name, { runsProgram: true, log: (line) => say(`${line}\n`) });
+  const { stack } = await openDeployed(name, { runsProgram: true, log });
   const { drift, remarks } = await findDrift(stack);
   for (const remark of remarks) say(`${remark}\n`);
   say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);

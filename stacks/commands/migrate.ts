@@ -16,6 +16,7 @@ import {
   type Migration,
   renamingLines,
 } from "../../infra/serverless/migration-list.ts";
+import { BuildFailure } from "../../infra/shell/failure.ts";
 import { type CommandOutput, commandParser, runCommand } from "../../infra/shell/command.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
@@ -39,8 +40,7 @@ interface MigrateOptions {
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {
   const options = readOptions(argv);
-  const log = (line: string): void => output.say(`${line}\n`);
-  const stack = await openDeployed(options.stack, { runsProgram: true, log });
+  const stack = await openDeployed(options.stack, { runsProgram: true, log: output.log });
   return migrate(stack, options, output);
 }
 
@@ -74,7 +74,7 @@ async function migrate(
   const { config: present, cloudflare } = serverlessSettings(stored);
   // The settings may have the new name already: what is deployed decides.
   const formerName = workerOf(await state()) ?? present.workerName;
-  if (workerName === formerName) throw new Error(sameName(commands, workerName, present));
+  if (workerName === formerName) throw sameName(workerName, present);
   const live = await readLiveWorker({ accountId: present.accountId, ...cloudflare }, formerName);
   const applied = (live && entriesUpTo(live.tag)) ?? present.migrations.length;
   const migrations = withNewTag(present.migrations, applied);
@@ -125,12 +125,19 @@ function withNewTag(migrations: readonly Migration[], applied: number): Migratio
   return [...migrations, ...added];
 }
 
-function sameName({ configSet }: OperatorCommands, workerName: string, present: ServerlessConfig): string {
+function sameName(workerName: string, present: ServerlessConfig): BuildFailure {
   if (present.workerName === workerName) {
-    return `the Worker is named ${workerName}. Fix: give another --worker-name`;
+    return new BuildFailure(
+      "worker_name_same",
+      `the Worker is named ${workerName}`,
+      "Give another --worker-name.",
+    );
   }
-  const fix = configSet("steward:workerName", workerName);
-  return `the Worker is named ${workerName}, and the settings have another name. Fix: ${fix}`;
+  return new BuildFailure(
+    "worker_name_same",
+    `the Worker is named ${workerName}, and the settings have another name`,
+    ({ configSet }) => configSet("steward:workerName", workerName),
+  );
 }
 
 /** Returns the consequences for callers, a line each. */
@@ -201,7 +208,8 @@ function withMigrations(
 /** Replaces the settings, unless somebody has edited them meanwhile. */
 async function replaceSettings({ file, text: former }: SettingsFile, text: string): Promise<void> {
   if ((await readFile(file, "utf8")) !== former) {
-    throw new Error(`${file} was edited meanwhile. Fix: look at the change, and run the command again`);
+    const fix = "Look at the change, and run the command again.";
+    throw new BuildFailure("settings_edited", `${file} was edited meanwhile`, fix);
   }
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, text, { flush: true });

@@ -2,7 +2,7 @@
  * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
  * by id. See `npm run orphans -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { connect, findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
@@ -12,7 +12,7 @@ import { openDeployed } from "./deployed/stack.ts";
 const SCRIPT = commandLine("orphans");
 const SOME_FOUND = 2;
 
-async function main(argv: string[], { say, report }: CommandOutput): Promise<number> {
+async function main(argv: string[], { say, log, report }: CommandOutput): Promise<number> {
   const command = commandParser(
     SCRIPT,
     "Lists the container applications that deleted Workers have left in a stack's account.",
@@ -30,7 +30,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
 
   const { config: stored } = await openDeployed(name, {
     runsProgram: false,
-    log: (line) => say(`${line}\n`),
+    log,
   });
   const { config, cloudflare } = serverlessSettings(await stored());
   const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
@@ -48,7 +48,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
 
 /** An orphan for people, with what removes it. */
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
-  const remedy = `${SCRIPT} ${stack} --remove ${id}`;
+  const remedy = commandsFor(stack).script("orphans", "--remove", id);
   return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;
 }
 

@@ -2,11 +2,13 @@
  * `npm run policies`: the policy pack on the preview of a stack, which changes nothing. Ends with 1 if a mandatory
  * rule is broken. With `--publish-dir` the pack alone. See `npm run policies -- --help`.
  */
-import { commandLine } from "../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { Argument } from "commander";
 import { type CommandOutput, commandParser, runCommand, usageError } from "../../infra/shell/command.ts";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { run, tail } from "../../infra/shell/process.ts";
 import { buildPolicyPack } from "../../policies/build.ts";
 import { openDeployed } from "./deployed/stack.ts";
@@ -56,15 +58,17 @@ async function preparePublication(folder: string, say: (line: string) => void): 
   await mkdir(target, { recursive: true });
   const foreign = (await readdir(target)).filter((name) => !MADE.has(name));
   if (foreign.length > 0) {
-    throw new Error(`${folder} holds ${foreign.sort().join(", ")}. Fix: give a new or an empty folder`);
+    throw usageError(`${folder} holds ${foreign.sort().join(", ")}; give a new or an empty folder`);
   }
   await buildPolicyPack(target);
   say("installing the pack's packages");
   const installed = await run("npm", INSTALL, { cwd: target });
   if (installed.code !== 0) {
-    throw new Error(
-      `npm install failed in ${folder}: ${tail(installed, 5)}. Fix: reach the package registry once`,
+    throw new BuildFailure(
+      "policy_packages_missing",
+      `npm install failed in ${folder}: ${tail(installed, 5)}`,
+      "Run this once where the package registry can be reached.",
     );
   }
-  return `The pack is in ${target}. To publish it: cd ${target} && pulumi policy publish <organization>`;
+  return `The pack is in ${target}. To publish it: cd ${shellWord(target)} && ${commandsFor().cli("policy", "publish", "<organization>")}`;
 }

@@ -43,7 +43,7 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
     await writeFile(file, text);
   };
 
-  const options = { ...(await readPolicyConfig(words)), accept: undefined, canary: [] };
+  const options = { ...(await readPolicyConfig(words)), stack, accept: undefined, canary: [] };
   const plan = await planned(stack, options, output).catch(async (error: unknown) => {
     await write(failureText(stack, causeOf(error)));
     throw error;
@@ -60,7 +60,7 @@ async function planned(
   options: Parameters<typeof planUpdate>[2],
   output: CommandOutput,
 ): Promise<UpdatePlan> {
-  const stack = await openDeployed(name, { runsProgram: true, log: (line) => output.say(`${line}\n`) });
+  const stack = await openDeployed(name, { runsProgram: true, log: output.log });
   return planUpdate(stack, await lookBefore(stack, false), options, output);
 }
 

@@ -5,15 +5,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
-import { BuildFailure } from "../../infra/shell/failure.ts";
+import { explain, explanationText } from "../../infra/shell/explain.ts";
+import { commandLine, commandsFor, PULUMI_LAUNCHER } from "../../infra/shell/package.ts";
 import { cliEnvironment, requireCli } from "./deployed/cli.ts";
 
-const env = { ...process.env, ...cliEnvironment() };
+const env = { ...process.env, ...cliEnvironment(), [PULUMI_LAUNCHER]: commandLine("pulumi") };
 try {
   await requireCli(env);
 } catch (error) {
-  if (!(error instanceof BuildFailure)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${explanationText(explain(error, commandsFor()))}\n`);
   process.exit(1);
 }
 const cli = spawn("pulumi", process.argv.slice(2), { env, stdio: "inherit" });

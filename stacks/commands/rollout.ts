@@ -2,6 +2,7 @@
  * `npm run rollout`: an update that a pipeline may run. Previews under the policies, stops before what nobody has
  * accepted, deploys, and goes back where the new version does not answer. See `npm run rollout -- --help`.
  */
+import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import { ConcurrentUpdateError } from "@pulumi/pulumi/automation/index.js";
@@ -9,6 +10,7 @@ import { exclusively } from "../../infra/shell/cache.ts";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { type DeployedStack, openDeployed, type PlannedStep } from "./deployed/stack.ts";
+import { requireUnlocked } from "./deployed/lock.ts";
 import { deployedBuild, type Promotion, promotionOf, requireReachable } from "./promotion/promotion.ts";
 import { causeOf } from "../../infra/shell/failure.ts";
 import { backUp, planUpdate } from "./rollout/plan.ts";
@@ -26,17 +28,22 @@ async function main(argv: string[], output: CommandOutput): Promise<number> {
   process.env["PROBE_TIMEOUT_MS"] ??= PROBE_MS;
   const folder = path.join(".steward", "rollouts", options.stack);
   const busy = (): never => {
-    throw new StewardError("rollout_under_way");
+    throw new StewardError("rollout_under_way", `Another rollout of ${options.stack} runs on this machine.`, {
+      fix: "Wait until it ends.",
+    });
   };
   return exclusively(path.join(folder, "lock"), () => opened(options, folder, output), busy);
 }
 
 async function opened(options: RolloutOptions, folder: string, output: CommandOutput): Promise<number> {
-  const log = (line: string): void => output.say(`${line}\n`);
+  const { log } = output;
   const promoted = await promotionOf(options.promoteFrom, log);
   const changes = promoted === undefined ? {} : { "steward:image": promoted.image };
   const deployed = await openDeployed(options.stack, { runsProgram: true, log, changes });
   try {
+    const left = interrupted(folder);
+    // A rollout that was killed here is taken up by this one.
+    if (!options.planOnly) await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
     await requireReachable(deployed, promoted);
     return await rollOut(deployed, { ...options, promoted }, folder, output);
   } catch (error) {
@@ -62,8 +69,6 @@ async function rollOut(
   record.note("begun", { stack: options.stack, planOnly: options.planOnly, promoted: options.promoted });
   if (left !== undefined) {
     say(`The rollout before this one was interrupted at "${left.at(-1)?.step}": this one takes it up.\n`);
-    // Its engine is gone, and its lock on the backend may be left.
-    await deployed.stack.cancel().catch(() => undefined);
   }
 
   const { before, plan } = await planned(deployed, options, output).catch((error: unknown) => {
@@ -126,7 +131,13 @@ async function agreed(say: CommandOutput["say"]): Promise<boolean> {
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return (await terminal.question("Roll out? Only yes begins: ")) === "yes";
+    // A question that is left by Ctrl-C is rejected, and one that is left by Ctrl-D never answered.
+    const left = once(terminal, "close").then(() => "");
+    const answer = await Promise.race([terminal.question("Roll out? Only yes begins: "), left]).catch(
+      () => "",
+    );
+    if (answer !== "yes") say("\nNothing was changed.\n");
+    return answer === "yes";
   } finally {
     terminal.close();
   }

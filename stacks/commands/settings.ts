@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { BuildFailure, failureOf } from "../../infra/shell/failure.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import type { ConfigSource } from "../config/source.ts";
 
@@ -43,9 +44,11 @@ export interface StoredSettings extends ConfigSource {
 export async function readSettings(folder: string | undefined, stack: string): Promise<StoredSettings> {
   const file = settingsFileOf(stack, folder ?? (await settingsFolder()));
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new Error(`${file} cannot be read. Fix: name a stack whose settings file is there`, {
-      cause: error,
-    });
+    throw new BuildFailure(
+      "settings_missing",
+      `${file} cannot be read: ${failureOf(error)}`,
+      "Name a stack whose settings file is there, or the file's folder with --settings.",
+    );
   });
   const { config, environment } = settingsFile.parse(parse(text) ?? {});
   const secret = new Set([REQUIRED, ...Object.keys(config).filter((key) => hasHidden(config[key]))]);

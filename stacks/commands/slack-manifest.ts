@@ -7,8 +7,11 @@ import { writeFile } from "node:fs/promises";
 import { Argument } from "commander";
 import * as z from "zod";
 import { slackManifest } from "../../infra/channels/slack-manifest.ts";
+import { BuildFailure } from "../../infra/shell/failure.ts";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { commandParser, runCommand, usageError, type CommandOutput } from "../../infra/shell/command.ts";
-import { publicHost } from "../config/checks.ts";
+import { addressProblems, publicHost } from "../config/checks.ts";
+import { either, formatProblems } from "../config/problems.ts";
 import { stewardValues } from "../config/find.ts";
 import { serverlessSchema } from "../config/schema.ts";
 import { readSettings } from "./settings.ts";
@@ -45,7 +48,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
 
 /** The address that the settings give, also where secrets and other keys are still missing. */
 async function addressOf(settings: string | undefined, stack: string): Promise<string> {
-  const given = stewardValues(await readSettings(settings, stack));
+  const source = await readSettings(settings, stack);
+  const given = stewardValues(source);
   const { origin, workerName, subdomain, hostname } = serverlessSchema.shape;
   if (given["target"] === "serverless") {
     const rehearsed = origin.safeParse(given["origin"]).data;
@@ -54,11 +58,21 @@ async function addressOf(settings: string | undefined, stack: string): Promise<s
       subdomain: subdomain.safeParse(given["subdomain"]).data,
       hostname: hostname.safeParse(given["hostname"]).data,
     });
+    const wrong = addressProblems(given, source.commands);
+    if (wrong.length > 0) throw new StewardError("stack_config_invalid", formatProblems(wrong), { fix: "" });
     if (rehearsed !== undefined) return rehearsed;
     if (host !== undefined) return `https://${host}`;
   }
-  throw new Error(
-    `the settings of ${stack} name no public address. Fix: give it with --url, or set steward:subdomain or steward:hostname of a serverless stack`,
+  const { script, configSet } = source.commands;
+  throw new BuildFailure(
+    "public_address_missing",
+    `the settings of ${stack} name no public address`,
+    given["target"] === "serverless"
+      ? either(
+          configSet("steward:subdomain", "<name on workers.dev>"),
+          configSet("steward:hostname", "<host name>"),
+        )
+      : `Give it: \`${script("slack-manifest", "--url", "<https address>")}\``,
   );
 }
 

@@ -224,6 +224,11 @@ function placeholders(values: Values, { configSet }: OperatorCommands): ConfigPr
     }));
 }
 
+/** Returns what keeps the values from naming the stack's own public address. */
+export function addressProblems(values: Values, commands: OperatorCommands): ConfigProblem[] {
+  return placeholders(values, commands).filter(({ key }) => /:(?:subdomain|hostname)$/.test(key));
+}
+
 function isReserved(value: unknown): boolean {
   return typeof value === "string" && RESERVED.test(value);
 }

@@ -122,7 +122,7 @@ describe("the life of a serverless stack", () => {
       meet({ method: "POST", path: /\/versions$/, times: 3, outcome: "lost before" });
       await subject.stack.setConfig("steward:logLevel", { value: "debug" });
 
-      expect(await subject.stack.up().then(() => "", String)).toContain("Connection error.");
+      expect(await subject.stack.up().then(() => "", String)).toContain("does not answer: ");
       await update();
       expect(account().versions.at(-1)?.bindings).toContainEqual({
         type: "plain_text",
@@ -141,7 +141,7 @@ describe("the life of a serverless stack", () => {
       const before = rolloutCount();
       meet({ method: "GET", path: /\/rollouts\//, times: 3, outcome: "lost before" });
       await subject.stack.setConfig("steward:image", { value: "steward:two" });
-      expect(await subject.stack.up().then(() => "", String)).toContain("Connection error.");
+      expect(await subject.stack.up().then(() => "", String)).toContain("does not answer: ");
 
       // Seen once by the update that goes on with it.
       const seen: RequestFault = { method: "GET", path: /\/rollouts\//, times: 1, outcome: 503 };

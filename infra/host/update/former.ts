@@ -141,7 +141,7 @@ export async function goBack(containers: Containers, name: string): Promise<stri
   const log = pair.current === undefined ? "" : `The new container's log: docker logs ${name}. `;
   return [
     `The version before answers again, as the container ${former}${data}.`,
-    `${log}The next pulumi up tries again.`,
+    `${log}The next update tries again.`,
   ].join("\n");
 }
 

@@ -114,11 +114,49 @@ export const DEPLOYMENT_ERRORS = {
     fix: ({ configSet }) =>
       `\`${configSet("cloudflare:apiToken", "<token>", { secret: true })}\`, with a valid token of the account that steward:accountId names.`,
   },
+  cloudflare_refused: {
+    status: 502,
+    title: "Cloudflare refuses a request",
+    cause: "Cloudflare refuses a request.",
+    fix: ({ pulumi }) =>
+      `Read Cloudflare's words. If they name something that was changed outside of the stack, run \`${pulumi("up", "--refresh")}\`.`,
+  },
+  cloudflare_unavailable: {
+    status: 502,
+    title: "Cloudflare is out of order",
+    cause: "Cloudflare answers with a server error or asks to wait.",
+    fix: "Try again later; https://www.cloudflarestatus.com lists disturbances.",
+  },
+  cloudflare_unreachable: {
+    status: 502,
+    title: "Cloudflare cannot be reached",
+    cause: "No answer came from Cloudflare's API.",
+    fix: "Check this machine's network, DNS and proxy, then try again.",
+  },
+  rehearsal_ended: {
+    status: 502,
+    title: "The rehearsal is not running",
+    cause: "The stack is a rehearsed one, and nothing answers at its emulated account.",
+    fix: "Start the rehearsal again, and leave it running meanwhile.",
+  },
+  service_unreachable: {
+    status: 502,
+    title: "The service does not answer",
+    cause: "The deployed service does not answer at its address.",
+    fix: ({ script }) =>
+      `Check that this machine reaches the address; \`${script("drift")}\` says whether the service is still there.`,
+  },
   stack_not_serverless: {
     status: 400,
     title: "Not a serverless stack",
     cause: "The stack's steward:target is host.",
     fix: "Give the name of a stack whose steward:target is serverless.",
+  },
+  stack_not_host: {
+    status: 400,
+    title: "Not a host stack",
+    cause: "The stack's steward:target is serverless.",
+    fix: "Give the name of a stack whose steward:target is host.",
   },
   deployment_stale: {
     status: 409,

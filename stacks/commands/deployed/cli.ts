@@ -49,7 +49,7 @@ export async function requireLogin(env: NodeJS.ProcessEnv): Promise<void> {
   throw new BuildFailure(
     "pulumi_not_logged_in",
     `the Pulumi CLI cannot use its backend: ${tail(asked, 1).replace(/^error: /, "")}`,
-    "Run `pulumi login`, or set PULUMI_ACCESS_TOKEN or PULUMI_BACKEND_URL.",
+    ({ cli }) => `Run \`${cli("login")}\`, or set PULUMI_ACCESS_TOKEN or PULUMI_BACKEND_URL.`,
   );
 }
 

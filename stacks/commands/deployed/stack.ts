@@ -1,4 +1,5 @@
 import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
+import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 import type { ConfigSource } from "../../config/source.ts";
@@ -9,6 +10,8 @@ const STACK = "pulumi:pulumi:Stack";
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
+/** The CLI repeats a download five times, which takes half a minute and helps against no missing network. */
+const RETRIES = /will retry/i;
 /** The official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
 
@@ -74,7 +77,7 @@ async function selectStack(
     throw new BuildFailure(
       "stack_unknown",
       `there is no stack ${stackName}; ${names === "" ? "there is none yet" : `there are: ${names}`}`,
-      `Name one of those, or make it with \`pulumi stack init ${stackName}\`.`,
+      ({ cli }) => `Name one of those, or make it with \`${cli("stack", "init", stackName)}\`.`,
     );
   }
 }
@@ -98,14 +101,12 @@ async function requirePlugins(
     if (installed.some((plugin) => plugin.name === name && plugin.version === version)) continue;
     const words = ["plugin", "install", "resource", name, version];
     log(`Installing the Pulumi plugin ${name} ${version}`);
-    const done = mayInstall(env) ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS }) : undefined;
+    const done = mayInstall(env)
+      ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
+      : undefined;
     if (done?.code === 0) continue;
     const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : tail(done, 2);
-    throw new BuildFailure(
-      "pulumi_plugin_missing",
-      `the Pulumi plugin ${name} ${version} is not installed: ${why}`,
-      `Run \`pulumi ${words.join(" ")}\` once where its download can be reached.`,
-    );
+    throw missingPlugin(name, version, why);
   }
 }
 

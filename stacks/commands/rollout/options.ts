@@ -1,4 +1,4 @@
-import { commandLine } from "../../../infra/shell/package.ts";
+import { commandLine, commandsFor } from "../../../infra/shell/package.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 import { Argument, InvalidArgumentError } from "commander";
 import { commandParser, usageError } from "../../../infra/shell/command.ts";
@@ -136,6 +136,7 @@ interface Plan {
 
 /** Words that somebody has given before. */
 interface Word {
+  stack: string;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
   /** The shares that a new version of the Worker is to get. */
@@ -143,7 +144,7 @@ interface Word {
 }
 
 /** Returns what stops the update until somebody accepts it, a line each with the way on. */
-export function openGates({ steps, migrations }: Plan, { accept, canary }: Word): string[] {
+export function openGates({ steps, migrations }: Plan, { stack, accept, canary }: Word): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
     .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);
@@ -155,7 +156,7 @@ export function openGates({ steps, migrations }: Plan, { accept, canary }: Word)
     ...atOnce.map((tag) => `Migration ${tag} cannot be deployed gradually. Apply it at once: omit --canary`),
     ...unasked.map(
       ({ op, name, type }) =>
-        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then pulumi up`,
+        `${name} (${type}) is going to be ${op === "delete" ? "deleted" : "replaced"}, with what it keeps. No rollout does that: take a backup, then ${commandsFor(stack).pulumi("up")}`,
     ),
   ];
 }

@@ -32,7 +32,7 @@ export interface UpdatePlan {
 export async function planUpdate(
   stack: DeployedStack,
   before: Baseline,
-  options: Pick<RolloutOptions, "config" | "accept" | "backup" | "canary">,
+  options: Pick<RolloutOptions, "stack" | "config" | "accept" | "backup" | "canary">,
   output: CommandOutput,
 ): Promise<UpdatePlan> {
   const { migrations } = before;
@@ -115,8 +115,9 @@ interface Progress {
 }
 
 /** @param total the resources that are going to change, where that is known; without it they are counted. */
-export function showProgress({ say, terminal }: CommandOutput, what: string, total?: number): Progress {
-  if (terminal === undefined) return { onOutput: say, onEvent: () => undefined, end: () => undefined };
+export function showProgress({ say, log, terminal }: CommandOutput, what: string, total?: number): Progress {
+  if (terminal === undefined)
+    return { onOutput: (text) => log(text.trimEnd()), onEvent: () => undefined, end: () => undefined };
   const begun = new Set<string>();
   const done = new Set<string>();
   let last = "";

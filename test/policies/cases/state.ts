@@ -3,13 +3,13 @@ import { sample } from "../resources.ts";
 import { adding, bound, named, props, without, type Case } from "./case.ts";
 
 const LOST =
-  "prod-steward is replaced or deleted without a backup younger than a day. Take a backup, then give its time: npm run policies -- <stack> --backup <time>.";
+  "prod-steward is replaced or deleted without a backup younger than a day. Take a backup, then run the command again with --backup and its time.";
 const DEPLOYED = ["prod-steward", "steward-data"];
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const NEVER =
   'SANDBOX_SLEEP_AFTER is never, at the container\'s full price. Set steward:sleepAfter to a duration such as 1h, or give the reason in the policy configuration: {"never-with-reason": {"reason": "…"}}.';
 const UNPROTECTED =
-  "The bucket prod-steward is not protected. Set it: pulumi config set steward:protectState true.";
+  "The bucket prod-steward is not protected. Set it: `pulumi config set -s prod steward:protectState true`.";
 const unprotected: Case["change"] = (samples) => void (named(samples, "bucket").opts.protect = false);
 
 export const STATE_CASES: readonly Case[] = [
@@ -58,7 +58,7 @@ export const STATE_CASES: readonly Case[] = [
     what: "refuses a volume that can go",
     change: (samples) => void (named(samples, "volume").opts.protect = false),
     messages: [
-      "The volume steward-data is not protected. Set it: pulumi config set steward:protectState true.",
+      "The volume steward-data is not protected. Set it: `pulumi config set -s prod steward:protectState true`.",
     ],
   },
   {
@@ -74,7 +74,7 @@ export const STATE_CASES: readonly Case[] = [
     change: unprotected,
     stack: "live",
     config: { stacks: "^live$" },
-    messages: [UNPROTECTED],
+    messages: [UNPROTECTED.replace("-s prod", "-s live")],
   },
   {
     rule: "fresh-backup",

@@ -91,7 +91,8 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
       what: "the same name",
       words: ["--worker-name", "steward-one"],
       cause:
-        "the Worker is named steward-one, and the settings have another name. Fix: pulumi config set -s test steward:workerName steward-one",
+        "the Worker is named steward-one, and the settings have another name (worker_name_same)\n  fix: pulumi config set -s test steward:workerName steward-one",
+      code: "worker_name_same",
     },
     {
       what: "a name that is none",

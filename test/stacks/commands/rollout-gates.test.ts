@@ -8,29 +8,29 @@ const VERSION = {
   type: "cloudflare:index/workerVersion:WorkerVersion",
   name: "worker-current",
 };
-const NOBODY = { accept: undefined, canary: [] };
+const NOBODY = { stack: "dev", accept: undefined, canary: [] };
 
 test("a migration waits until its own tag is accepted", () => {
   const plan = { steps: [VERSION, WORKER], migrations: ["v2"] };
   const waits = ["The migration v2 is going to be applied. To accept it: --accept-migration v2"];
 
   expect(openGates(plan, NOBODY)).toEqual(waits);
-  expect(openGates(plan, { accept: "v3", canary: [] })).toEqual(waits);
-  expect(openGates(plan, { accept: "v2", canary: [] })).toEqual([]);
+  expect(openGates(plan, { stack: "dev", accept: "v3", canary: [] })).toEqual(waits);
+  expect(openGates(plan, { stack: "dev", accept: "v2", canary: [] })).toEqual([]);
 });
 
 test("a migration cannot be deployed by shares", () => {
   const plan = { steps: [], migrations: ["v2"] };
-  expect(openGates(plan, { accept: "v2", canary: [10] })).toEqual([
+  expect(openGates(plan, { stack: "dev", accept: "v2", canary: [10] })).toEqual([
     "Migration v2 cannot be deployed gradually. Apply it at once: omit --canary",
   ]);
 });
 
 test("no word lets a rollout remove what keeps state; a version keeps none", () => {
-  const accepted = { accept: "v2", canary: [] };
+  const accepted = { stack: "dev", accept: "v2", canary: [] };
   expect(openGates({ steps: [VERSION], migrations: [] }, accepted)).toEqual([]);
   expect(openGates({ steps: [WORKER, BUCKET], migrations: [] }, accepted)).toEqual([
-    "worker (cloudflare:index/worker:Worker) is going to be replaced, with what it keeps. No rollout does that: take a backup, then pulumi up",
-    "state (pulumi-nodejs:dynamic/serverless:StateBucket) is going to be deleted, with what it keeps. No rollout does that: take a backup, then pulumi up",
+    "worker (cloudflare:index/worker:Worker) is going to be replaced, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
+    "state (pulumi-nodejs:dynamic/serverless:StateBucket) is going to be deleted, with what it keeps. No rollout does that: take a backup, then pulumi up -s dev",
   ]);
 });

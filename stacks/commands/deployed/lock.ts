@@ -1,0 +1,115 @@
+import { readdir, readFile } from "node:fs/promises";
+import { homedir, hostname } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Stack } from "@pulumi/pulumi/automation/index.js";
+import * as z from "zod";
+import { run } from "../../../infra/shell/process.ts";
+import { StewardError } from "../../../runtime/contract/errors.ts";
+import { ANSWER_MS } from "./cli.ts";
+
+/** A lock file of a backend that is a folder (pulumi pkg/backend/diy/lock.go). */
+const lockFile = z.object({
+  pid: z.number(),
+  username: z.string(),
+  hostname: z.string(),
+  timestamp: z.string(),
+});
+const whoAmI = z.looseObject({ url: z.string() });
+const listed = z.array(z.looseObject({ name: z.string(), updateInProgress: z.boolean().optional() }));
+
+/** The holder of the engine's lock on a stack. */
+interface Lock {
+  /** The process and its machine, as a sentence. */
+  holder: string;
+  /** True if its process ran on this machine and is no more: nobody else will release it. */
+  isStale: boolean;
+}
+
+/**
+ * Checks that no update of the stack is under way. A lock that a killed process of this machine left is released if
+ * `releaseStale` is set. Locks can be read of a folder and of Pulumi Cloud; those of a bucket are found by the update.
+ *
+ * @throws StewardError `rollout_under_way`
+ */
+export async function requireUnlocked(
+  stack: Stack,
+  { releaseStale }: { releaseStale: boolean },
+): Promise<void> {
+  const lock = await lockOf(stack);
+  if (lock === undefined) return;
+  if (lock.isStale && releaseStale) return void (await stack.cancel());
+  throw new StewardError("rollout_under_way", lock.holder, {
+    fix: ({ pulumi }) =>
+      lock.isStale
+        ? `Release its lock: \`${pulumi("cancel")}\`.`
+        : `Wait until it ends. If it was killed, release its lock: \`${pulumi("cancel")}\`.`,
+  });
+}
+
+async function lockOf(stack: Stack): Promise<Lock | undefined> {
+  const { workspace, name } = stack;
+  const env = { ...process.env, ...workspace.envVars };
+  const asked = async <Answer>(
+    schema: z.ZodType<Answer>,
+    ...words: string[]
+  ): Promise<Answer | undefined> => {
+    const { stdout } = await run("pulumi", words, { env, cwd: workspace.workDir, timeoutMs: ANSWER_MS });
+    return schema.safeParse(parsed(stdout)).data;
+  };
+  const { url = "" } = (await asked(whoAmI, "whoami", "--json")) ?? {};
+  if (url.startsWith("file://")) {
+    const { name: project } = await workspace.projectSettings();
+    return lockIn(path.join(folderOf(url), ".pulumi", "locks", "organization", project, name));
+  }
+  if (!url.startsWith("http")) return undefined;
+  const stacks = (await asked(listed, "stack", "ls", "--json")) ?? [];
+  const isUpdated = stacks.some(
+    (one) => one.name.split("/").at(-1) === name.split("/").at(-1) && one.updateInProgress,
+  );
+  return isUpdated ? { holder: "Pulumi Cloud runs an update of this stack.", isStale: false } : undefined;
+}
+
+async function lockIn(folder: string): Promise<Lock | undefined> {
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const name of names) {
+    const text = await readFile(path.join(folder, name), "utf8").catch(() => "");
+    const held = lockFile.safeParse(parsed(text)).data;
+    if (held === undefined) continue;
+    const { pid, username, hostname: machine, timestamp } = held;
+    const isHere = machine === hostname();
+    const isStale = isHere && !isAlive(pid);
+    const where = isHere ? "on this machine" : `on ${machine}`;
+    const end = isStale ? ", which has ended without releasing it" : "";
+    return {
+      holder: `The stack is locked since ${timestamp} by process ${pid} of ${username} ${where}${end}.`,
+      isStale,
+    };
+  }
+  return undefined;
+}
+
+/** The backend's folder: the CLI also writes `file://~` and paths that are relative to the home. */
+function folderOf(url: string): string {
+  const [address = ""] = url.split("?");
+  const given = address.slice("file://".length);
+  if (given.startsWith("~")) return path.join(homedir(), given.slice(1));
+  return given.startsWith("/") ? fileURLToPath(address) : path.resolve(given);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

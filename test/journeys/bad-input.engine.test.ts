@@ -1,0 +1,177 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Hono } from "hono";
+import { fileBackend } from "../../rehearsal/engine/index.ts";
+import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
+import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { type, type Shell } from "./typed.ts";
+
+/**
+ * Every command that asks Cloudflare, in every state in which it cannot answer. A stack that does not exist, a missing
+ * CLI, login, plugin and passphrase: refusals.engine.test.ts.
+ */
+const COMMANDS = [
+  "npm run --silent preview -- dev --json",
+  "npm run --silent rollout -- dev --yes --json",
+  "npm run --silent drift -- dev --json",
+  "npm run --silent orphans -- dev --json",
+  "npm run --silent orphans -- dev --remove x --json",
+];
+
+let checkout: Checkout;
+let shell: Shell;
+let account: Listening;
+/** Status with which the account refuses everything. */
+let status: 401 | 403 | 500 = 403;
+const locks = (): string => join(checkout.root, "state/.pulumi/locks/organization/steward/dev");
+
+beforeAll(async () => {
+  checkout = await copyCheckout();
+  const refusing = new Hono().all("*", (context) =>
+    context.json(
+      {
+        success: false,
+        errors: [{ code: 10000, message: "Authentication error" }],
+        messages: [],
+        result: null,
+      },
+      status,
+    ),
+  );
+  account = await listen(refusing, { hostname: "127.0.0.1", port: 0 });
+  await mkdir(join(checkout.root, "state"));
+  shell = {
+    folder: checkout.root,
+    environment: {
+      ...(await byHand(await testEngine())),
+      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+      CLOUDFLARE_API_TOKEN: "test-token_0123456789abcdefghijklmnopqrstuv",
+      CLOUDFLARE_BASE_URL: account.url,
+    },
+    transcript: resolve(".steward/artefacts/transcripts/bad-input.txt"),
+  };
+  await rm(shell.transcript, { force: true });
+  await rm(join(checkout.root, "stacks/Pulumi.dev.yaml"), { force: true });
+  await type(shell, "pulumi stack init dev");
+  await type(shell, "pulumi config set -s dev --secret steward:anthropicApiKey sk-test");
+  const plain = [
+    "steward:target=serverless",
+    "steward:accountId=00112233445566778899aabbccddeeff",
+    "steward:subdomain=acme",
+  ];
+  await type(shell, `pulumi config set-all -s dev ${plain.map((pair) => `--plaintext ${pair}`).join(" ")}`);
+}, ENGINE_MS);
+
+afterAll(async () => {
+  await account?.close();
+  await checkout?.close();
+});
+
+/** Types a line. It must fail with one error that has this code, on standard output as one object, and change nothing. */
+async function fails(line: string, code: string, environment: Record<string, string> = {}): Promise<string> {
+  const state = await readFile(stateFile(), "utf8");
+  const out = join(checkout.root, "out.json");
+  const ended = await type(
+    { ...shell, environment: { ...shell.environment, ...environment } },
+    `${line} > '${out}'`,
+  );
+  expect(ended.code, ended.said).toBe(1);
+  const report = (await readFile(out, "utf8")).trimEnd();
+  expect(report.split("\n"), report).toHaveLength(1);
+  expect(JSON.parse(report)).toMatchObject({ ok: false, code });
+  expect(ended.said.match(/^ *fix: /gm), ended.said).toHaveLength(1);
+  expect(ended.said).not.toMatch(/^\s+at \S/m);
+  expect(ended.said).not.toContain('"success"');
+  expect(await readFile(stateFile(), "utf8")).toBe(state);
+  return ended.said;
+}
+
+const stateFile = (): string => join(checkout.root, "state/.pulumi/stacks/steward/dev.json");
+
+describe.each(COMMANDS)("%s", (line) => {
+  test.each([401, 403] as const)(
+    "says that the account refuses the token with %i",
+    async (answer) => {
+      status = answer;
+      const runsProgram = !line.includes("orphans") && !line.includes("rollout");
+      const said = await fails(line, runsProgram ? "token_refused" : "token_permission_missing");
+      expect(said).toContain(`${answer}`);
+      expect(said).toContain("pulumi config set -s dev --secret cloudflare:apiToken <token>");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "says that Cloudflare is out of order",
+    async () => {
+      status = 500;
+      expect(await fails(line, "cloudflare_unavailable")).toContain("500");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "names the host that does not answer",
+    async () => {
+      const CLOUDFLARE_BASE_URL = "http://cloudflare.invalid";
+      const said = await fails(line, "cloudflare_unreachable", { CLOUDFLARE_BASE_URL });
+      expect(said).toMatch(/http:\/\/cloudflare\.invalid does not answer: E\w+/);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "says that the rehearsal has ended, and how to start it",
+    async () => {
+      const said = await fails(line, "rehearsal_ended", {
+        CLOUDFLARE_BASE_URL: "http://127.0.0.1:1",
+        STEWARD_REHEARSED_BY: "npm start -- --dir /tmp/x",
+      });
+      expect(said).toContain("fix: Start it in another terminal: `npm start -- --dir /tmp/x`.");
+    },
+    UPDATE_MS,
+  );
+});
+
+describe("while the stack is locked, a rollout", () => {
+  const ROLLOUT = "npm run --silent rollout -- dev --yes --json";
+
+  async function lock(pid: number, machine: string): Promise<void> {
+    await mkdir(locks(), { recursive: true });
+    const held = { pid, username: "me", hostname: machine, timestamp: "2026-01-31T09:30:00Z" };
+    await writeFile(join(locks(), "0b0f2a1e-5c3e-4f7e-9a57-2f1a4f4f7c11.json"), JSON.stringify(held));
+  }
+
+  afterEach(() => rm(locks(), { recursive: true, force: true }));
+
+  test(
+    "names the machine and process that hold it, before it asks anybody",
+    async () => {
+      await lock(4711, "another-machine");
+      const said = await fails(ROLLOUT, "rollout_under_way", {
+        CLOUDFLARE_BASE_URL: "http://cloudflare.invalid",
+      });
+      expect(said).toContain("locked since 2026-01-31T09:30:00Z by process 4711 of me on another-machine");
+      expect(said).toContain("If it was killed, release its lock: `pulumi cancel -s dev`.");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "says that a process of this machine was killed, and what is printed releases the lock",
+    async () => {
+      await lock(2 ** 22 + 1, hostname());
+      const said = await fails(ROLLOUT, "rollout_under_way");
+      expect(said).toContain("on this machine, which has ended without releasing it");
+      const [, fix = ""] = /fix: Release its lock: `([^`]+)`/.exec(said) ?? [];
+      expect((await type(shell, `${fix} --yes`)).code).toBe(0);
+      status = 403;
+      await fails(ROLLOUT, "token_permission_missing");
+    },
+    UPDATE_MS,
+  );
+});

@@ -1,0 +1,239 @@
+import { execFileSync } from "node:child_process";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { commandsFor } from "../../infra/shell/package.ts";
+import { fileBackend } from "../../rehearsal/engine/index.ts";
+import { ERRORS, fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
+import { findProblems } from "../../stacks/config/find.ts";
+import type { ConfigSource } from "../../stacks/config/source.ts";
+import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { REFUSED } from "../support/refused-config.ts";
+import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { HOST, SECRETS, SERVERLESS } from "../support/stack-config.ts";
+import { type, type Shell } from "./typed.ts";
+
+/** What a person puts in place of a placeholder, by the key that is set. */
+const OWN: Readonly<Record<string, string>> = {
+  "cloudflare:apiToken": SERVERLESS["cloudflare:apiToken"],
+  "steward:accountId": "00112233445566778899aabbccddeeff",
+  "steward:alerts": `'{"slack":"https://hooks.slack.com/services/T/B/x"}'`,
+  "steward:anthropicApiKey": "sk-test",
+  "steward:configRecovery": "auto",
+  "steward:discordPublicKey": "0".repeat(64),
+  "steward:expectedAwakeHours": "3",
+  "steward:hostname": "steward.acme.dev",
+  "steward:monthlyBudget": "50",
+  "steward:operators": `'["op@acme.dev"]'`,
+  "steward:origin": "http://127.0.0.1:8787",
+  "steward:publicWebhooks": "true",
+  "steward:registry": "registry.cloudflare.com",
+  "steward:secrets": `'{"MISTRAL_API_KEY":"key-0123456789"}'`,
+  "steward:slackSigningSecret": "0123456789abcdef",
+  "steward:sleepAfter": "1h",
+  "steward:subdomain": "acme",
+  "steward:teamDomain": "acme.cloudflareaccess.com",
+  "steward:telegramBotToken": "1:a",
+  "steward:telegramWebhookSecret": "my-own",
+  "steward:variables": `'{"REGION":"eu"}'`,
+};
+/** Cases of a host stack and of the examples, beside those of a serverless one. */
+const MORE: readonly (readonly [what: string, values: Record<string, string | undefined>])[] = [
+  ["a host with a key of the other target", { ...HOST, "steward:sleepAfter": "1h" }],
+  ["no target", { ...SERVERLESS, "steward:target": undefined }],
+  ["a target that is none", { ...HOST, "steward:target": "hosts" }],
+  [
+    "two ways to sign in",
+    {
+      ...HOST,
+      "steward:adminToken": "0123456789abcdef0123456789abcdef",
+      "steward:teamDomain": "acme.cloudflareaccess.com",
+      "steward:audience": "0".repeat(64),
+    },
+  ],
+  ["e-mail from a host", { ...HOST, "steward:alerts": '{"email":{"from":"a@acme.dev","to":"b@acme.dev"}}' }],
+  [
+    "the examples' values",
+    {
+      ...SERVERLESS,
+      "steward:accountId": "0123456789abcdef0123456789abcdef",
+      "steward:subdomain": "example",
+      "steward:teamDomain": "example.cloudflareaccess.com",
+      "steward:operators": '["you@example.com"]',
+    },
+  ],
+  [
+    "this machine's own identity gateway",
+    { ...SERVERLESS, "steward:teamDomain": "http://127.0.0.1:9000", "steward:operators": '["op@acme.dev"]' },
+  ],
+];
+
+const CASES = [...REFUSED.map(([what, change]) => [what, { ...SERVERLESS, ...change }] as const), ...MORE];
+
+/** Fixes with commands that are executed elsewhere, or cannot be, each with the reason. */
+const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  sign_in_limited: "prints the token of a host stack; this file reads one with the same command",
+  application_gone:
+    "test/stacks/false-green.engine.test.ts removes the application and updates with --refresh",
+  application_in_use: "lists orphans: test/stacks/commands/migrate.engine.test.ts",
+  cloudflare_refused: "an update with --refresh: test/stacks/false-green.engine.test.ts",
+  deployment_stale: "an update: test/stacks/lifecycle.engine.test.ts",
+  image_too_large: "the image's size is that of a real account",
+  migration_tag_missing: "test/stacks/commands/migrate.engine.test.ts",
+  rollout_under_way: "test/journeys/bad-input.engine.test.ts cancels a stale lock",
+  secret_refused: "the value is issued at a website; test/stacks/secrets.engine.test.ts sets a right one",
+  service_unreachable: "looks, and changes nothing",
+  slack_config_token_invalid: "the token is issued at a website",
+  stack_config_invalid: "each problem has its own fix, below",
+  stack_not_deployed: "a rollout: test/stacks/commands/rollout.engine.test.ts",
+  promotion_unproven: "test/stacks/commands/promotion.engine.test.ts",
+  stack_signature_invalid: "names a command as an example",
+  token_refused: "the token is issued at a website; cloudflare:apiToken is set below",
+};
+
+let checkout: Checkout;
+let shell: Shell;
+let complete: Record<string, unknown>;
+const settings = (stack: string): string => join(checkout.root, "stacks", `Pulumi.${stack}.yaml`);
+
+beforeAll(async () => {
+  checkout = await copyCheckout();
+  execFileSync("mkdir", ["-p", join(checkout.root, "state")]);
+  shell = {
+    folder: checkout.root,
+    environment: {
+      ...(await byHand(await testEngine())),
+      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+    },
+    transcript: resolve(".steward/artefacts/transcripts/printed-fixes.txt"),
+  };
+  await rm(shell.transcript, { force: true });
+  await rm(settings("dev"), { force: true });
+  await works("pulumi stack init dev");
+  for (const key of SECRETS) await works(`pulumi config set -s dev --secret ${key} ${OWN[key] ?? "secret"}`);
+  complete = parse(await readFile(settings("dev"), "utf8")) as Record<string, unknown>;
+  // The one that is selected: a fix without -s would change it.
+  await works("pulumi stack init other");
+}, ENGINE_MS);
+
+afterAll(() => checkout?.close());
+
+async function works(line: string): Promise<string> {
+  const { code, said } = await type(shell, line);
+  expect(code, `${line}\n${said}`).toBe(0);
+  return said;
+}
+
+/** Writes the settings of `dev`. Secrets are those that were encrypted before, and the rest is plain. */
+async function write(values: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const secrets = complete["config"] as Record<string, object>;
+  const config = Object.entries(values).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    const encrypted = SERVERLESS[key as keyof typeof SERVERLESS] === value ? secrets[key] : undefined;
+    return [[key, encrypted ?? value]];
+  });
+  await writeFile(settings("dev"), stringify({ ...complete, config: Object.fromEntries(config) }));
+}
+
+/** The configuration of `dev` as a program gets it: a secret in the file is the one that was typed. */
+async function read(): Promise<ConfigSource> {
+  const { config } = parse(await readFile(settings("dev"), "utf8")) as { config: Record<string, unknown> };
+  const secrets = new Set(
+    Object.keys(config).filter((key) => JSON.stringify(config[key]).includes('"secure"')),
+  );
+  const values = Object.entries(config).map(([key, value]) => {
+    if (secrets.has(key)) return [key, (OWN[key] ?? "secret").replaceAll("'", "")];
+    return [key, typeof value === "string" ? value : JSON.stringify(value)];
+  });
+  return {
+    values: Object.fromEntries(values),
+    isSecret: (key) => secrets.has(key),
+    environment: {},
+    commands: commandsFor("dev"),
+  };
+}
+
+/** The commands of a fix: each alternative is a list of which all are typed. */
+function alternatives(fix: string): string[][] {
+  if (/^(?:pulumi|npm|npx) /.test(fix)) return [[fix]];
+  return fix
+    .split(/, or (?=`)/)
+    .map((part) => [...part.matchAll(/`((?:pulumi|npm|npx) [^`]+)`/g)].map(([, line = ""]) => line))
+    .filter((lines) => lines.length > 0);
+}
+
+/** The line with a person's own value in place of its placeholder. */
+function own(line: string): string {
+  const [, key = ""] = / (?:--secret )?(\S+:\S+) '?[^']*<[^>]+>[^']*'?$/.exec(line) ?? [];
+  const filled = line.replace(/ '?[^ ']*<[^>]+>[^']*'?$/, ` ${OWN[key] ?? ""}`);
+  expect(filled, `no value for ${key} in: ${line}`).not.toMatch(/<|\s$/);
+  return filled;
+}
+
+describe("a wrong configuration", () => {
+  let other: string;
+
+  beforeEach(async () => {
+    other = await readFile(settings("other"), "utf8").catch(() => "");
+  });
+
+  test.each(CASES)(
+    "%s is corrected by what is printed, in this stack alone",
+    async (_what, values) => {
+      await write(values);
+      const problems = findProblems(await read());
+      expect(problems.length).toBeGreaterThan(0);
+      for (const { key, problem, fix } of problems) {
+        const ways = alternatives(fix);
+        expect(ways, `${key}: ${fix}`).not.toEqual([]);
+        for (const lines of ways) {
+          await write(values);
+          for (const line of lines) await works(own(line));
+          const left = findProblems(await read()).filter((one) => one.key === key && one.problem === problem);
+          expect(left, lines.join("\n")).toEqual([]);
+        }
+      }
+      expect(await readFile(settings("other"), "utf8").catch(() => "")).toBe(other);
+    },
+    UPDATE_MS,
+  );
+});
+
+test("every error whose fix names a command is executed here, or its reason is listed", () => {
+  const commands = commandsFor("dev");
+  const named = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
+    /`(?:pulumi|npm|npx) /.test(fixOf(code, commands)),
+  );
+  expect(named.sort()).toEqual(Object.keys(ELSEWHERE).sort());
+});
+
+test(
+  "every command in the table of errors exists, with its options",
+  async () => {
+    const commands = commandsFor("dev");
+    const lines = (Object.keys(ERRORS) as ErrorCode[]).flatMap((code) =>
+      alternatives(fixOf(code, commands)).flat(),
+    );
+    const { scripts } = JSON.parse(await readFile(resolve("package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    for (const line of new Set(lines)) {
+      const [program = "", ...words] = line.replaceAll(/<[^>]+>/g, "x").split(" ");
+      const options = words.filter((word) => /^--?\w/.test(word));
+      const script = program === "npm" ? scripts[words[1] ?? ""] : undefined;
+      expect(program === "npm" && script === undefined, line).toBe(false);
+      const subcommand = words.slice(
+        0,
+        words.findIndex((word) => word.startsWith("-")),
+      );
+      const help =
+        script === undefined
+          ? await works(`pulumi ${subcommand.join(" ")} --help`)
+          : execFileSync("sh", ["-c", `${script} --help`], { encoding: "utf8" });
+      for (const option of options) expect(help, line).toContain(option);
+    }
+  },
+  UPDATE_MS,
+);
