@@ -5,12 +5,8 @@ import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { adapted } from "../support/example-stack.ts";
-import {
-  MODEL_KEY,
-  SIGNING_SECRET,
-  startServerlessStage,
-  type ServerlessStage,
-} from "../support/serverless-stack.ts";
+import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
+import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
 import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
 import { filled, linesOf, type, type Shell, type Typed } from "./typed.ts";
 
@@ -22,12 +18,14 @@ const VALUES = {
 };
 const TRANSCRIPT = resolve(".steward/artefacts/transcripts/real-account.txt");
 
+let stage: AnsweringStage;
 let world: ServerlessStage;
 let checkout: Checkout;
 let shell: Shell;
 
 beforeAll(async () => {
-  world = await startServerlessStage();
+  stage = await startAnsweringStage();
+  ({ world } = stage);
   checkout = await copyCheckout();
   const state = join(checkout.root, "state");
   await mkdir(state);
@@ -45,35 +43,45 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await checkout?.close();
-  await world?.close();
+  await stage?.close();
 }, UPDATE_MS);
 
 /** Edits what the chapter says, and adds the addresses of this account, which is on this machine. */
 async function editSettings(): Promise<void> {
   const file = join(checkout.root, "stacks/Pulumi.dev.yaml");
-  const { "steward:origin": origin, "steward:endpoints": endpoints } = world.config();
+  const { "steward:origin": origin } = world.config();
   const own = adapted(await readFile(file, "utf8"))
     .replace("00112233445566778899aabbccddeeff", ACCOUNT)
     .replace("acme.cloudflareaccess.com", world.identity.url);
   const rehearsed = [
     `  cloudflare:baseUrl: ${world.stage.cloudflare.url}`,
     `  steward:origin: ${origin?.value}`,
-    `  steward:endpoints: '${endpoints?.value}'`,
+    `  steward:endpoints: '${stage.endpoints}'`,
   ];
   await writeFile(file, own.replace(/^config:$/m, ["config:", ...rehearsed].join("\n")));
+}
+
+/** Sends a message and makes a backup. Returns the keys in the bucket. */
+async function makeUseOf(): Promise<string[]> {
+  expect(await stage.converse()).not.toBe("");
+  expect((await type(shell, "npm run backup -- dev --create")).code).toBe(0);
+  return stage.keysOf("dev-steward");
 }
 
 test(
   'the chapter "To a real account" of the README works as it is typed',
   async () => {
     const ended: Typed[] = [];
+    let inBucket: string[] = [];
     for (const line of linesOf("To a real account")) {
       if (line === "npm ci") continue; // the packages are linked
       const typed = await type(shell, filled(line, VALUES));
       ended.push(typed);
       expect(typed.code, typed.said).toBe(0);
       if (line === "pulumi stack init dev") await editSettings();
+      if (line === "npm run drift -- dev") inBucket = await makeUseOf();
     }
+    expect(inBucket).toContainEqual(expect.stringMatching(/^steward\/generations\//));
     const said = (line: string) => ended.filter((typed) => typed.line === line).map((typed) => typed.said);
 
     const [first = "", second = ""] = said("pulumi up -s dev");
@@ -83,7 +91,9 @@ test(
     expect(first).toMatch(/^ *slackManifest +: "npm run slack-manifest -- dev"$/m);
     expect(second).toMatch(/~ 1 updated|± ?\+?-?\d+ replaced|\d+ replaced/);
     expect(said("npm run drift -- dev")[0]).toContain("No drift.");
-    expect(said("pulumi destroy -s dev")[0]).toMatch(/- \d\d deleted/);
+    const [destroyed = ""] = said("pulumi destroy -s dev");
+    expect(destroyed).toMatch(/- \d\d deleted/);
+    expect(destroyed).toMatch(/The bucket dev-steward stays, with \d+ objects/);
     const manifest = JSON.parse(await readFile(join(checkout.root, "slack-app.json"), "utf8"));
     expect(manifest.settings.event_subscriptions.request_url).toBe(`${world.front.url}/slack/events`);
     const printed = ended.map((typed) => typed.said).join("\n");
@@ -115,28 +125,36 @@ test(
 );
 
 test(
-  "a lost state takes the bucket over by the import that stacks/README.md gives",
+  "a lost state takes the bucket over by the command that the preview prints",
   async () => {
-    const { bucketName } = (await type(shell, "pulumi stack output -s dev --json").then(({ said }) =>
-      JSON.parse(said),
-    )) as { bucketName: string };
     const urns = (await type(shell, "pulumi stack -s dev --show-urns")).said;
-    const [parent = ""] = /urn:\S+steward:serverless:StateBucket::state/.exec(urns) ?? [];
-    const [bucket = ""] = /urn:\S+cloudflare:index\/r2Bucket:R2Bucket::state/.exec(urns) ?? [];
-    expect((await type(shell, `pulumi state delete '${bucket}' -s dev --yes --target-dependents`)).code).toBe(
-      0,
-    );
+    const [bucket = ""] = /urn:\S+serverless:StateBucket::state/.exec(urns) ?? [];
+    const lost = await type(shell, `pulumi state delete '${bucket}' -s dev --yes --target-dependents`);
+    expect(lost.code, lost.said).toBe(0);
 
-    const guide = await readFile(resolve("stacks/README.md"), "utf8");
-    const [line = ""] = /^pulumi import cloudflare:index\/r2Bucket:R2Bucket .*$/m.exec(guide) ?? [];
-    const own = line
-      .replace("<account>/<bucket>", `${ACCOUNT}/${bucketName}`)
-      .replace("<URN of StateBucket>", `'${parent}'`);
-    const imported = await type(shell, `${own} -s dev --protect=false`);
-    expect(imported.code, imported.said).toBe(0);
+    const refused = await type(shell, "pulumi preview -s dev");
+    expect(refused.code).not.toBe(0);
+    const [adopt = ""] = /pulumi config set -s dev steward:adoptBucket \S+/.exec(refused.said) ?? [];
+    expect((await type(shell, adopt)).code).toBe(0);
     const up = await type(shell, "pulumi up -s dev");
     expect(up.code, up.said).toBe(0);
     expect((await type(shell, "pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
+  },
+  UPDATE_MS * 2,
+);
+
+test(
+  "a destroy empties the bucket where the README says so",
+  async () => {
+    const line = /`(pulumi config set -s dev steward:bucketOnDestroy empty)`/.exec(
+      await readFile(resolve("README.md"), "utf8"),
+    )?.[1];
+    expect((await type(shell, line ?? "false")).code).toBe(0);
+    expect((await type(shell, "pulumi up -s dev")).code).toBe(0);
+    const destroyed = await type(shell, "pulumi destroy -s dev");
+    expect(destroyed.code, destroyed.said).toBe(0);
+    expect(destroyed.said).toMatch(/Deleted the bucket dev-steward with \d+ objects/);
+    expect(world.stage.cloudflare.account.state.buckets).toEqual([]);
   },
   UPDATE_MS * 2,
 );

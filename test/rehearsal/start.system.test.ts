@@ -27,7 +27,6 @@ function workingDirectory(line: string): string {
 }
 
 const SERVERLESS_TYPES = [
-  "cloudflare:index/r2Bucket:R2Bucket",
   "cloudflare:index/worker:Worker",
   "cloudflare:index/workerVersion:WorkerVersion",
   "cloudflare:index/workersDeployment:WorkersDeployment",
@@ -40,6 +39,7 @@ const SERVERLESS_TYPES = [
   "pulumi-nodejs:dynamic/secrets:SecretCheck",
   "pulumi-nodejs:dynamic/serverless:ContainerApplication",
   "pulumi-nodejs:dynamic/serverless:Deployment",
+  "pulumi-nodejs:dynamic/serverless:StateBucket",
 ];
 
 /** Writes to the bot until `over`. @returns how many messages were taken */

@@ -2,25 +2,23 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { type } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
-import {
-  MODEL_KEY,
-  SIGNING_SECRET,
-  startServerlessStage,
-  type ServerlessStage,
-} from "../support/serverless-stack.ts";
+import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
+import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { emptyProject, type Project } from "./project.ts";
 
+let stage: AnsweringStage;
 let world: ServerlessStage;
 let project: Project;
 
 beforeAll(async () => {
-  world = await startServerlessStage();
+  stage = await startAnsweringStage();
+  ({ world } = stage);
   project = await emptyProject("installed");
 }, ENGINE_MS);
 
 afterAll(async () => {
-  await world?.close();
+  await stage?.close();
   await project?.remove();
 }, UPDATE_MS);
 
@@ -33,7 +31,7 @@ test(
     expect(wrong.code).not.toBe(0);
     expect(wrong.said).toContain("steward:accountId: missing");
 
-    const { "steward:origin": origin, "steward:endpoints": endpoints } = world.config();
+    const { "steward:origin": origin } = world.config();
     await project.configure(
       {
         "steward:target": "serverless",
@@ -42,7 +40,7 @@ test(
         "steward:teamDomain": world.identity.url,
         "steward:operators": '["op@acme.com"]',
         "steward:origin": origin?.value ?? "",
-        "steward:endpoints": endpoints?.value ?? "",
+        "steward:endpoints": stage.endpoints,
         "cloudflare:baseUrl": world.stage.cloudflare.url,
       },
       {
@@ -66,7 +64,14 @@ test(
     expect((await works("npx steward-deploy slack-manifest dev")).said).toContain(
       `${world.front.url}/slack/events`,
     );
-    expect((await works("pulumi destroy -s dev")).said).toMatch(/- \d\d deleted/);
+    expect(await stage.converse()).not.toBe("");
+    await works("npx steward-deploy backup dev --create");
+    const destroyed = (await works("pulumi destroy -s dev")).said;
+    expect(destroyed).toMatch(/- \d\d deleted/);
+    expect(destroyed).toMatch(/The bucket bot-dev-steward stays, with \d+ objects/);
+    expect(await stage.keysOf("bot-dev-steward")).toContainEqual(
+      expect.stringMatching(/^steward\/generations\//),
+    );
   },
   UPDATE_MS * 4,
 );

@@ -1,0 +1,51 @@
+import path from "node:path";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { startModel } from "../../rehearsal/standins/model.ts";
+import { mention, startSlack } from "../../rehearsal/standins/slack.ts";
+import { MODEL_KEY, SIGNING_SECRET, startServerlessStage, type ServerlessStage } from "./serverless-stack.ts";
+
+const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+const REPLY_MS = 180_000;
+
+/** An emulated account whose deployed stack answers messages: its containers run as processes of this machine. */
+export interface AnsweringStage {
+  world: ServerlessStage;
+  /** `steward:endpoints` of a stack that is to answer. */
+  endpoints: string;
+  /** Sends a signed message to the deployed stack and waits for the reply. */
+  converse(): Promise<string>;
+  /** Returns the keys in a bucket. */
+  keysOf(bucket: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Starts all of that; nothing is deployed yet. */
+export async function startAnsweringStage(): Promise<AnsweringStage> {
+  const { container } = await buildBundle();
+  const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
+  const world = await startServerlessStage({
+    containers: (dir) => ({ kind: "process", supervise: { command, dir: path.join(dir, "containers") } }),
+  });
+  const slack = await startSlack({
+    ...LOOPBACK,
+    botToken: "xoxb-test-0123456789",
+    signingSecret: SIGNING_SECRET,
+  });
+  const model = await startModel({ ...LOOPBACK, apiKey: MODEL_KEY });
+  return {
+    world,
+    endpoints: JSON.stringify({ anthropic: model.url, slack: slack.apiUrl }),
+    async converse() {
+      const known = new Set(slack.messages());
+      const signed = slack.sign(mention(`Are you there, ${crypto.randomUUID()}?`));
+      await fetch(`${world.front.url}/slack/events`, { method: "POST", ...signed });
+      return (await slack.waitFor((message) => !known.has(message), REPLY_MS)).text;
+    },
+    keysOf: (bucket) =>
+      world.stage.runner.withBucket(bucket, async (one) => (await one.list()).objects.map(({ key }) => key)),
+    async close() {
+      await world.close();
+      await Promise.all([slack.close(), model.close()]);
+    },
+  };
+}
