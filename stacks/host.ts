@@ -14,6 +14,7 @@ import {
   imageName,
   Volume,
 } from "../infra/host/container.ts";
+import { nameHooks } from "../infra/host/names.ts";
 import { Placement } from "../infra/host/placement.ts";
 import { preflight } from "../infra/host/preflight.ts";
 import { Service } from "../infra/host/service.ts";
@@ -44,6 +45,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
 
   await look(config, names, engine);
+  const hooks = await nameHooks(names, dockerHost);
   warnOfPublicDiscordApp(config);
   const secrets = new SecretChecks("secrets", { secrets: config.runtime.secrets });
   const attestation = new AttestationKey("attestation-key");
@@ -55,7 +57,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
     dockerHost,
   });
   const image = new Image("image", { source, round: placement.imageRound }, options);
-  const data = createData(config, names, { dockerHost, options });
+  const data = createData(config, names, { hooks: hooks.volume, options });
   const container = new Container(
     "service",
     {
@@ -65,6 +67,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
       variables: config.runtime.variables,
       secrets: { ...config.runtime.secrets, [ATTESTATION_KEY_VARIABLE]: attestation.key },
       dockerHost,
+      hooks: hooks.container,
       round: placement.containerRound,
     },
     { ...options, dependsOn: secrets },
@@ -115,10 +118,10 @@ function offerCommands(config: HostConfig, service: Service): DiscordCommands | 
 function createData(
   { hostDataDirectory: directory, protectState: protect }: HostConfig,
   { volume: volumeName }: HostNames,
-  { dockerHost, options }: { dockerHost: string | undefined; options: pulumi.ComponentResourceOptions },
+  { hooks, options }: { hooks: pulumi.ResourceHook[]; options: pulumi.ComponentResourceOptions },
 ): ContainerArgs["data"] {
   if (directory !== undefined) return { directory };
-  return { volumeName: new Volume("data", { volumeName, protect, dockerHost }, options).volumeName };
+  return { volumeName: new Volume("data", { volumeName, protect, hooks }, options).volumeName };
 }
 
 /** Before anything is made, and in a preview too. */

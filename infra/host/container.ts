@@ -4,7 +4,7 @@ import * as command from "@pulumi/command";
 import * as docker from "@pulumi/docker";
 import * as pulumi from "@pulumi/pulumi";
 import { AGENT } from "../../runtime/contract/names.ts";
-import { containerNameHook, OWNER_LABEL, owner, volumeNameHook } from "./names.ts";
+import { OWNER_LABEL, owner } from "./names.ts";
 import type { Shape } from "./shape.ts";
 
 /** Arguments of {@link Container}. */
@@ -19,6 +19,8 @@ export interface ContainerArgs {
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /** The engine's address. Default: the docker command's own. */
   dockerHost?: string | undefined;
+  /** Hooks that run before it is created. */
+  hooks?: pulumi.ResourceHook[];
   /** The container is replaced if this changes. Default: never for that reason. */
   round?: pulumi.Input<number>;
 }
@@ -66,7 +68,7 @@ export class Container extends pulumi.ComponentResource {
         ignoreChanges: ["labels"],
         // A replacement trigger replaces without asking the provider, which would say the same.
         deleteBeforeReplace: true,
-        hooks: { beforeCreate: [containerNameHook(args.shape.name, args.dockerHost)] },
+        hooks: { beforeCreate: args.hooks ?? [] },
         ...(args.round !== undefined && { replacementTrigger: args.round }),
       },
     );
@@ -203,8 +205,8 @@ interface VolumeArgs {
   volumeName: string;
   /** Refuse to delete the volume, and keep it when the stack goes. Default: false. */
   protect?: boolean;
-  /** The engine's address. Default: the docker command's own. */
-  dockerHost?: string | undefined;
+  /** Hooks that run before it is created. */
+  hooks?: pulumi.ResourceHook[];
 }
 
 /** The named volume that keeps the service's data over restarts and updates. */
@@ -224,7 +226,7 @@ export class Volume extends pulumi.ComponentResource {
         retainOnDelete: keep,
         // Another label would need another volume. One from before the label keeps its data, without it.
         ignoreChanges: ["labels"],
-        hooks: { beforeCreate: [volumeNameHook(args.volumeName, args.dockerHost)] },
+        hooks: { beforeCreate: args.hooks ?? [] },
       },
     );
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
-import { AGENT } from "../../runtime/contract/names.ts";
+import { AGENT, type HostNames } from "../../runtime/contract/names.ts";
 import { operatorStack } from "../dynamic/resource.ts";
 import { commandsFor } from "../shell/package.ts";
 import { run } from "../shell/process.ts";
@@ -15,11 +15,35 @@ export function owner(): string {
   return `${pulumi.getProject()}/${pulumi.getStack()}`;
 }
 
+/** Hooks that refuse names which somebody else has. */
+export interface NameHooks {
+  container: pulumi.ResourceHook[];
+  volume: pulumi.ResourceHook[];
+}
+
+/** Registers the hooks. A language host of Pulumi from before hooks takes none: names are not checked there. */
+export async function nameHooks(
+  { container, volume }: HostNames,
+  dockerHost: string | undefined,
+): Promise<NameHooks> {
+  const registered = async (hook: pulumi.ResourceHook): Promise<pulumi.ResourceHook[]> => {
+    const { __registered } = hook as unknown as { __registered: Promise<void> };
+    return __registered.then(
+      () => [hook],
+      () => [],
+    );
+  };
+  return {
+    container: await registered(containerNameHook(container, dockerHost)),
+    volume: await registered(volumeNameHook(volume, dockerHost)),
+  };
+}
+
 /**
  * Creates the hook that runs before a container is created, in a preview too. It refuses a name that another container
  * has, unless it is one of this stack, which an interrupted update left behind.
  */
-export function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
+function containerNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   const isPreview = pulumi.runtime.isDryRun();
   return new pulumi.ResourceHook(
     `container-name-${name}`,
@@ -54,7 +78,7 @@ async function isOwn({ Config }: Inspected, inputs: unknown): Promise<boolean> {
  * Creates the hook that runs before a volume is created, in a preview too. Docker would silently hand over a volume that
  * already exists. The hook refuses it unless this stack made it, and kept it at its last destroy.
  */
-export function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
+function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.ResourceHook {
   // Inside the callback Pulumi no longer knows the stack.
   const own = owner();
   const { configSet } = commandsFor(operatorStack());
