@@ -18,9 +18,11 @@ import { type, type Shell } from "./typed.ts";
 const OWN: Readonly<Record<string, string>> = {
   "cloudflare:apiToken": SERVERLESS["cloudflare:apiToken"],
   "steward:accountId": "00112233445566778899aabbccddeeff",
+  "steward:adminToken": "0123456789abcdef0123456789abcdef",
   "steward:alerts": `'{"slack":"https://hooks.slack.com/services/T/B/x"}'`,
   "steward:anthropicApiKey": "sk-test",
   "steward:configRecovery": "auto",
+  "steward:discordBotToken": "token",
   "steward:discordPublicKey": "0".repeat(64),
   "steward:expectedAwakeHours": "3",
   "steward:hostname": "steward.acme.dev",
@@ -30,6 +32,7 @@ const OWN: Readonly<Record<string, string>> = {
   "steward:publicWebhooks": "true",
   "steward:registry": "registry.cloudflare.com",
   "steward:secrets": `'{"MISTRAL_API_KEY":"key-0123456789"}'`,
+  "steward:slackBotToken": "xoxb-1",
   "steward:slackSigningSecret": "0123456789abcdef",
   "steward:sleepAfter": "1h",
   "steward:subdomain": "acme",
@@ -77,7 +80,10 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   application_gone:
     "test/stacks/false-green.engine.test.ts removes the application and updates with --refresh",
   application_in_use: "lists orphans: test/stacks/commands/migrate.engine.test.ts",
+  application_orphaned: "lists orphans and removes one: test/stacks/commands/migrate.engine.test.ts",
+  bucket_gone: "an update with --refresh: test/stacks/false-green.engine.test.ts",
   cloudflare_refused: "an update with --refresh: test/stacks/false-green.engine.test.ts",
+  container_gone: "an update with --refresh: test/stacks/false-green-host.system.test.ts",
   deployment_stale: "an update: test/stacks/lifecycle.engine.test.ts",
   image_too_large: "the image's size is that of a real account",
   migration_tag_missing: "test/stacks/commands/migrate.engine.test.ts",
@@ -89,6 +95,8 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   stack_not_deployed: "a rollout: test/stacks/commands/rollout.engine.test.ts",
   promotion_unproven: "test/stacks/commands/promotion.engine.test.ts",
   stack_signature_invalid: "names a command as an example",
+  volume_gone: "an update with --refresh: test/stacks/false-green-host.system.test.ts",
+  worker_gone: "an update with --refresh: test/stacks/migrations.engine.test.ts",
   token_refused: "the token is issued at a website; cloudflare:apiToken is set below",
 };
 
@@ -132,7 +140,9 @@ async function write(values: Readonly<Record<string, string | undefined>>): Prom
   const config = Object.entries(values).flatMap(([key, value]) => {
     if (value === undefined) return [];
     const encrypted = SERVERLESS[key as keyof typeof SERVERLESS] === value ? secrets[key] : undefined;
-    return [[key, encrypted ?? value]];
+    // As `pulumi config set --path` stores a map.
+    const isMap = key === "steward:variables" && value.startsWith("{");
+    return [[key, encrypted ?? (isMap ? (JSON.parse(value) as object) : value)]];
   });
   await writeFile(settings("dev"), stringify({ ...complete, config: Object.fromEntries(config) }));
 }
