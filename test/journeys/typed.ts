@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -34,15 +35,48 @@ export function linesOf(chapter: string): string[] {
 export async function type({ folder, environment, transcript }: Shell, line: string): Promise<Typed> {
   const confirmed = /^pulumi (up|refresh|destroy|import)\b/.test(line) ? `${line} --yes` : line;
   const env = { ...process.env, ...environment };
+  const started = performance.now();
   const typed = await new Promise<Typed>((done) => {
     execFile("sh", ["-c", confirmed], { cwd: folder, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
       done({ line, code, said: stdout + stderr });
     });
   });
-  await mkdir(dirname(transcript), { recursive: true });
-  await appendFile(transcript, `$ ${confirmed}\n${typed.said}\n`);
+  await keep(transcript, { ...typed, line: confirmed }, `ended with ${typed.code}`, started);
   return typed;
+}
+
+/** Types a line, and kills that process alone as soon as it has printed a text: what an out-of-memory kill does. */
+export async function typeAndKill(
+  { folder, environment, transcript }: Shell,
+  line: string,
+  printed: string,
+): Promise<void> {
+  const started = performance.now();
+  const env = { ...process.env, ...environment };
+  const child = spawn("sh", ["-c", `exec ${line} --yes`], { cwd: folder, env });
+  let said = "";
+  const hear = (chunk: Buffer): void => {
+    said += chunk.toString();
+    if (said.includes(printed)) child.kill("SIGKILL");
+  };
+  child.stdout.on("data", hear);
+  child.stderr.on("data", hear);
+  const [code] = (await once(child, "exit")) as [number | null];
+  await keep(transcript, { line: `${line} --yes`, said }, code === null ? "killed" : `ended with ${code}`, started);
+  if (code !== null) throw new Error(`it ended before "${printed}":\n${said}`);
+}
+
+/** Appends a line, what it printed, its end and its time to the transcript. */
+async function keep(
+  transcript: string,
+  { line, said }: Pick<Typed, "line" | "said">,
+  end: string,
+  started: number,
+): Promise<void> {
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+  await mkdir(dirname(transcript), { recursive: true });
+  await appendFile(transcript, `$ ${line}\n${said}[${end} after ${seconds} s]\n\n`);
 }
 
 /** Puts a person's own values in place of a line's `<placeholders>`. */
