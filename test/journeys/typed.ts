@@ -63,7 +63,12 @@ export async function typeAndKill(
   child.stdout.on("data", hear);
   child.stderr.on("data", hear);
   const [code] = (await once(child, "exit")) as [number | null];
-  await keep(transcript, { line: `${line} --yes`, said }, code === null ? "killed" : `ended with ${code}`, started);
+  await keep(
+    transcript,
+    { line: `${line} --yes`, said },
+    code === null ? "killed" : `ended with ${code}`,
+    started,
+  );
   if (code !== null) throw new Error(`it ended before "${printed}":\n${said}`);
 }
 

@@ -122,7 +122,7 @@ describe("the life of a serverless stack", () => {
       meet({ method: "POST", path: /\/versions$/, times: 3, outcome: "lost before" });
       await subject.stack.setConfig("steward:logLevel", { value: "debug" });
 
-      expect(await subject.stack.up().then(() => "", String)).toContain("does not answer: ");
+      expect(await subject.stack.up().then(() => "", String)).toContain("Connection error.");
       await update();
       expect(account().versions.at(-1)?.bindings).toContainEqual({
         type: "plain_text",
