@@ -1,6 +1,6 @@
 import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { fetchCloudflare } from "./account-api.ts";
+import { type CloudflareAccess, fetchCloudflare } from "./account-api.ts";
 
 const WAIT_MS = 300_000;
 
@@ -24,10 +24,7 @@ const POLL_INTERVAL_MS = 500;
 const POLL_LIMIT_MS = 300_000;
 
 /** The official client; `baseURL` defaults to Cloudflare's own address. */
-export async function connect(
-  apiToken: string | undefined,
-  baseURL: string | undefined,
-): Promise<Cloudflare> {
+export async function connect({ apiToken, baseURL }: CloudflareAccess): Promise<Cloudflare> {
   if (!apiToken) {
     throw new StewardError("token_refused", "There is no API token.");
   }

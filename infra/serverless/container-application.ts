@@ -3,6 +3,7 @@ import type Cloudflare from "cloudflare";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
+import { accessTo, configureAccess } from "./account-api.ts";
 import {
   type ApplicationSettings,
   applyChanges,
@@ -13,7 +14,7 @@ import {
   type LiveApplication,
 } from "./container-api.ts";
 import { applicationName, fittingName, LONGEST } from "./names.ts";
-import { findNamespace, findOwner, lookUpNamespace, type ProviderSettings } from "./namespaces.ts";
+import { findNamespace, findOwner } from "./namespaces.ts";
 
 /** Dependencies of a container application. */
 export interface ApplicationInputs extends ApplicationSettings {
@@ -30,23 +31,18 @@ export interface ApplicationOutputs extends ApplicationInputs {
   namespaceId: string;
 }
 
-const settings: ProviderSettings = {};
-
 /** See {@link ApplicationInputs}. One application per class, so a replacement deletes first. */
 export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   ApplicationInputs,
   ApplicationOutputs
 > = {
-  async configure({ config }) {
-    settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"];
-    settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
-  },
+  configure: configureAccess,
 
   /** Finds an application of that name which is not this stack's, already in the preview. Asks nothing if the name is not new. */
   async check(olds, news) {
     if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
     return checked(news, async () => {
-      const client = await connect(settings.apiToken, settings.baseURL);
+      const client = await connect(accessTo(news.accountId));
       const taken = await whyTaken(client, news).catch((error: Error) => {
         throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
       });
@@ -55,14 +51,13 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   },
 
   /**
-   * An application stays tied to the namespace that it was created for. Where the Worker's class has
-   * another one, since someone deleted the Worker by hand, it is an orphan although it is this
-   * stack's own: the replacement that is asked for here is checked like a new one, and refused with
-   * the way out, which replaces it under another name.
+   * An application stays tied to the namespace that it was created for. If somebody deleted the Worker by hand, the
+   * class has a new namespace and the stack's own application is an orphan. The replacement that this asks for is then
+   * checked like a new application, and refused with the ways out.
    */
   async diff(_id, olds, news) {
     const known = news.scriptName !== UNKNOWN && news.className !== UNKNOWN;
-    const namespaceId = known ? await lookUpNamespace(settings, news) : olds.namespaceId;
+    const namespaceId = known ? await findNamespace(accessTo(news.accountId), news) : olds.namespaceId;
     const replaces: string[] = (["accountId", "name", "className"] as const).filter(
       (key) => olds[key] !== news[key],
     );
@@ -73,10 +68,11 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
     return { changes: replaces.length + updates.length > 0, replaces, deleteBeforeReplace: true };
   },
 
-  /** One that is there and tied to the same namespace is taken over: an update that was cut off has made it. */
+  /** Takes over an application that is tied to the same namespace: an interrupted update created it. */
   async create(inputs) {
-    const client = await connect(settings.apiToken, settings.baseURL);
-    const namespaceId = await findNamespace(client, inputs);
+    const access = accessTo(inputs.accountId);
+    const client = await connect(access);
+    const namespaceId = await findNamespace(access, inputs);
     if (namespaceId === undefined) {
       throw new Error(`The Worker ${inputs.scriptName} has no Durable Object class ${inputs.className}.`);
     }
@@ -89,7 +85,7 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
 
   async read(id, props) {
     if (!props) throw new Error("A container application cannot be imported.");
-    const client = await connect(settings.apiToken, settings.baseURL);
+    const client = await connect(accessTo(props.accountId));
     const found = await getApplication(client, props.accountId, id);
     if (!found) return { id: "" };
     const { image, instanceType, maxInstances } = found;
@@ -97,9 +93,9 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
     return { id, inputs, props: inputs };
   },
 
-  /** Changes what is live, and not what was deployed: a rollout may have been cut off. */
+  /** Starts from what is live rather than from the state: a rollout may have been interrupted. */
   async update(id, olds, news) {
-    const client = await connect(settings.apiToken, settings.baseURL);
+    const client = await connect(accessTo(news.accountId));
     const live = await getApplication(client, news.accountId, id);
     if (live === undefined)
       throw new StewardError("application_gone", `The container application ${news.name} is gone.`);
@@ -108,11 +104,11 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   },
 
   async delete(id, { accountId }) {
-    await deleteApplication(await connect(settings.apiToken, settings.baseURL), accountId, id);
+    await deleteApplication(await connect(accessTo(accountId)), accountId, id);
   },
 };
 
-/** The answer may be lost, and the client asks again: what is refused then may be there all the same. */
+/** Creates the application. The client repeats a request whose answer was lost, so a refusal may mean that it exists. */
 async function createApplication(
   client: Cloudflare,
   inputs: ApplicationInputs,
@@ -142,7 +138,8 @@ async function whyTaken(client: Cloudflare, inputs: ApplicationInputs): Promise<
   const existing = await findApplication(client, inputs);
   if (existing === undefined) return undefined;
   const own =
-    existing.namespaceId !== undefined && (await findNamespace(client, inputs)) === existing.namespaceId;
+    existing.namespaceId !== undefined &&
+    (await findNamespace(accessTo(inputs.accountId), inputs)) === existing.namespaceId;
   return own ? undefined : takenError(client, inputs, existing);
 }
 
@@ -153,7 +150,7 @@ async function takenError(
   { id, namespaceId }: LiveApplication,
 ): Promise<StewardError> {
   const other = await freeWorkerName(client, accountId, scriptName);
-  const owner = namespaceId === undefined ? undefined : await findOwner(client, accountId, namespaceId);
+  const owner = namespaceId === undefined ? undefined : await findOwner(accessTo(accountId), namespaceId);
   if (owner === undefined && namespaceId !== undefined) {
     const cause = `An application with the name ${name} already exists and is tied to a different Durable Object namespace (application_orphaned). ${ERRORS.application_orphaned.cause}`;
     return new StewardError("application_orphaned", cause, {

@@ -1,4 +1,3 @@
-import type Cloudflare from "cloudflare";
 import { askAccount, type AccountAccess } from "./account-api.ts";
 
 /**
@@ -8,15 +7,8 @@ import { askAccount, type AccountAccess } from "./account-api.ts";
 
 /** Whose class. */
 export interface NamespaceOwner {
-  accountId: string;
   scriptName: string;
   className: string;
-}
-
-/** Settings of the provider; `baseURL` defaults to Cloudflare's own address. */
-export interface ProviderSettings {
-  apiToken?: string | undefined;
-  baseURL?: string | undefined;
 }
 
 interface Namespace {
@@ -25,39 +17,24 @@ interface Namespace {
   class?: string | undefined;
 }
 
-/** The namespace of a Worker's class, `undefined` where the class does not exist (yet). */
-export async function findNamespace(client: Cloudflare, owner: NamespaceOwner): Promise<string | undefined> {
-  return idOf(client.durableObjects.namespaces.list({ account_id: owner.accountId }), owner);
-}
-
-/** Returns the class that a namespace belongs to; `undefined` if the account has no such namespace any more. */
-export async function findOwner(
-  client: Cloudflare,
-  accountId: string,
-  namespaceId: string,
-): Promise<{ script: string; class: string } | undefined> {
-  for await (const { id, script, class: className } of client.durableObjects.namespaces.list({
-    account_id: accountId,
-  })) {
-    if (id === namespaceId) return { script: script ?? "", class: className ?? "" };
+/** Returns the namespace of a Worker's class; `undefined` if the class does not exist yet. */
+export async function findNamespace(
+  access: AccountAccess,
+  { scriptName, className }: NamespaceOwner,
+): Promise<string | undefined> {
+  for await (const namespace of listNamespaces(access)) {
+    if (namespace.script === scriptName && namespace.class === className) return namespace.id;
   }
   return undefined;
 }
 
-/** {@link findNamespace} without the client. */
-export function lookUpNamespace(
-  { apiToken = "", baseURL }: ProviderSettings,
-  owner: NamespaceOwner,
-): Promise<string | undefined> {
-  return idOf(listNamespaces({ accountId: owner.accountId, apiToken, baseURL }), owner);
-}
-
-async function idOf(
-  namespaces: AsyncIterable<Namespace>,
-  owner: NamespaceOwner,
-): Promise<string | undefined> {
-  for await (const namespace of namespaces) {
-    if (namespace.script === owner.scriptName && namespace.class === owner.className) return namespace.id;
+/** Returns the class that a namespace belongs to; `undefined` if the account has no such namespace any more. */
+export async function findOwner(
+  access: AccountAccess,
+  namespaceId: string,
+): Promise<{ script: string; class: string } | undefined> {
+  for await (const { id, script = "", class: className = "" } of listNamespaces(access)) {
+    if (id === namespaceId) return { script, class: className };
   }
   return undefined;
 }

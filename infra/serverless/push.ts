@@ -13,14 +13,15 @@ const {
   PUSH_ACCOUNT = "",
   PUSH_REGISTRY = "",
   PUSH_INSTANCE_TYPE,
-  CLOUDFLARE_API_TOKEN,
+  CLOUDFLARE_API_TOKEN = "",
   CLOUDFLARE_BASE_URL,
 } = process.env;
 
 try {
   const bundle = await buildBundle();
   const { image } = await stewardImage(bundle, (line) => void process.stderr.write(`${line}\n`));
-  const reference = await pushImage(await connect(CLOUDFLARE_API_TOKEN, CLOUDFLARE_BASE_URL), {
+  const client = await connect({ apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL });
+  const reference = await pushImage(client, {
     image,
     tag: bundle.container.hash,
     accountId: PUSH_ACCOUNT,

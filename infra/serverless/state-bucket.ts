@@ -5,6 +5,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { commandsFor } from "../shell/package.ts";
+import { accessTo, configureAccess } from "./account-api.ts";
 import {
   type BucketOwner,
   createBucket,
@@ -23,7 +24,6 @@ import {
   renameError,
 } from "./bucket-ownership.ts";
 import { connect } from "./container-api.ts";
-import type { ProviderSettings } from "./namespaces.ts";
 
 /** Settings of the bucket. */
 interface BucketInputs extends BucketClaim {
@@ -44,14 +44,9 @@ interface BucketOutputs extends BucketInputs {
   ownerId?: string | undefined;
 }
 
-const settings: ProviderSettings = {};
-
 /** See {@link StateBucket}. */
 export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, BucketOutputs> = {
-  async configure({ config }) {
-    settings.apiToken = config.get("cloudflare:apiToken") ?? process.env["CLOUDFLARE_API_TOKEN"];
-    settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
-  },
+  configure: configureAccess,
 
   /** Chooses the name, and asks Cloudflare whose the bucket is if the name is new. */
   async check(olds: Partial<BucketInputs>, news: BucketInputs & Partial<GivenInputs>) {
@@ -64,7 +59,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
         say(
           `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
         );
-      const client = await connect(settings.apiToken, settings.baseURL);
+      const client = await connect(accessTo(inputs.accountId));
       const found = await findBucket(client, inputs).catch((error: Error) => {
         throw new Error(`Cloudflare did not tell whether the bucket ${inputs.name} exists: ${error.message}`);
       });
@@ -86,7 +81,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   },
 
   async create(inputs) {
-    const client = await connect(settings.apiToken, settings.baseURL);
+    const client = await connect(accessTo(inputs.accountId));
     const found = await findBucket(client, inputs);
     const refused = found && foreignCode(found, inputs);
     if (found !== undefined && refused !== undefined)
@@ -103,7 +98,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
   async read(id, props) {
     if (!props) throw new Error("A bucket cannot be imported: the next update adopts it.");
-    const found = await findBucket(await connect(settings.apiToken, settings.baseURL), props);
+    const found = await findBucket(await connect(accessTo(props.accountId)), props);
     if (found === undefined) return { id: "" };
     if (props.ownerId === undefined) return { id, props };
     const { owner: marker } = found;
@@ -116,7 +111,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   },
 
   async update(_id, olds, news) {
-    const client = await connect(settings.apiToken, settings.baseURL);
+    const client = await connect(accessTo(news.accountId));
     const found = await findBucket(client, news);
     if (found === undefined) throw new StewardError("bucket_gone", `The bucket ${news.name} is gone.`);
     const refused = isOther(found.owner, olds) ? foreignCode(found, news) : undefined;
@@ -128,7 +123,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
 
   /** Ends with a bucket that stays, or with none. Says what stays, or how much went. */
   async delete(_id, props) {
-    const client = await connect(settings.apiToken, settings.baseURL);
+    const client = await connect(accessTo(props.accountId));
     const found = await findBucket(client, props);
     if (found === undefined) return;
     if (isOther(found.owner, props)) {

@@ -10,7 +10,6 @@ export const TYPES = {
   stack: "pulumi:pulumi:Stack",
   worker: "cloudflare:index/worker:Worker",
   workerVersion: "cloudflare:index/workerVersion:WorkerVersion",
-  workersDeployment: "cloudflare:index/workersDeployment:WorkersDeployment",
   workersDomain: "cloudflare:index/workersCustomDomain:WorkersCustomDomain",
   accessApplication: "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   accessPolicy: "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
@@ -30,7 +29,6 @@ export const TYPES = {
 interface Classes {
   [TYPES.worker]: cloudflare.Worker;
   [TYPES.workerVersion]: cloudflare.WorkerVersion;
-  [TYPES.workersDeployment]: cloudflare.WorkersDeployment;
   [TYPES.workersDomain]: cloudflare.WorkersCustomDomain;
   [TYPES.accessApplication]: cloudflare.ZeroTrustAccessApplication;
   [TYPES.accessPolicy]: cloudflare.ZeroTrustAccessPolicy;

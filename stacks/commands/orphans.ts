@@ -33,7 +33,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     log,
   });
   const { config, cloudflare } = serverlessSettings(await stored());
-  const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
+  const client = await connect(cloudflare);
   if (remove !== undefined) {
     const removed = await removeOrphan(client, config.accountId, remove);
     say(`Removed ${removed.name} (${removed.id}).\n`);

@@ -30,7 +30,6 @@ export function passing(): Samples {
     sample(TYPES.stack, "stack", { url: `https://${HOST}` }),
     sample(TYPES.worker, "worker", { name: "steward" }),
     sample(TYPES.migrations, "migrations", migrations({ tag: "v1", newSqliteClasses: ["Sandbox"] })),
-    sample(TYPES.workersDeployment, "deployed", { scriptName: "steward" }),
     sample(
       TYPES.workerVersion,
       "current",

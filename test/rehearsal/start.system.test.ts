@@ -29,7 +29,6 @@ function workingDirectory(line: string): string {
 const SERVERLESS_TYPES = [
   "cloudflare:index/worker:Worker",
   "cloudflare:index/workerVersion:WorkerVersion",
-  "cloudflare:index/workersDeployment:WorkersDeployment",
   "cloudflare:index/zeroTrustAccessApplication:ZeroTrustAccessApplication",
   "cloudflare:index/zeroTrustAccessPolicy:ZeroTrustAccessPolicy",
   "command:local:Command",
@@ -39,6 +38,7 @@ const SERVERLESS_TYPES = [
   "pulumi-nodejs:dynamic/secrets:SecretCheck",
   "pulumi-nodejs:dynamic/serverless:ContainerApplication",
   "pulumi-nodejs:dynamic/serverless:Deployment",
+  "pulumi-nodejs:dynamic/serverless:Migrations",
   "pulumi-nodejs:dynamic/serverless:StateBucket",
 ];
 

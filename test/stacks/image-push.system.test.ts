@@ -52,7 +52,7 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
     await registry?.close();
   }, UPDATE_MS);
 
-  const client = () => connect(TOKEN, world.stage.cloudflare.url);
+  const client = () => connect({ apiToken: TOKEN, baseURL: world.stage.cloudflare.url });
 
   test(
     "a preview builds and pushes nothing, and asks for no credentials",
@@ -172,7 +172,10 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
   test(
     "an API token without the right is told as such",
     async () => {
-      const other = await connect("another-token_0123456789abcdefghijklmnopqrst", world.stage.cloudflare.url);
+      const other = await connect({
+        apiToken: "another-token_0123456789abcdefghijklmnopqrst",
+        baseURL: world.stage.cloudflare.url,
+      });
       await loadLayeredImage("steward-test:small", { layers: 1 });
       const push = pushImage(other, {
         image: "steward-test:small",

@@ -62,7 +62,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
   const recorded = findResource(state, DEPLOYMENT) ?? findResource(state, FORMER_DEPLOYMENT);
-  const client = await connect(cloudflare.apiToken, cloudflare.baseURL);
+  const client = await connect(cloudflare);
   const scriptName = workerOf(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);

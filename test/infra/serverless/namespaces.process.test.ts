@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lookUpNamespace } from "../../../infra/serverless/namespaces.ts";
+import { findNamespace } from "../../../infra/serverless/namespaces.ts";
 import { ACCOUNT, startStage, TOKEN, type Stage } from "../../rehearsal/support.ts";
 
 const OWN = { id: "own", script: "steward", class: "Sandbox" };
@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 const lookUp = (scriptName = OWN.script) =>
-  lookUpNamespace(
-    { apiToken: TOKEN, baseURL: stage.cloudflare.url },
-    { accountId: ACCOUNT, scriptName, className: OWN.class },
+  findNamespace(
+    { accountId: ACCOUNT, apiToken: TOKEN, baseURL: stage.cloudflare.url },
+    { scriptName, className: OWN.class },
   );
 
 test("a namespace is found behind more than one page of others, and one that is not there is not", async () => {
