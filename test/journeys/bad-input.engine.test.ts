@@ -11,15 +11,16 @@ import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support
 import { type, type Shell } from "./typed.ts";
 
 /**
- * Every command that asks Cloudflare, in every state in which it cannot answer. `drift` asks for what is deployed, which
- * is nothing here. A stack that does not exist, a missing
- * CLI, login, plugin and passphrase: refusals.engine.test.ts.
+ * Every command that asks Cloudflare, in every state in which it cannot answer. `drift` and `backup` ask for what is
+ * deployed, which is nothing here. A stack that does not exist, a missing CLI, login, plugin and passphrase:
+ * refusals.engine.test.ts.
  */
 const COMMANDS = [
   "npm run --silent preview -- dev --json",
   "npm run --silent rollout -- dev --yes --json",
   "npm run --silent orphans -- dev --json",
   "npm run --silent orphans -- dev --remove x --json",
+  "npm run --silent migrate -- dev --worker-name another --json",
 ];
 
 let checkout: Checkout;
@@ -136,6 +137,31 @@ describe.each(COMMANDS)("%s", (line) => {
     UPDATE_MS,
   );
 });
+
+test.each(["--json", "--create --json", "--verify --json"])(
+  "a backup with %s asks for what is deployed, before it asks anybody",
+  async (words) => {
+    const said = await fails(`npm run --silent backup -- dev ${words}`, "stack_not_deployed", {
+      CLOUDFLARE_BASE_URL: "http://cloudflare.invalid",
+    });
+    expect(said).not.toContain("cloudflare.invalid");
+  },
+  UPDATE_MS,
+);
+
+test(
+  "policies, which print no object, name the host that does not answer",
+  async () => {
+    const environment = { ...shell.environment, CLOUDFLARE_BASE_URL: "http://cloudflare.invalid" };
+    const { code, said } = await type({ ...shell, environment }, "npm run --silent policies -- dev");
+    expect(code, said).toBe(1);
+    expect(said).toMatch(/http:\/\/cloudflare\.invalid does not answer: E\w+ \(cloudflare_unreachable\)/);
+    expect(said).toContain("fix: Check this machine's network, DNS and proxy");
+    expect(said).not.toMatch(/^\s+at \S/m);
+    expect(said).not.toContain("No mandatory rule is broken.");
+  },
+  UPDATE_MS,
+);
 
 describe("while the stack is locked, a rollout", () => {
   const ROLLOUT = "npm run --silent rollout -- dev --yes --json";
