@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
+
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * A wish that this process ends: a signal, or output that is no longer read. From its creation
- * on nothing else listens to these signals: a library that ends the process at once would leave behind what
- * the rehearsal has started.
+ * A wish that this process ends: a signal, output that is no longer read, or the end of the npm that runs it. From its
+ * creation on nothing else listens to these signals: a library that ends the process at once would leave behind what the
+ * rehearsal has started.
  */
 export class Interruption {
   /** Resolves when the process is asked to end. */
@@ -22,6 +24,7 @@ export class Interruption {
         process.removeAllListeners(signal);
         process.on(signal, listener);
       }
+      whenNpmEnds(listener);
       process.on("newListener", (event, added: () => void) => {
         if (SIGNALS.some((signal) => signal === event)) queueMicrotask(() => process.off(event, added));
       });
@@ -53,4 +56,28 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+const LOOK_MS = 1_000;
+
+/** Calls the listener once npm is gone. One that is killed tells its script nothing. */
+function whenNpmEnds(listener: () => void): void {
+  if (process.env["npm_lifecycle_event"] !== "start") return;
+  const above = parents();
+  const look = setInterval(() => {
+    if (parents() === above) return;
+    clearInterval(look);
+    listener();
+  }, LOOK_MS).unref();
+}
+
+/** Returns the process ids of the parent, which may be npm's shell, and of its parent, where there is a /proc. */
+function parents(): string {
+  const { ppid } = process;
+  try {
+    const [, grandparent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${ppid}/stat`, "utf8")) ?? [];
+    return `${ppid} ${grandparent}`;
+  } catch {
+    return `${ppid}`;
+  }
 }

@@ -10,9 +10,9 @@ export function mark(dir: string): Record<string, string> {
 }
 
 /**
- * Ends what a killed rehearsal left running on the same directory: the engine, which would write to the state, with
- * its plugins, workerd, which would hold its databases, and containers that are processes. They are known by their mark
- * and by an owner that is no more. Where there is no /proc nothing is found.
+ * Ends what a killed rehearsal left running on the same directory, or on one in it: the engine, which would write to the
+ * state, with its plugins, workerd, which would hold its databases, and containers that are processes. They are known by
+ * their mark and by an owner that is no more. Where there is no /proc nothing is found.
  */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
@@ -38,13 +38,13 @@ export function watchStrayProcesses(dir: string): () => Promise<void> {
   return async () => void watch.kill("SIGKILL");
 }
 
-/** The process that started this one for that directory; undefined when none did. */
+/** The process that started this one for that directory, or for one in it; undefined when none did. */
 function ownerOf(pid: number, dir: string): number | undefined {
   const prefix = `${VARIABLE}=`;
   const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
   const value = entries.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
   const [owner = "", ...rest] = value.split(":");
-  return rest.join(":") === dir ? Number(owner) : undefined;
+  return `${rest.join(":")}/`.startsWith(`${dir}/`) ? Number(owner) : undefined;
 }
 
 function isAlive(pid: number): boolean {
