@@ -4,6 +4,7 @@
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
+import { StewardError } from "../../runtime/contract/errors.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { driftOf, type Drift } from "./drift/find.ts";
@@ -20,12 +21,14 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .option("--json", "print one JSON object", false)
     .addHelpText(
       "after",
-      "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure." +
+      "\nExit codes: 0 no drift, 2 drift or wrong words, 1 any other failure, such as a stack that was never deployed." +
         "\nSecrets cannot be read back: of Telegram's webhook secret and the Worker's secrets no drift is found.",
     )
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
-  const { stack } = await openDeployed(name, { runsProgram: true, log });
+  const { stack, state } = await openDeployed(name, { runsProgram: true, log });
+  // Nothing differs from an empty state, which would pass for a service that is as it was deployed.
+  if ((await state()).resources.length === 0) throw new StewardError("stack_not_deployed");
   const { drift, remarks } = await findDrift(stack);
   for (const remark of remarks) say(`${remark}\n`);
   say(drift.length === 0 ? "No drift.\n" : `${drift.map(describe).join("\n")}\n${remedy(name)}\n`);

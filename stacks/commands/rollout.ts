@@ -93,7 +93,7 @@ async function rollOut(
   if (options.planOnly) return end(EXIT.done, { ...plan });
   if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
 
-  const backup = await backUp(before, options.withoutBackup);
+  const backup = await backUp(before, { without: options.withoutBackup, earlier: backupOf(left) });
   record.note("backup", { ...backup });
   if (backup.made !== undefined) say(`Made the backup ${backup.made}.\n`);
   if (backup.skipped !== undefined) say(`No backup: ${backup.skipped}.\n`);
@@ -114,6 +114,13 @@ async function planned(stack: DeployedStack, options: RolloutOptions, output: Co
 
 function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
+}
+
+/** Returns the id of the backup that an interrupted rollout made, or took over from the one before it. */
+function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
+  const noted = left?.findLast(({ step }) => step === "backup");
+  const id = noted?.["made"] ?? noted?.["earlier"];
+  return typeof id === "string" ? id : undefined;
 }
 
 /** Returns what ran before an interrupted rollout: that is what to go back to, not what that one left behind. */

@@ -75,18 +75,25 @@ interface BackupOutcome {
   made?: string;
   /** Why none was asked for. */
   skipped?: string;
+  /** The id of what an interrupted rollout made, if that one counts for this rollout too. */
+  earlier?: string;
   /** Why none could be made. */
   refused?: string;
 }
 
-/** Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects. */
+/**
+ * Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects.
+ *
+ * @param earlier the backup that an interrupted rollout made: what that rollout left behind may not answer
+ */
 export async function backUp(
   { backups, former, strayed }: Baseline,
-  without: boolean,
+  { without, earlier }: { without: boolean; earlier: string | undefined },
 ): Promise<BackupOutcome> {
   if (without) return { skipped: "not requested" };
   if (backups === undefined) return { skipped: "nothing is running yet, or the update makes one itself" };
   if (former?.answered === undefined) {
+    if (earlier !== undefined) return { skipped: `the interrupted rollout made ${earlier}`, earlier };
     if (strayed === undefined) return { skipped: "what runs does not answer" };
     return { refused: "What serves does not answer as steward, so it cannot be backed up." };
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, clientOf } from "../../rehearsal/support.ts";
 import { startServerlessStage, type ServerlessStage } from "../../support/serverless-stack.ts";
-import { stackCommand } from "../../support/stack-command.ts";
+import { type Ended, stackCommand } from "../../support/stack-command.ts";
 import { ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 const NOTE = "# Ours: ask the operators before the name changes.";
@@ -11,10 +11,12 @@ const NOTE = "# Ours: ask the operators before the name changes.";
 describe("npm run migrate, orphans and drift, on one stack", () => {
   let world: ServerlessStage;
   let subject: TestStack;
+  let undeployed: Ended;
 
   beforeAll(async () => {
     world = await startServerlessStage();
     subject = await world.stack({ config: { "steward:workerName": { value: "steward-one" } } });
+    undeployed = await stackCommand(subject, "drift.ts", "test", "--json");
     await subject.stack.up();
     await settle((text) => `${NOTE}\n${text}`);
   }, ENGINE_MS);
@@ -195,6 +197,12 @@ describe("npm run migrate, orphans and drift, on one stack", () => {
     },
     UPDATE_MS,
   );
+
+  test("drift of a stack that was never deployed is no answer", () => {
+    expect(undeployed.code).toBe(1);
+    expect(undeployed.report).toMatchObject({ ok: false, code: "stack_not_deployed" });
+    expect(undeployed.said).not.toContain("No drift");
+  });
 
   test(
     "drift names what is gone, and leaves the state as it is",
