@@ -8,7 +8,7 @@ import { adapted } from "../support/example-stack.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
 import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
 import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { filled, linesOf, type, type Shell, type Typed } from "./typed.ts";
+import { filled, linesOf, type, typeAndKill, type Shell, type Typed } from "./typed.ts";
 
 const VALUES = {
   "cloudflare:apiToken": TOKEN,
@@ -68,6 +68,39 @@ async function makeUseOf(): Promise<string[]> {
   return stage.keysOf("dev-steward");
 }
 
+/** Types a line that has to succeed. */
+async function works(line: string): Promise<string> {
+  const { code, said } = await type(shell, line);
+  expect(code, `${line}\n${said}`).toBe(0);
+  return said;
+}
+
+/** A rollback by hand, as the dashboard does it, and an update whose process is killed. */
+async function meetTrouble(): Promise<void> {
+  const { versions, workers } = world.stage.cloudflare.account.state;
+  const [former] = versions.filter(({ migrations }) => migrations === undefined).slice(-2);
+  await world.stage.client.workers.scripts.deployments.create(workers[0]?.name ?? "", {
+    account_id: ACCOUNT,
+    strategy: "percentage",
+    versions: [{ version_id: former?.id ?? "", percentage: 100 }],
+  });
+  const drift = await type(shell, "npm run --silent drift -- dev");
+  expect(drift.code, drift.said).toBe(2);
+  expect(drift.said).toContain("worker-deployed");
+  const [remedy = "false"] = /pulumi up -s dev --refresh/.exec(drift.said) ?? [];
+  await works(remedy);
+  expect(await stage.converse()).not.toBe("");
+
+  await works("pulumi config set -s dev steward:logLevel warning");
+  await typeAndKill(shell, "pulumi up -s dev", "worker-current creating");
+  const locked = await type(shell, "pulumi up -s dev");
+  expect(locked.code, locked.said).not.toBe(0);
+  await works("pulumi cancel -s dev --yes");
+  await works("pulumi up -s dev");
+  expect(await works("npm run --silent drift -- dev")).toContain("No drift.");
+  expect(await stage.converse()).not.toBe("");
+}
+
 test(
   'the chapter "To a real account" of the README works as it is typed',
   async () => {
@@ -79,7 +112,10 @@ test(
       ended.push(typed);
       expect(typed.code, typed.said).toBe(0);
       if (line === "pulumi stack init dev") await editSettings();
-      if (line === "npm run drift -- dev") inBucket = await makeUseOf();
+      if (line === "npm run drift -- dev") {
+        inBucket = await makeUseOf();
+        await meetTrouble();
+      }
     }
     expect(inBucket).toContainEqual(expect.stringMatching(/^steward\/generations\//));
     const said = (line: string) => ended.filter((typed) => typed.line === line).map((typed) => typed.said);

@@ -36,6 +36,8 @@ export function program(breaks: Breaks): Promise<Record<string, pulumi.Input<str
 
   const bucket = new StateBucket("state", {
     accountId: ACCOUNT,
+    // The provider that takes every resource chooses no name.
+    name: "prod-steward",
     defaultName: "prod-steward",
     project: "steward",
     stack: "prod",
