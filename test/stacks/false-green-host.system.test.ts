@@ -57,12 +57,12 @@ const CHANGES: Change[] = [
     commands: ({ container }) => [
       ["update", "--pids-limit=99", "--cpu-shares=99", "--cpuset-cpus=0", container],
     ],
-    drift: { "host:Placement": "settings" },
+    drift: { "host:Placement": "settings.CpuShares,settings.CpusetCpus,settings.PidsLimit" },
   },
   {
     by: "docker network disconnect",
     commands: ({ container }) => [["network", "disconnect", "bridge", container]],
-    drift: { Container: "ports", "host:Placement": "settings" },
+    drift: { Container: "ports[0]", "host:Placement": "settings.networks[0]" },
   },
   {
     by: "docker rm",

@@ -72,7 +72,7 @@ describe("npm run compose", () => {
   });
 
   test.each([
-    { config: { "steward:target": "serverless" }, cause: "stack_config_invalid" },
+    { config: { "steward:target": "serverless" }, cause: "(stack_not_host)" },
     { config: { "steward:target": "host", "steward:slackBotToken": "xoxb-plain" }, cause: "stored in plain" },
     { config: { "steward:target": "host", "steward:hostPort": 0 }, cause: "a whole number from 1 to 65535" },
   ])("refuses $config as a deployment does", async ({ config, cause }) => {
@@ -88,7 +88,8 @@ describe("npm run compose", () => {
 
     expect(code).toBe(1);
     expect(stderr).toBe(
-      "stacks/Pulumi.nowhere.yaml cannot be read. Fix: name a stack whose settings file is there\n",
+      "stacks/Pulumi.nowhere.yaml cannot be read: ENOENT (settings_missing)\n" +
+        "  fix: Name a stack whose settings file is there, or the file's folder with --settings.\n",
     );
   });
 
