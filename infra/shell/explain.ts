@@ -1,5 +1,6 @@
 import { fixText, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
+import { parseJson } from "../../runtime/shared/json.ts";
 import { BuildFailure, causeOf } from "./failure.ts";
 
 /** An error as people read it. Nothing in it is secret. */
@@ -76,15 +77,15 @@ const ANSWER = /(\b[45]\d\d)?(?: [A-Z][\w ]*)?,? *(\{"(?:success|result|errors|m
 const BARE_REFUSAL = /\b(401|403) (?:Unauthorized|Forbidden)\b/;
 const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
-  /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found.*?(?:version v?([\d.]+))?/;
+  /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
 /** Returns the meaning of what the engine or an official provider has printed. */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   const plugin = PLUGIN.exec(text);
   if (plugin !== null) {
-    const [, name = "", one = "", other = ""] = plugin;
-    return missingPlugin(name, other || one, "it is not installed");
+    const [, name = "", one, other] = plugin;
+    return missingPlugin(name, other ?? one);
   }
   const [, answered] = new RegExp(ANSWER.source).exec(text) ?? [];
   const status = answered ?? BARE_REFUSAL.exec(text)?.[1];
@@ -97,29 +98,22 @@ function lockText(text: string): string {
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
 }
 
-/** Returns the error for an official plugin that the CLI does not have. */
-export function missingPlugin(name: string, version: string, why: string): BuildFailure {
+/** Returns the error for an official plugin that the CLI does not have. The engine does not always name its version. */
+export function missingPlugin(name: string, version: string | undefined, why?: string): BuildFailure {
+  const words = version === undefined ? [name] : [name, version];
   return new BuildFailure(
     "pulumi_plugin_missing",
-    `the Pulumi plugin ${name} ${version} is not installed: ${why}`,
+    `the Pulumi plugin ${words.join(" ")} is not installed${why === undefined ? "" : `: ${why}`}`,
     ({ cli }) =>
-      `Run \`${cli("plugin", "install", "resource", name, version)}\` once where its download can be reached.`,
+      `Run \`${cli("plugin", "install", "resource", ...words)}\` once where its download can be reached.`,
   );
 }
 
 /** Replaces the JSON of Cloudflare's answers by its words. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
-    const errors = parsed(body)?.errors;
-    if (errors === undefined) return whole;
+    const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };
+    if (!Array.isArray(errors)) return whole;
     return [status, errors.map(wordsOf).join("; ")].filter(Boolean).join(": ");
   });
-}
-
-function parsed(body: string): { errors?: CloudflareError[] } | undefined {
-  try {
-    return JSON.parse(body) as { errors?: CloudflareError[] };
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import * as z from "zod";
 import { run } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
+import { parseJson } from "../../../runtime/shared/json.ts";
 import { ANSWER_MS } from "./cli.ts";
 
 /** A lock file of a backend that is a folder (pulumi pkg/backend/diy/lock.go). */
@@ -55,7 +56,7 @@ async function lockOf(stack: Stack): Promise<Lock | undefined> {
     ...words: string[]
   ): Promise<Answer | undefined> => {
     const { stdout } = await run("pulumi", words, { env, cwd: workspace.workDir, timeoutMs: ANSWER_MS });
-    return schema.safeParse(parsed(stdout)).data;
+    return schema.safeParse(parseJson(stdout)).data;
   };
   const { url = "" } = (await asked(whoAmI, "whoami", "--json")) ?? {};
   if (url.startsWith("file://")) {
@@ -74,7 +75,7 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
   for (const name of names) {
     const text = await readFile(path.join(folder, name), "utf8").catch(() => "");
-    const held = lockFile.safeParse(parsed(text)).data;
+    const held = lockFile.safeParse(parseJson(text)).data;
     if (held === undefined) continue;
     const { pid, username, hostname: machine, timestamp } = held;
     const isHere = machine === hostname();
@@ -95,14 +96,6 @@ function folderOf(url: string): string {
   const given = address.slice("file://".length);
   if (given.startsWith("~")) return path.join(homedir(), given.slice(1));
   return given.startsWith("/") ? fileURLToPath(address) : path.resolve(given);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isAlive(pid: number): boolean {
