@@ -1,8 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ATTESTATION_KEY_VARIABLE } from "../../runtime/contract/attestation.ts";
+import type { ErrorCode } from "../../runtime/contract/errors.ts";
 import { AGENT, type HostNames } from "../../runtime/contract/names.ts";
 import { operatorStack } from "../dynamic/resource.ts";
 import { commandsFor } from "../shell/package.ts";
+import { environmentFor } from "../shell/docker.ts";
+import { explanationText } from "../shell/explain.ts";
 import { run } from "../shell/process.ts";
 import { containersOf, type Inspected } from "./update/containers.ts";
 import { freeName } from "./update/former.ts";
@@ -85,7 +88,7 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   return new pulumi.ResourceHook(
     `volume-name-${name}`,
     async () => {
-      const env = { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
+      const env = environmentFor(dockerHost);
       const { code, stdout } = await run("docker", ["volume", "inspect", name], { env });
       if (code !== 0) return;
       const [found] = JSON.parse(stdout) as { Labels: Record<string, string> | null; Mountpoint: string }[];
@@ -100,9 +103,9 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
+/** Returns the refusal as text: the engine shows the message of a hook's error alone. */
 function taken(what: string, ...fixes: string[]): Error {
-  const fix = fixes.join("; or: ");
-  return new Error(
-    `The engine already has a ${what}, which this stack did not make.\n  fix: ${fix} [host_name_taken]`,
-  );
+  const code: ErrorCode = "host_name_taken";
+  const cause = `The engine already has a ${what}, which this stack did not make.`;
+  return new Error(explanationText({ code, cause, fix: fixes.join("; or: ") }));
 }

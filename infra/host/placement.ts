@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
-import { imageId } from "../shell/docker.ts";
+import { environmentFor, imageId } from "../shell/docker.ts";
 import { run } from "../shell/process.ts";
 import { containersOf, type Inspected } from "./update/containers.ts";
 
@@ -93,7 +93,7 @@ export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs,
 async function compare({ container, image, settings, dockerHost }: PlacementInputs) {
   const [found, id] = await Promise.all([
     containersOf(dockerHost).inspect(container),
-    imageId(image, environmentOf(dockerHost)),
+    imageId(image, environmentFor(dockerHost)),
   ]);
   const containerWrong = found === undefined || !isDeepStrictEqual(settingsOf(found), settings);
   return { imageMissing: id === undefined, containerWrong };
@@ -110,12 +110,8 @@ function settingsOf({ HostConfig, NetworkSettings }: Inspected): Settings {
 
 async function volumeExists({ volume, dockerHost }: PlacementInputs): Promise<boolean> {
   if (volume === "") return true;
-  const asked = await run("docker", ["volume", "inspect", volume], { env: environmentOf(dockerHost) });
+  const asked = await run("docker", ["volume", "inspect", volume], { env: environmentFor(dockerHost) });
   return asked.code === 0 || !/no such volume/i.test(asked.stderr);
-}
-
-function environmentOf(dockerHost: string | undefined): NodeJS.ProcessEnv {
-  return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 
 /** Arguments of {@link Placement}. */

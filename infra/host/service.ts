@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
-import { DynamicResource } from "../dynamic/resource.ts";
+import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
 import { askService } from "./update/ask.ts";
 import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
 import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
@@ -35,8 +35,6 @@ export interface ServiceOutputs extends ServiceInputs {
 }
 
 const WANTED = ["container", "containerId", "imageId", "status", "health"] as const;
-/** Marker for a value that is not known in a preview (pulumi sdk/nodejs/runtime/rpc.ts). */
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** Provider of {@link Service}. */
 export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, ServiceOutputs> = {

@@ -72,8 +72,20 @@ interface Envelope {
 }
 
 /** As many as the official client makes. */
-const ATTEMPTS = 3;
+export const ATTEMPTS = 3;
 const PAUSE_MS = 300;
+
+/** Returns true if the next attempt may get another answer: none came, or Cloudflare throttles or fails for a moment. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof AccountError)) return false;
+  const { status } = error;
+  return status === 0 || status === 429 || status >= 500;
+}
+
+/** Waits before the attempt that follows this one, the first being 1. */
+export function pauseAfter(attempt: number): Promise<void> {
+  return sleep(PAUSE_MS * attempt ** 2);
+}
 
 /**
  * Asks the account and returns the result; `undefined` if there is no such thing (404). A read is repeated while
@@ -90,10 +102,8 @@ export async function askAccount<Result>(
     try {
       return (await ask(access, path, change)) as Result | undefined;
     } catch (error) {
-      const { status } = error as AccountError;
-      const passes = status === 0 || status === 429 || status >= 500;
-      if (change !== undefined || !passes || attempt === ATTEMPTS) throw error;
-      await sleep(PAUSE_MS * attempt ** 2);
+      if (change !== undefined || !isTransient(error) || attempt === ATTEMPTS) throw error;
+      await pauseAfter(attempt);
     }
   }
 }

@@ -44,7 +44,7 @@ export async function foreignError(
   claim: BucketClaim,
 ): Promise<StewardError> {
   const { name, owner: own } = claim;
-  const free = await freeName(client, claim);
+  const free = await freeBucketName(client, claim);
   const { cause, condition } =
     owner === undefined
       ? { cause: await describeUnmarked(client, claim), condition: "the bucket is yours" }
@@ -84,7 +84,7 @@ async function describeUnmarked(client: Cloudflare, claim: BucketClaim): Promise
 }
 
 /** Returns a name near the given one that no bucket of the account has. */
-async function freeName(client: Cloudflare, { accountId, name }: BucketClaim): Promise<string> {
+async function freeBucketName(client: Cloudflare, { accountId, name }: BucketClaim): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
     if ((await findBucket(client, { accountId, name: candidate })) === undefined) return candidate;

@@ -1,7 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { DynamicResource } from "../dynamic/resource.ts";
-import { type AccountAccess, AccountError, accessTo, askAccount, configureAccess } from "./account-api.ts";
+import {
+  type AccountAccess,
+  AccountError,
+  accessTo,
+  askAccount,
+  ATTEMPTS,
+  configureAccess,
+  isTransient,
+  pauseAfter,
+} from "./account-api.ts";
 
 /** A version of a Worker and the percentage of the requests that it gets. */
 export interface Share {
@@ -29,9 +37,6 @@ interface DeploymentOutputs extends DeploymentInputs {
   /** Id of the newest deployment. */
   deploymentId: string;
 }
-
-const ATTEMPTS = 3;
-const PAUSE_MS = 300;
 
 /**
  * Provider of {@link Deployment}. A deployment at Cloudflare never changes: a rollback, a gradual share and somebody
@@ -96,10 +101,8 @@ export async function deployVersions(
     try {
       return await post(access, scriptName, versions, message);
     } catch (error) {
-      const { status } = error as AccountError;
-      const passes = status === 0 || status === 429 || status >= 500;
-      if (!passes || attempt === ATTEMPTS) throw error;
-      await sleep(PAUSE_MS * attempt ** 2);
+      if (!isTransient(error) || attempt === ATTEMPTS) throw error;
+      await pauseAfter(attempt);
     }
   }
 }

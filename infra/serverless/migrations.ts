@@ -3,7 +3,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { BINDINGS } from "../../runtime/contract/names.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
-import { type AccountAccess, AccountError, accessTo, askAccount, configureAccess } from "./account-api.ts";
+import {
+  type AccountAccess,
+  AccountError,
+  accessTo,
+  askAccount,
+  configureAccess,
+  isTransient,
+} from "./account-api.ts";
 import type * as cloudflare from "./cloudflare.ts";
 import { type LiveWorker, readLiveWorker, readOrigin } from "./live-worker.ts";
 import {
@@ -177,8 +184,8 @@ function moduleText(classes: readonly string[]): string {
 }
 
 /** A refusal that the next attempt would get too; 412 is what a tag gets that was applied meanwhile. */
-function isFinal({ status }: AccountError): boolean {
-  return status >= 400 && status < 500 && status !== 412 && status !== 429;
+function isFinal(error: AccountError): boolean {
+  return !isTransient(error) && error.status !== 412;
 }
 
 function asAccountError(error: unknown): AccountError {

@@ -26,6 +26,11 @@ export interface Engine {
   provider: { host?: string; context?: string; certPath?: string };
 }
 
+/** Returns the environment in which the `docker` command talks to the engine of a resource. Default: its own engine. */
+export function environmentFor(dockerHost: string | undefined): NodeJS.ProcessEnv {
+  return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
+}
+
 /** Address that docker command and Pulumi provider use if nothing names another. */
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 

@@ -6,7 +6,7 @@ import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
-import { openDeployed } from "./deployed/stack.ts";
+import { messageOf, openDeployed } from "./deployed/stack.ts";
 import { driftOf, type Drift } from "./drift/find.ts";
 
 const SCRIPT = commandLine("drift");
@@ -36,9 +36,6 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   return drift.length === 0 ? 0 : SOME_FOUND;
 }
 
-/** Marks of colors in the engine's messages. */
-const MARKUP = /<\{%[^%]*%\}>/g;
-
 /**
  * Asks every provider what is there now. The stack's state stays as it is. What providers say besides, such as that they
  * could not look, are remarks.
@@ -48,10 +45,8 @@ async function findDrift(stack: Stack): Promise<{ drift: Drift[]; remarks: strin
   const remarks = new Set<string>();
   const onEvent = (event: EngineEvent): void => {
     drift.push(...driftOf(event));
-    const { diagnosticEvent: said } = event;
-    if (said === undefined || said.ephemeral) return;
-    const text = said.message.replaceAll(MARKUP, "").trim();
-    if (text !== "") remarks.add(text);
+    const text = messageOf(event)?.trim();
+    if (text) remarks.add(text);
   };
   await stack.previewRefresh({ color: "never", onEvent });
   return { drift, remarks: [...remarks] };

@@ -4,6 +4,7 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StewardError } from "../../../runtime/contract/errors.ts";
+import { environmentFor } from "../../shell/docker.ts";
 import { type Finished, run, tail } from "../../shell/process.ts";
 
 /** Facts about a container, as the engine reports them. Only the members that are used. */
@@ -41,7 +42,7 @@ export interface Containers {
 
 /** @param address of the engine; by default the one that the `docker` command uses */
 export function containersOf(address?: string): Containers {
-  const env = { ...process.env, ...(address && { DOCKER_HOST: address }) };
+  const env = environmentFor(address);
   const docker = (words: readonly string[]): Promise<Finished> => run("docker", words, { env });
   return {
     docker,

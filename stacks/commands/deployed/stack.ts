@@ -174,6 +174,14 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
   return isWhole ? [{ op, type, name: nameOf(urn) }] : [];
 }
 
+/** Marks of colors in the engine's messages. */
+const MARKUP = /<\{%[^%]*%\}>/g;
+
+/** Returns what an event says for people, without colors; `undefined` if it says nothing that lasts. */
+export function messageOf({ diagnosticEvent: said }: EngineEvent): string | undefined {
+  return said === undefined || said.ephemeral ? undefined : said.message.replaceAll(MARKUP, "");
+}
+
 /** A resource's own name: the last part of its URN, which may hold separators itself. */
 export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::");

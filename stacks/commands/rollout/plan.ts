@@ -2,15 +2,13 @@ import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
-import { type DeployedStack, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
+import { type DeployedStack, messageOf, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import type { Baseline } from "./baseline.ts";
 import { openGates, type RolloutOptions } from "./options.ts";
 
 const WIDTH = 24;
 const CLEAR_LINE = "\r\u001B[2K";
-/** Marks of colors in the engine's messages. */
-const MARKUP = /<\{%[^%]*%\}>/g;
 
 /** Plan of an update, and what stops it. */
 export interface UpdatePlan {
@@ -136,10 +134,10 @@ export function showProgress({ say, log, terminal }: CommandOutput, what: string
   return {
     onOutput: () => undefined,
     onEvent(event) {
-      const { diagnosticEvent: told } = event;
-      if (told !== undefined && !told.ephemeral) {
+      const message = messageOf(event);
+      if (message !== undefined) {
         terminal.write(CLEAR_LINE);
-        say(told.message.replaceAll(MARKUP, ""));
+        say(message);
       }
       for (const { op, name } of stepsOf(event)) {
         begun.add(name);
