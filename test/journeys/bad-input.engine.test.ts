@@ -1,14 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Hono } from "hono";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort } from "../support/ports.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { type, type Shell } from "./typed.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { openShell, type, type Shell } from "./typed.ts";
 
 /**
  * Every command that asks Cloudflare, in every state in which it cannot answer. `drift` and `backup` ask for what is
@@ -44,19 +43,12 @@ beforeAll(async () => {
     ),
   );
   account = await listen(refusing, { hostname: "127.0.0.1", port: 0 });
-  await mkdir(join(checkout.root, "state"));
-  shell = {
-    folder: checkout.root,
+  shell = await openShell(checkout.root, "bad-input", {
     environment: {
-      ...(await byHand(await testEngine())),
-      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       CLOUDFLARE_API_TOKEN: "test-token_0123456789abcdefghijklmnopqrstuv",
       CLOUDFLARE_BASE_URL: account.url,
     },
-    transcript: resolve(".steward/artefacts/transcripts/bad-input.txt"),
-  };
-  await rm(shell.transcript, { force: true });
+  });
   await rm(join(checkout.root, "stacks/Pulumi.dev.yaml"), { force: true });
   await type(shell, "pulumi stack init dev");
   await type(shell, "pulumi config set -s dev --secret steward:anthropicApiKey sk-test");

@@ -4,15 +4,14 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { commandsFor } from "../../infra/shell/package.ts";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { ERRORS, fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
 import { findProblems } from "../../stacks/config/find.ts";
 import type { ConfigSource } from "../../stacks/config/source.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { REFUSED } from "../support/refused-config.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { HOST, SECRETS, SERVERLESS } from "../support/stack-config.ts";
-import { type, type Shell } from "./typed.ts";
+import { openShell, succeed, type Shell } from "./typed.ts";
 
 /** What a person puts in place of a placeholder, by the key that is set. */
 const OWN: Readonly<Record<string, string>> = {
@@ -107,17 +106,7 @@ const settings = (stack: string): string => join(checkout.root, "stacks", `Pulum
 
 beforeAll(async () => {
   checkout = await copyCheckout();
-  execFileSync("mkdir", ["-p", join(checkout.root, "state")]);
-  shell = {
-    folder: checkout.root,
-    environment: {
-      ...(await byHand(await testEngine())),
-      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    },
-    transcript: resolve(".steward/artefacts/transcripts/printed-fixes.txt"),
-  };
-  await rm(shell.transcript, { force: true });
+  shell = await openShell(checkout.root, "printed-fixes");
   await rm(settings("dev"), { force: true });
   await works("pulumi stack init dev");
   for (const key of SECRETS) await works(`pulumi config set -s dev --secret ${key} ${OWN[key] ?? "secret"}`);
@@ -128,11 +117,8 @@ beforeAll(async () => {
 
 afterAll(() => checkout?.close());
 
-async function works(line: string): Promise<string> {
-  const { code, said } = await type(shell, line);
-  expect(code, `${line}\n${said}`).toBe(0);
-  return said;
-}
+/** Types a line that has to succeed. Returns what it printed. */
+const works = async (line: string): Promise<string> => (await succeed(shell, line)).said;
 
 /** Writes the settings of `dev`. Secrets are those that were encrypted before, and the rest is plain. */
 async function write(values: Readonly<Record<string, string | undefined>>): Promise<void> {

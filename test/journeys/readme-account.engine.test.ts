@@ -1,14 +1,13 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { adapted } from "../support/example-stack.ts";
 import { startAnsweringStage, type AnsweringStage } from "../support/answering-stage.ts";
 import { MODEL_KEY, SIGNING_SECRET, type ServerlessStage } from "../support/serverless-stack.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { filled, linesOf, type, typeAndKill, type Shell, type Typed } from "./typed.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { filled, linesOf, openShell, succeed, type, typeAndKill, type Shell, type Typed } from "./typed.ts";
 
 const VALUES = {
   "cloudflare:apiToken": TOKEN,
@@ -16,7 +15,6 @@ const VALUES = {
   "steward:slackBotToken": "xoxb-test-0123456789",
   "steward:slackSigningSecret": SIGNING_SECRET,
 };
-const TRANSCRIPT = resolve(".steward/artefacts/transcripts/real-account.txt");
 
 let stage: AnsweringStage;
 let world: ServerlessStage;
@@ -27,18 +25,7 @@ beforeAll(async () => {
   stage = await startAnsweringStage();
   ({ world } = stage);
   checkout = await copyCheckout();
-  const state = join(checkout.root, "state");
-  await mkdir(state);
-  shell = {
-    folder: checkout.root,
-    environment: {
-      ...(await byHand(await testEngine())),
-      PULUMI_BACKEND_URL: fileBackend(state),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    },
-    transcript: TRANSCRIPT,
-  };
-  await rm(TRANSCRIPT, { force: true });
+  shell = await openShell(checkout.root, "real-account");
 }, ENGINE_MS);
 
 afterAll(async () => {
@@ -68,12 +55,8 @@ async function makeUseOf(): Promise<string[]> {
   return stage.keysOf("dev-steward");
 }
 
-/** Types a line that has to succeed. */
-async function works(line: string): Promise<string> {
-  const { code, said } = await type(shell, line);
-  expect(code, `${line}\n${said}`).toBe(0);
-  return said;
-}
+/** Types a line that has to succeed. Returns what it printed. */
+const works = async (line: string): Promise<string> => (await succeed(shell, line)).said;
 
 /** A rollback by hand, as the dashboard does it, and an update whose process is killed. */
 async function meetTrouble(): Promise<void> {

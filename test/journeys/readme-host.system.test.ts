@@ -1,9 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
 import { run } from "../../infra/shell/process.ts";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
 import { mention, startSlack, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
 import type { Listening } from "../../rehearsal/standins/serve.ts";
@@ -13,8 +12,8 @@ import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { engine } from "../support/docker.ts";
 import { holdHostNames } from "../support/host-names.ts";
 import { freePort } from "../support/ports.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { filled, linesOf, type, typeAndKill, type Shell, type Typed } from "./typed.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { filled, linesOf, openShell, succeed, type, typeAndKill, type Shell, type Typed } from "./typed.ts";
 
 const VALUES = {
   "steward:anthropicApiKey": "sk-test-the-model-key-0123456789",
@@ -58,17 +57,7 @@ beforeAll(async () => {
   });
   port = await freePort();
   checkout = await copyCheckout();
-  await mkdir(join(checkout.root, "state"));
-  shell = {
-    folder: checkout.root,
-    environment: {
-      ...(await byHand(await testEngine({ docker: true }))),
-      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    },
-    transcript: resolve(".steward/artefacts/transcripts/real-host.txt"),
-  };
-  await rm(shell.transcript, { force: true });
+  shell = await openShell(checkout.root, "real-host", { docker: true });
 }, ENGINE_MS);
 
 afterAll(async () => {
@@ -93,12 +82,8 @@ async function editSettings(): Promise<void> {
   );
 }
 
-/** Types a line that has to succeed. */
-async function works(line: string): Promise<string> {
-  const { code, said } = await type(shell, line);
-  expect(code, `${line}\n${said}`).toBe(0);
-  return said;
-}
+/** Types a line that has to succeed. Returns what it printed. */
+const works = async (line: string): Promise<string> => (await succeed(shell, line)).said;
 
 /** Somebody writes to the bot, and is answered. */
 async function talk(text: string): Promise<void> {

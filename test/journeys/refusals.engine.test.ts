@@ -1,12 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { type, type Shell } from "./typed.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { openShell, type, type Shell } from "./typed.ts";
 
 /** Every command on a deployed stack, as it is typed. */
 const COMMANDS = [
@@ -29,17 +28,7 @@ let shell: Shell;
 beforeAll(async () => {
   checkout = await copyCheckout();
   home = await mkdtemp(join(tmpdir(), "steward-home-"));
-  await mkdir(join(checkout.root, "state"));
-  shell = {
-    folder: checkout.root,
-    environment: {
-      ...(await byHand(await testEngine())),
-      PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    },
-    transcript: resolve(".steward/artefacts/transcripts/refusals.txt"),
-  };
-  await rm(shell.transcript, { force: true });
+  shell = await openShell(checkout.root, "refusals");
 }, ENGINE_MS);
 
 afterAll(async () => {

@@ -1,8 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { appendFile, mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { appendFile, mkdir, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { expect } from "vitest";
+import { fileBackend } from "../../rehearsal/engine/index.ts";
+import { byHand, PASSPHRASE, testEngine } from "../support/stack.ts";
 
 /** A shell that a person types into. */
 export interface Shell {
@@ -10,6 +13,38 @@ export interface Shell {
   environment: Record<string, string>;
   /** The file that keeps what was typed and printed. */
   transcript: string;
+}
+
+/** Options of {@link openShell}. */
+interface ShellOptions {
+  /** Folder of the state. Default: `state` in the shell's folder. */
+  state?: string;
+  /** The engine has the Docker provider. Default: false. */
+  docker?: boolean;
+  /** More variables. */
+  environment?: Record<string, string>;
+}
+
+/**
+ * Opens a shell in a folder, with the engine's CLI and a backend of its own.
+ *
+ * @param name of the transcript, which begins empty
+ */
+export async function openShell(folder: string, name: string, options: ShellOptions = {}): Promise<Shell> {
+  const { state = join(folder, "state"), docker = false, environment = {} } = options;
+  await mkdir(state, { recursive: true });
+  const transcript = resolve(`.steward/artefacts/transcripts/${name}.txt`);
+  await rm(transcript, { force: true });
+  return {
+    folder,
+    environment: {
+      ...(await byHand(await testEngine({ docker }))),
+      PULUMI_BACKEND_URL: fileBackend(state),
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+      ...environment,
+    },
+    transcript,
+  };
 }
 
 /** One typed line, and its end. */
@@ -43,6 +78,13 @@ export async function type({ folder, environment, transcript }: Shell, line: str
     });
   });
   await keep(transcript, { ...typed, line: confirmed }, `ended with ${typed.code}`, started);
+  return typed;
+}
+
+/** Types a line that has to succeed. */
+export async function succeed(shell: Shell, line: string): Promise<Typed> {
+  const typed = await type(shell, line);
+  expect(typed.code, `${line}\n${typed.said}`).toBe(0);
   return typed;
 }
 

@@ -1,18 +1,17 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { adapted } from "../support/example-stack.ts";
 import { runs } from "../support/measure.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
-import { type, type Shell } from "../journeys/typed.ts";
+import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { openShell, type, type Shell } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "./support.ts";
 
 /** What is started for an update, by a part of its command line. */
@@ -79,17 +78,7 @@ describe("`pulumi up`, typed by hand and killed, leaves nothing behind", () => {
   beforeAll(async () => {
     world = await startServerlessStage();
     checkout = await copyCheckout();
-    await mkdir(join(checkout.root, "state"));
-    shell = {
-      folder: checkout.root,
-      environment: {
-        ...(await byHand(await testEngine())),
-        PULUMI_BACKEND_URL: fileBackend(join(checkout.root, "state")),
-        PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-      },
-      transcript: resolve(".steward/artefacts/transcripts/killed.txt"),
-    };
-    await rm(shell.transcript, { force: true });
+    shell = await openShell(checkout.root, "killed");
     await type(shell, "pulumi stack init dev");
     const file = join(checkout.root, "stacks/Pulumi.dev.yaml");
     const { "steward:origin": origin, "steward:endpoints": endpoints } = world.config();

@@ -2,9 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
-import { fileBackend } from "../../rehearsal/engine/index.ts";
-import { type, type Shell, type Typed } from "../journeys/typed.ts";
-import { byHand, PASSPHRASE, testEngine } from "../support/stack.ts";
+import { openShell, succeed, type Shell, type Typed } from "../journeys/typed.ts";
 
 /** An empty folder in which a person installs the package and makes a stack of it. */
 export interface Project {
@@ -22,23 +20,9 @@ export interface Project {
 export async function emptyProject(name: string, { docker = false } = {}): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), `steward-${name}-`));
   const [bot, state] = [join(folder, "bot"), join(folder, "state")];
-  await Promise.all([mkdir(bot), mkdir(state)]);
-  const shell = {
-    folder: bot,
-    environment: {
-      ...(await byHand(await testEngine({ docker }))),
-      PULUMI_BACKEND_URL: fileBackend(state),
-      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
-    },
-    transcript: resolve(`.steward/artefacts/transcripts/${name}.txt`),
-  };
-  await rm(shell.transcript, { force: true });
-
-  async function works(line: string, where: Shell = shell): Promise<Typed> {
-    const typed = await type(where, line);
-    expect(typed.code, `${line}\n${typed.said}`).toBe(0);
-    return typed;
-  }
+  await mkdir(bot);
+  const shell = await openShell(bot, name, { state, docker });
+  const works = (line: string, where: Shell = shell): Promise<Typed> => succeed(where, line);
 
   return {
     shell,
