@@ -71,7 +71,7 @@ function whenNpmEnds(listener: () => void): void {
   }, LOOK_MS).unref();
 }
 
-/** Returns the process ids of the parent, which may be npm's shell, and of its parent, where there is a /proc. */
+/** Returns the ids of the parent process, which may be npm's shell, and, if there is a /proc, of its parent. */
 function parents(): string {
   const { ppid } = process;
   try {

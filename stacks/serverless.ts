@@ -154,7 +154,7 @@ function createGate(config: ServerlessConfig): AccessGate | undefined {
   return new AccessGate("access", { accountId, label, host, operators, publicWebhooks });
 }
 
-/** Told only once the service answers: from then on the platforms send. */
+/** Depends on the readiness check: a platform sends as soon as it is registered. */
 function register(config: ServerlessConfig, url: string, readiness: Readiness): Registrations | undefined {
   const telegram = telegramBot(config);
   const discord = discordApp(config);
@@ -209,7 +209,7 @@ function estimateCost(config: ServerlessConfig, bucket: StateBucket): CostEstima
   return new CostEstimate("cost", { ...inputs, duty });
 }
 
-/** Told and not refused, unlike what is expected: what is written to a bot holds up no update of it. */
+/** Warns only, unlike the check of the expected cost: people's use of a bot must not block its updates. */
 function warnOverBudget(
   { monthlyBudget }: ServerlessConfig,
   inputs: CostInputs,

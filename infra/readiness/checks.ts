@@ -14,11 +14,11 @@ export interface Check {
   run(fetch: typeof globalThis.fetch, url: string): Promise<string | undefined>;
 }
 
-/** It answers, and will not come to answer otherwise: there is nothing to wait for. */
-export class GivenUp extends Error {}
+/** A wrong answer that waiting will not change. */
+export class FatalCheckError extends Error {}
 
 /** A finding that fails no update. Final: asking again would not change it. */
-export class Remark extends Error {
+export class CheckWarning extends Error {
   readonly final: boolean;
 
   constructor(message: string, { final = false } = {}) {
@@ -101,7 +101,7 @@ function gatewayReady(key: string): Check {
       if (response.status === 200) return undefined;
       const [state] = await membersOf(response, ["state"]);
       const text = `the gateway is ${String(state)}${await whyNotReady(fetch, url, key)}`;
-      if (state === "crash-looping") throw new GivenUp(text);
+      if (state === "crash-looping") throw new FatalCheckError(text);
       return text;
     },
   };
@@ -111,10 +111,10 @@ function gatewayReady(key: string): Check {
 async function whyNotReady(fetch: typeof globalThis.fetch, url: string, key: string): Promise<string> {
   const response = await askChannels(fetch, url, key);
   if (!response.ok) return "";
-  return because(channelsAnswer.parse(await response.json()));
+  return formatReason(channelsAnswer.parse(await response.json()));
 }
 
-function because({ reason }: z.output<typeof channelsAnswer>): string {
+function formatReason({ reason }: z.output<typeof channelsAnswer>): string {
   return reason === undefined ? "" : ` (${reason.code}): ${reason.detail}`;
 }
 
@@ -174,16 +174,16 @@ const REFUSED_CREDENTIALS: ReadonlySet<string> = new Set<ErrorCode>([
   "telegram_webhook_failed",
   "discord_token_invalid",
 ]);
-const told = z.object({ code: z.string(), detail: z.string(), fix: z.string() });
+const reported = z.object({ code: z.string(), detail: z.string(), fix: z.string() });
 const channelsAnswer = z.object({
   state: z.string(),
-  reason: z.optional(told),
+  reason: z.optional(reported),
   channels: z.optional(
     z.array(
       z.object({
         platform: z.string(),
         state: z.enum(["ready", "failing", "disabled"]),
-        reason: z.optional(told),
+        reason: z.optional(reported),
       }),
     ),
   ),
@@ -200,18 +200,20 @@ function channelWorks(platform: string, key: string): Check {
       const { state, reason, channels } = answer;
       if (channels === undefined) {
         // Waking it would fill the bucket of an unused stack. Its tokens were checked before the update.
-        if (state === "stopped") throw new Remark("not asked: the container is asleep", { final: true });
-        throw new Remark(`not known: the gateway is ${state}${because(answer)}`, {
+        if (state === "stopped")
+          throw new CheckWarning("not asked: the container is asleep", { final: true });
+        throw new CheckWarning(`not known: the gateway is ${state}${formatReason(answer)}`, {
           final: reason !== undefined,
         });
       }
       const channel = channels.find((one) => one.platform === platform);
       if (channel === undefined) return "is not on, although its credentials are deployed";
-      if (channel.state === "disabled") throw new Remark("switched off in steward.json", { final: true });
+      if (channel.state === "disabled")
+        throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
       // Of the others, such as a platform out of reach, the deployment is not the cause.
-      if (!REFUSED_CREDENTIALS.has(code)) throw new Remark(detail, { final: true });
+      if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },
   };
@@ -234,9 +236,9 @@ function alertsArrive(key: string): Check {
       });
       if (response.ok) return undefined;
       const [code, detail, fix] = await membersOf(response, ["code", "detail", "fix"]);
-      const told = `${String(detail)} (${String(code)}). ${String(fix)}`;
-      if (code === "alerts_failed") refused = told;
-      return told;
+      const problem = `${String(detail)} (${String(code)}). ${String(fix)}`;
+      if (code === "alerts_failed") refused = problem;
+      return problem;
     },
   };
 }

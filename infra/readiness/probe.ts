@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GivenUp, readinessChecks, Remark, type Check } from "./checks.ts";
+import { FatalCheckError, readinessChecks, CheckWarning, type Check } from "./checks.ts";
 import { containerReport, keepsEnding } from "./container.ts";
 
 /**
@@ -34,9 +34,10 @@ let waiting = checks;
 
 for (;;) {
   const answers = await Promise.all(waiting.map(async (check) => ({ check, answer: await run(check) })));
-  for (const { check, answer } of answers) if (answer instanceof Remark) remarks.set(check, answer.message);
+  for (const { check, answer } of answers)
+    if (answer instanceof CheckWarning) remarks.set(check, answer.message);
   const open = answers.filter(
-    ({ answer }) => answer !== undefined && !(answer instanceof Remark && answer.final),
+    ({ answer }) => answer !== undefined && !(answer instanceof CheckWarning && answer.final),
   );
   waiting = open.map(({ check }) => check);
   const failed = open.flatMap(({ check, answer }) => (typeof answer === "string" ? [{ check, answer }] : []));
@@ -68,14 +69,14 @@ function printReport(failed: readonly Check[]): void {
 }
 
 /** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */
-async function run(check: Check): Promise<string | Remark | undefined> {
+async function run(check: Check): Promise<string | CheckWarning | undefined> {
   try {
     const answer = await check.run(fetch, url);
     remarks.delete(check);
     return answer;
   } catch (error) {
-    if (error instanceof Remark) return error;
-    if (error instanceof GivenUp) {
+    if (error instanceof CheckWarning) return error;
+    if (error instanceof FatalCheckError) {
       end = 0;
       return error.message;
     }

@@ -10,7 +10,7 @@ export interface CloudflareAccess {
   baseURL: string | undefined;
 }
 
-/** Whose account is asked, and as whom. */
+/** An account, and the credentials for requests to it. */
 export interface AccountAccess extends CloudflareAccess {
   accountId: string;
 }
@@ -47,7 +47,7 @@ export async function configureAccess({ config }: dynamic.ConfigureRequest): Pro
   settings.baseURL = config.get("cloudflare:baseUrl") ?? process.env["CLOUDFLARE_BASE_URL"];
 }
 
-/** Returns how a dynamic provider asks an account. */
+/** Returns an account with the credentials that the dynamic providers were configured with. */
 export function accessTo(accountId: string): AccountAccess {
   const { apiToken = "", baseURL } = settings;
   return { accountId, apiToken, baseURL };

@@ -32,7 +32,7 @@ export interface FoundBucket {
   owner: BucketOwner | undefined;
 }
 
-/** Returns whose a bucket is; `undefined` if there is no bucket of that name. */
+/** Returns a bucket with the marker in it; `undefined` if there is no bucket of that name. */
 export async function findBucket(client: Cloudflare, place: BucketPlace): Promise<FoundBucket | undefined> {
   const bucket = await client.r2.buckets.get(place.name, { account_id: place.accountId }).catch(unlessGone);
   if (bucket === undefined) return undefined;

@@ -103,7 +103,7 @@ export function renameError({ name }: BucketClaim, former: string): StewardError
   });
 }
 
-/** Returns what a destroy says of a bucket that stays. */
+/** Returns the message of a destroy that keeps the bucket: what it holds, and how to use or remove it. */
 export function keptText(
   { name, accountId }: BucketClaim,
   content: string,

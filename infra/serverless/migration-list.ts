@@ -65,7 +65,7 @@ export interface PendingMigrations {
   classes: string[];
 }
 
-/** Returns how many entries a tag stands for: 0 for none, `undefined` for a tag that no list of ours can have. */
+/** Returns the number of entries up to a tag: 0 without one, `undefined` if the tag is not of the form v1, v2, … */
 export function entriesUpTo(tag: string | undefined): number | undefined {
   if (tag === undefined) return 0;
   const number = /^v([1-9]\d*)$/.exec(tag)?.[1];
@@ -80,7 +80,7 @@ export function pendingEntries(
   return migrations.slice(entriesUpTo(tag) ?? migrations.length);
 }
 
-/** Returns what has to be sent for the entries that are not applied; `undefined` if there are none. */
+/** Returns the request for the entries that are not applied; `undefined` if there are none. */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: AppliedMigrations,
@@ -115,14 +115,14 @@ export function appliedEntries(migrations: readonly Migration[], applied: Applie
   return entries;
 }
 
-/** Returns whether the list begins with what the account has applied. Entries after that may be anything. */
+/** Returns true if the list begins with the entries that the account has applied. Later entries may differ. */
 export function beginsAsApplied(migrations: readonly Migration[], applied: AppliedMigrations): boolean {
   const count = entriesUpTo(applied.tag);
   if (count === undefined) return false;
   return isSame(migrations.slice(0, count), appliedEntries(migrations, applied));
 }
 
-/** Returns whether two lists have the same entries. */
+/** Returns true if two lists have the same entries. */
 export function isSame(one: readonly Migration[], other: readonly Migration[]): boolean {
   return JSON.stringify(one.map(fieldsOf)) === JSON.stringify(other.map(fieldsOf));
 }
@@ -131,7 +131,7 @@ function fieldsOf({ tag, newSqliteClasses }: Migration): [string, string[]] {
   return [tag, newSqliteClasses];
 }
 
-/** Returns what moving a Worker to another name does to its classes and to what they keep, a line each. */
+/** Returns the effects of a Worker's rename on its classes and their data, a line each. */
 export function renamingLines(formerName: string, workerName: string): string[] {
   return [
     `Worker ${formerName} → ${workerName}: created with its classes and container, and deleted under the old name`,

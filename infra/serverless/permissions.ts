@@ -25,7 +25,7 @@ const GATE: Permission = {
 /** Permissions that are looked at, and whose they are. */
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
-  /** Told where Cloudflare did not say whether a permission is there. */
+  /** Called with a sentence for each permission that could not be checked. */
   warn: (line: string) => void;
 }
 

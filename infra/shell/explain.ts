@@ -12,7 +12,7 @@ export interface Explanation {
   fix: string | undefined;
 }
 
-/** Returns what an error means and what ends it, with the commands of the place where it is printed. */
+/** Returns an error's code, cause and fix, with the commands of the place where it is printed. */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known instanceof BuildFailure) {
@@ -52,7 +52,7 @@ function answerOf(error: Error & { status: unknown }): string {
   return `Cloudflare answered ${[String(error.status), words.join("; ")].filter(Boolean).join(": ")}`;
 }
 
-/** Returns what a status of Cloudflare's API means for the stack. */
+/** Returns the error for a status of Cloudflare's API; `undefined` if the status is no refusal. */
 function refusal(status: number, detail: string): StewardError | undefined {
   if (!(status >= 400)) return undefined;
   if (status === 401 || status === 403) {

@@ -15,7 +15,7 @@ export type Update = { update_id: number } & Record<string, unknown>;
 export interface Webhook {
   url: string;
   secret: string;
-  /** Told by `getWebhookInfo`; the stand-in delivers every kind of update. Default: all. */
+  /** Returned by `getWebhookInfo`; the stand-in delivers every kind of update. Default: all. */
   allowedUpdates?: string[];
   /** Default: Telegram's, 40. */
   maxConnections?: number;

@@ -149,7 +149,7 @@ function address(
   if (present.host === planned.host) return [`The address stays https://${present.host}`];
   return [
     `The address becomes https://${planned.host}, no longer https://${present.host}`,
-    `Told by the update: Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
+    `The update registers it with Telegram and Discord. To change by hand: Slack's Request URL (${script("slack-manifest")})`,
   ];
 }
 

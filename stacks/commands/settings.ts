@@ -18,7 +18,7 @@ const settingsFile = z.object({
 });
 
 /**
- * Returns the settings file of a stack: the one that the CLI is told to use (what `--config-file` says, as a variable),
+ * Returns the settings file of a stack: the one in PULUMI_OPTION_CONFIG_FILE, the variable of the CLI's `--config-file`,
  * else the project's.
  *
  * @param folder where `Pulumi.<stack>.yaml` is

@@ -24,7 +24,7 @@ export function scriptRoutes(account: AccountContext): Hono {
   const routes = new Hono();
 
   // ScriptListResponse of the official SDK: "the tag of the Durable Object migration that was most recently applied".
-  // Whether Cloudflare lists a Worker before its first version is not documented; here it does not.
+  // Cloudflare does not document whether a Worker without a version is listed. It is not listed here.
   routes.get("/", (context) => {
     const { workers, versions } = store.state;
     const uploaded = workers.filter(({ id }) => versions.some(({ workerId }) => workerId === id));
