@@ -2,6 +2,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { COMPATIBILITY } from "./infra/bundle/bundle.ts";
 import { cacheRoot } from "./infra/shell/cache.ts";
+import { SpreadTurns } from "./test/support/order.ts";
 
 const EDGE = ["test/runtime/edge/**/*.test.ts", "test/security/{routes,csrf,tokens,paths,webhooks}.test.ts"];
 /** The tiers that a test's file name tells, as `status.process.test.ts`. Without one it is a unit test. */
@@ -19,12 +20,13 @@ const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
 /** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
 const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
 
-/** One more than processors: what waits for a probe or a retry leaves its own to another. */
-const SLOW_WORKERS = 3;
+/** Twice the processors: with three workers, a quarter of two processors' time was left over. */
+const SLOW_WORKERS = 4;
 
 /** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: SpreadTurns },
     projects: [
       {
         test: {

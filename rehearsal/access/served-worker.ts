@@ -4,6 +4,7 @@ import {
   servingShares,
   type AccountState,
   type Share,
+  type WorkerRecord,
 } from "../cloudflare/index.ts";
 
 export interface ServedWorker {
@@ -21,9 +22,9 @@ export interface Addressed {
 }
 
 /**
- * The Worker that a request's Host names, in one of the versions that serve. In the rehearsal the public address is
- * a loopback one, which stands for the Worker that was deployed last; a `workers.dev` name chooses one. A Worker
- * whose workers.dev name is off is not reached:
+ * Returns the Worker that a request's Host names, in one of the versions that serve. The rehearsal's public address is
+ * on loopback and stands for the Worker that was deployed last; a custom domain or a `workers.dev` name chooses one. A
+ * Worker without a custom domain whose workers.dev name is off cannot be reached:
  * https://developers.cloudflare.com/workers/configuration/routing/workers-dev/
  *
  * @param chance decides between two versions, from 0 up to 1.
@@ -34,13 +35,12 @@ export function servedWorker(
   chance: number,
 ): ServedWorker | undefined {
   const served = state.workers
-    .map((worker) => ({
-      worker,
-      shares: servingShares(state, worker.id),
-      hostname: hostnameOf(state, worker),
-    }))
-    .filter(({ worker, shares }) => worker.subdomain.enabled && shares.length > 0)
-    .toSorted((left, right) => (left.worker.deployed_on ?? "").localeCompare(right.worker.deployed_on ?? ""));
+    .map((worker) => ({ worker, shares: servingShares(state, worker.id) }))
+    .filter(({ shares }) => shares.length > 0)
+    .toSorted((left, right) => (left.worker.deployed_on ?? "").localeCompare(right.worker.deployed_on ?? ""))
+    .flatMap(({ worker, shares }) =>
+      hostnamesOf(state, worker).map((hostname) => ({ worker, shares, hostname })),
+    );
   const name = host.replace(/:\d+$/, "").toLowerCase();
   const found = served.find(({ hostname }) => hostname === name) ?? served.at(-1);
   if (found === undefined) return undefined;
@@ -48,6 +48,13 @@ export function servedWorker(
   const chosen = overridden(shares, worker.name, overrides) ?? byChance(shares, chance);
   const isFirst = chosen === undefined || chosen === shares[0];
   return { hostname, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
+}
+
+/** The custom domain last: the loopback address stands for it where there is one. */
+function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
+  const domains = state.domains.filter(({ service }) => service === worker.name);
+  const names = domains.map(({ hostname }) => hostname);
+  return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
 }
 
 /** https://developers.cloudflare.com/workers/versions-and-deployments/version-overrides/ : a version that does not serve is no choice. */

@@ -6,6 +6,7 @@ import { meetFaults } from "./faults.ts";
 import { accessApplicationRoutes, accessPolicyRoutes } from "./routes/access.ts";
 import { bucketRoutes } from "./routes/buckets.ts";
 import { containerRoutes } from "./routes/containers.ts";
+import { domainRoutes } from "./routes/domains.ts";
 import { objectRoutes } from "./routes/objects.ts";
 import { registryRoutes } from "./routes/registries.ts";
 import { namespaceRoutes, scriptRoutes } from "./routes/scripts.ts";
@@ -30,6 +31,7 @@ export function cloudflareApi(account: AccountContext, tokens: Tokens): Hono {
   app.route(`${root}/workers/workers`, versionRoutes(account));
   app.route(`${root}/workers/scripts`, scriptRoutes(account));
   app.route(`${root}/workers/durable_objects/namespaces`, namespaceRoutes(account));
+  app.route(`${root}/workers/domains`, domainRoutes(account));
   app.route(`${root}/r2/buckets`, bucketRoutes(account));
   app.route(`${root}/r2/buckets`, objectRoutes(account));
   app.route(`${root}/access/apps`, accessApplicationRoutes(account));

@@ -1,6 +1,6 @@
 export { hostnameOf, secondScript, servingShares } from "./account/lookup.ts";
 export type { Share } from "./account/lookup.ts";
-export type { AccessApplicationRecord, AccountState, PolicyRecord } from "./account/state.ts";
+export type { AccessApplicationRecord, AccountState, PolicyRecord, WorkerRecord } from "./account/state.ts";
 export { AccountStore } from "./account/store.ts";
 export { forward, forwardUpgrade, withoutHops, type ForwardTarget } from "./forward.ts";
 export { LIMITS } from "./limits.ts";

@@ -122,57 +122,15 @@ test(
 );
 
 test(
-  "a second preview has nothing to change, and drift is loud after a change by hand",
-  async () => {
-    expect((await type(shell, "pulumi up -s dev")).code).toBe(0);
-    const preview = await type(shell, "pulumi preview -s dev");
-    expect(preview.said).toMatch(/Resources:\n +\d+ unchanged\n/);
-
-    const { applications } = world.stage.client.containers;
-    const { result } = await applications.list({ account_id: ACCOUNT });
-    await applications.edit(String(result[0]?.id), { account_id: ACCOUNT, max_instances: 5 });
-    const drift = await type(shell, "npm run --silent drift -- dev");
-    expect(drift.said).toContain(
-      "changed: sandbox (pulumi-nodejs:dynamic/serverless:ContainerApplication): maxInstances",
-    );
-    expect(drift.code).toBe(2);
-    const [remedy = ""] = /pulumi up -s dev --refresh$/m.exec(drift.said) ?? [];
-    expect((await type(shell, remedy)).code).toBe(0);
-    expect((await type(shell, "npm run --silent drift -- dev")).said).toContain("No drift.");
-  },
-  UPDATE_MS * 2,
-);
-
-test(
-  "a lost state takes the bucket over by the command that the preview prints",
-  async () => {
-    const urns = (await type(shell, "pulumi stack -s dev --show-urns")).said;
-    const [bucket = ""] = /urn:\S+serverless:StateBucket::state/.exec(urns) ?? [];
-    const lost = await type(shell, `pulumi state delete '${bucket}' -s dev --yes --target-dependents`);
-    expect(lost.code, lost.said).toBe(0);
-
-    const refused = await type(shell, "pulumi preview -s dev");
-    expect(refused.code).not.toBe(0);
-    const [adopt = ""] = /pulumi config set -s dev steward:adoptBucket \S+/.exec(refused.said) ?? [];
-    expect((await type(shell, adopt)).code).toBe(0);
-    const up = await type(shell, "pulumi up -s dev");
-    expect(up.code, up.said).toBe(0);
-    expect((await type(shell, "pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
-  },
-  UPDATE_MS * 2,
-);
-
-test(
-  "a destroy empties the bucket where the README says so",
+  "the next update adopts the bucket, and a destroy empties it where the README says so",
   async () => {
     const line = /`(pulumi config set -s dev steward:bucketOnDestroy empty)`/.exec(
       await readFile(resolve("README.md"), "utf8"),
     )?.[1];
-    expect((await type(shell, line ?? "false")).code).toBe(0);
-    expect((await type(shell, "pulumi up -s dev")).code).toBe(0);
-    const destroyed = await type(shell, "pulumi destroy -s dev");
-    expect(destroyed.code, destroyed.said).toBe(0);
-    expect(destroyed.said).toMatch(/Deleted the bucket dev-steward with \d+ objects/);
+    await works(line ?? "false");
+    expect(await works("pulumi up -s dev")).toContain("The bucket dev-steward is adopted with its data");
+    expect(await works("pulumi preview -s dev")).toMatch(/Resources:\n +\d+ unchanged\n/);
+    expect(await works("pulumi destroy -s dev")).toMatch(/Deleted the bucket dev-steward with \d+ objects/);
     expect(world.stage.cloudflare.account.state.buckets).toEqual([]);
   },
   UPDATE_MS * 2,

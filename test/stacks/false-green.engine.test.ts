@@ -36,6 +36,7 @@ const UNSEEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     scriptName: "an address",
     workerId: "an address",
   },
+  "cloudflare:index/workersCustomDomain:WorkersCustomDomain": { hostname: "an address; see what is gone" },
   "cloudflare:index/worker:Worker": { name: "the emulated account does not model a renamed Worker" },
   "cloudflare:index/workerVersion:WorkerVersion": {
     "*": "a version never changes; which one serves is a row",
@@ -84,6 +85,7 @@ const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const TELEGRAM_TOKEN = "1234567890:abcdefghijklmnopqrstuvwxyz0123456";
 const DISCORD_TOKEN = "a-bot-token-of-discord-0123456789";
 const APPLICATION = "1000000000000000001";
+const HOSTNAME = "steward.acme.dev";
 const SLACK_APP = "A0123456789";
 const SLACK_TOKEN = "xoxe.xoxp-1-a-configuration-token";
 const OWNER = `/r2/buckets/test-steward/objects/${BUCKET_KEYS.owner}`;
@@ -117,8 +119,12 @@ beforeAll(async () => {
     telegram: telegram.url,
     discord: discord.apiUrl,
   };
-  subject = await world.stack({
+  const { "steward:subdomain": _, ...config } = world.config();
+  subject = await world.bare({
+    name: "test",
     config: {
+      ...config,
+      "steward:hostname": { value: HOSTNAME },
       "steward:image": { value: "steward:one" },
       "steward:endpoints": { value: JSON.stringify(endpoints) },
       "steward:telegramBotToken": { value: TELEGRAM_TOKEN, secret: true },
@@ -225,7 +231,7 @@ const rollOut = (configuration: object) => (at: string) =>
 const FIRST: readonly Row[] = [
   worker("logpush", { logpush: true }),
   worker("observability.enabled", { observability: { enabled: false, head_sampling_rate: 1 } }),
-  worker("subdomain.previewsEnabled", { subdomain: { enabled: true, previews_enabled: true } }),
+  worker("subdomain.previewsEnabled", { subdomain: { enabled: false, previews_enabled: true } }),
   worker("tags[0]", { tags: ["by-hand"] }),
   worker("tailConsumers[0]", { tail_consumers: [{ name: "somebody-elses" }] }),
   {
@@ -312,7 +318,16 @@ const FIRST: readonly Row[] = [
 /** Other changes of the same resources, and of the same settings. */
 const SECOND: readonly Row[] = [
   worker("observability.headSamplingRate", { observability: { enabled: true, head_sampling_rate: 0.1 } }),
-  worker("subdomain.enabled", { subdomain: { enabled: false, previews_enabled: false } }),
+  worker("subdomain.enabled", { subdomain: { enabled: true, previews_enabled: false } }),
+  {
+    name: "worker-domain",
+    path: "service",
+    change: async () => {
+      await api("POST", "/workers/workers", { name: "another" });
+      await api("PUT", "/workers/domains", { hostname: HOSTNAME, service: "another" });
+    },
+    read: () => account().domains.map(({ service }) => service),
+  },
   {
     name: "worker-deployed",
     path: "versions[1]",
@@ -366,6 +381,11 @@ const SECOND: readonly Row[] = [
 
 /** Everything that can be deleted alone. */
 const GONE: readonly Omit<Row, "path">[] = [
+  {
+    name: "worker-domain",
+    change: async () => api("DELETE", `/workers/domains/${await idOf("worker-domain")}`),
+    read: () => account().domains.map(({ hostname, service }) => [hostname, service]),
+  },
   ...["access", "access-public"].map((name) => ({
     name,
     change: async () => api("DELETE", `/access/apps/${await idOf(name)}`),

@@ -71,6 +71,15 @@ export interface VersionRecord {
   settings: Settings;
 }
 
+/** A host name that leads to a Worker. */
+export interface DomainRecord {
+  id: string;
+  environment: string;
+  hostname: string;
+  /** The Worker's name. */
+  service: string;
+}
+
 export interface DeploymentRecord {
   id: string;
   workerId: string;
@@ -162,6 +171,7 @@ export interface AccountState {
   versions: VersionRecord[];
   deployments: DeploymentRecord[];
   namespaces: NamespaceRecord[];
+  domains: DomainRecord[];
   buckets: BucketRecord[];
   applications: ApplicationRecord[];
   policies: PolicyRecord[];
@@ -178,6 +188,7 @@ export function emptyAccount(accountId: string, subdomain: string): AccountState
     versions: [],
     deployments: [],
     namespaces: [],
+    domains: [],
     buckets: [],
     applications: [],
     policies: [],

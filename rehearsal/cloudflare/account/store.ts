@@ -27,7 +27,8 @@ export class AccountStore {
   static open(dir: string, accountId: string, subdomain: string): AccountStore {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const file = join(dir, FILE);
-    const state = read(file) ?? emptyAccount(accountId, subdomain);
+    // A file of an older version lacks the lists that came later.
+    const state: AccountState = { ...emptyAccount(accountId, subdomain), ...read(file) };
     if (state.accountId !== accountId) {
       throw new Error(`${file} belongs to account ${state.accountId}, not ${accountId}`);
     }
