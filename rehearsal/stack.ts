@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
-import { engineCommand, fileBackend, type Engine } from "./engine/index.ts";
+import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
 import { mark } from "./stray-processes.ts";
 import { program } from "../stacks/program.ts";
 
@@ -103,12 +103,12 @@ function placesOf(dir: string) {
   return { workDir, settings: path.join(workDir, `Pulumi.${STACK}.yaml`), state: path.join(dir, "state") };
 }
 
-/** Makes a stack's working folder like this project's: the engine runs the dynamic providers there. */
+/**
+ * Makes a stack's working folder like this project's: the engine runs the dynamic providers there. Another checkout may
+ * have made the folder.
+ */
 export async function linkProject(workDir: string): Promise<void> {
-  for (const name of ["node_modules", "infra"]) {
-    const link = path.join(workDir, name);
-    if (!existsSync(link)) await symlink(path.join(ROOT, name), link, "dir");
-  }
+  for (const name of ["node_modules", "infra"]) await linkTo(path.join(workDir, name), path.join(ROOT, name));
 }
 
 function setSecret({ workspace }: Stack, { cli }: Engine, key: string, input: string): void {

@@ -2,7 +2,7 @@ import { chmod, copyFile, lstat, readFile, rm, stat, writeFile } from "node:fs/p
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pluginVersion } from "../../stacks/commands/deployed/cli.ts";
-import { type InstalledPlugins, linkPlugin, PROVIDERS, replaceWhole } from "./plugins.ts";
+import { type InstalledPlugins, linkTo, PROVIDERS, replaceWhole } from "./plugins.ts";
 
 const LAUNCHERS = join(import.meta.dirname, "launchers");
 const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
@@ -54,7 +54,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
       `pulumi-resource-${provider}`,
     );
     const given = plugins[provider];
-    if (given !== undefined) await linkPlugin(executable, given);
+    if (given !== undefined) await linkTo(executable, given);
     // The docker provider of an earlier run stays: there is none of the rehearsal's own.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }

@@ -11,6 +11,7 @@ import type { Engine } from "./types.ts";
 
 export { fileBackend } from "./backend.ts";
 export { engineCommand } from "./command.ts";
+export { linkTo } from "./plugins.ts";
 export type { Engine } from "./types.ts";
 
 export interface EngineOptions {

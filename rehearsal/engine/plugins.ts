@@ -37,14 +37,13 @@ export async function installedPlugins(home: string): Promise<InstalledPlugins> 
 }
 
 /**
- * Makes an executable known to an engine as an installed plugin. In its home, unlike on PATH, the engine finds it
- * without a warning in every preview.
- *
- * @param link `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>`
+ * Makes a link lead to a target, whatever it led to before. An engine takes an executable behind
+ * `<home>/plugins/<kind>-<name>-v<version>/pulumi-<kind>-<name>` for an installed plugin; found on PATH instead, it
+ * would be a warning in every preview.
  */
-export async function linkPlugin(link: string, executable: string): Promise<void> {
-  if ((await readlink(link).catch(() => undefined)) === executable) return;
-  await replaceWhole(link, (temporary) => symlink(executable, temporary));
+export async function linkTo(link: string, target: string): Promise<void> {
+  if ((await readlink(link).catch(() => undefined)) === target) return;
+  await replaceWhole(link, (temporary) => symlink(target, temporary));
 }
 
 /** Replaces a file that is whole at every moment: another process may be starting it. */
