@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { intoFormerShape } from "../../support/former-deployment.ts";
 import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
 import { sendSteadily } from "../../support/steady-events.ts";
 import { ENGINE_MS, UPDATE_MS } from "../../support/stack.ts";
@@ -24,8 +25,9 @@ test(
 );
 
 test(
-  "a new version gets its shares one after the other, each measured, and no event is lost",
+  "a new version gets its shares one after the other, each measured, and no event is lost, in a stack of an older version too",
   async () => {
+    await intoFormerShape(stage.subject);
     const events = sendSteadily(stage.eventsUrl, stage.slack);
     const former = await stage.liveVersion();
     await stage.change("debug");
