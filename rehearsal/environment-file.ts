@@ -20,7 +20,7 @@ export async function writeEnvironment(
   const variables = {
     ...byHand.variables,
     ...stackVariables({ dir, passphrase: settings.passphrase }),
-    // Said by the stack where its emulated account does not answer.
+    // Printed by the stack if its emulated account does not answer.
     STEWARD_REHEARSED_BY: startCommand({ dir: folder, target: path.basename(dir) }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`);

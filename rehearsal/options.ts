@@ -32,7 +32,7 @@ export const SCRIPT = "npm start --";
 
 const FOLDER = ".steward";
 
-/** Returns `npm start` for a folder of rehearsals, as a person types it in the checkout. */
+/** Returns the `npm start` command for a folder of rehearsals, as it is typed in the checkout. */
 export function startCommand({ dir, target }: { dir: string; target?: string }, ...words: string[]): string {
   const isDefault = path.resolve(dir) === path.resolve(FOLDER);
   const place = isDefault ? [] : ["--dir", path.resolve(dir)];
@@ -40,7 +40,7 @@ export function startCommand({ dir, target }: { dir: string; target?: string }, 
   return [SCRIPT, ...[...named, ...words, ...place].map(shellWord)].join(" ").replace(/ --$/, "");
 }
 
-/** Reads the command line. Throws a CommanderError on wrong words. */
+/** Parses the command line. Throws a CommanderError if the arguments are invalid. */
 export function readOptions(argv: readonly string[]): RehearsalOptions {
   const command = commandParser(
     SCRIPT,

@@ -28,7 +28,7 @@ function deploymentTimes({ previewMs, upMs }: Deployment): string {
 /** Options of {@link addresses}. */
 interface AddressesOptions {
   target: Target;
-  /** File with which `pulumi` is typed by hand. */
+  /** The file to source in a shell before typing `pulumi` by hand. */
   environment: string;
   /** Also lists what the emulation does not model. */
   verbose: boolean;

@@ -26,7 +26,10 @@ export interface SandboxOptions {
   log: (line: string) => void;
 }
 
-/** Runs containers on Docker if an engine answers and gets its images, else as a local process; says which and why. */
+/**
+ * Chooses how containers run: as `choice` says, else on Docker if an engine answers and can get the images, else as
+ * local processes. The result's description says which and why.
+ */
 export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { choice, log } = options;
   if (choice === "process") return processSandbox(options, "asked for");
@@ -44,7 +47,7 @@ export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Returns how containers ran where the stand-ins listened at `standInHost`, for what is only going to be removed. */
+/** Returns how containers ran when the stand-ins listened at `standInHost`. Only good for removing them. */
 export async function formerSandbox(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * A wish that this process ends: a signal, output that is no longer read, or the end of the npm that runs it. From its
- * creation on nothing else listens to these signals: a library that ends the process at once would leave behind what the
- * rehearsal has started.
+ * A request to end this process: a signal, output that is no longer read, or the end of the npm that runs it. Once
+ * created, it is the only listener for these signals: a library that ended the process at once would leave behind what
+ * the rehearsal has started.
  */
 export class Interruption {
   /** Resolves when the process is asked to end. */
@@ -18,7 +18,8 @@ export class Interruption {
         this.#controller.abort();
         resolve();
       };
-      // Unheard, the error would reach Pulumi's handler while a program runs, which prints it, for ever.
+      // Without a listener, the error would reach Pulumi's handler while a program runs, which would print it
+      // endlessly.
       for (const output of [process.stdout, process.stderr]) output.on("error", listener);
       for (const signal of SIGNALS) {
         process.removeAllListeners(signal);
@@ -32,8 +33,8 @@ export class Interruption {
   }
 
   /**
-   * Runs `work` with a signal that tells it to end. What looks at the signal is waited for; an
-   * interrupted work throws "interrupted", whatever it came to.
+   * Runs `work` with a signal that is aborted on interruption. If that happens, waits a short time for `work` to end,
+   * then throws "interrupted", whatever the result of `work`.
    */
   async abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#controller;
@@ -60,7 +61,7 @@ function pause(ms: number): Promise<void> {
 
 const LOOK_MS = 1_000;
 
-/** Calls the listener once npm is gone. One that is killed tells its script nothing. */
+/** Calls the listener once npm has exited. It polls, since an npm that is killed does not notify its script. */
 function whenNpmEnds(listener: () => void): void {
   if (process.env["npm_lifecycle_event"] !== "start") return;
   const above = parents();

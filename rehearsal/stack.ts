@@ -62,7 +62,7 @@ export async function configure(
   for (const [key, value] of Object.entries(privateConfig)) setSecret(stack, engine, key, value);
 }
 
-/** The variables with which a person types `pulumi` on the rehearsed stack of this directory. */
+/** Returns the variables for typing `pulumi` by hand on the stack rehearsed in this directory. */
 export function stackVariables({ dir, passphrase }: Pick<OpenStackOptions, "dir" | "passphrase">) {
   const { settings, state } = placesOf(dir);
   return {

@@ -10,9 +10,9 @@ export function mark(dir: string): Record<string, string> {
 }
 
 /**
- * Ends what a killed rehearsal left running on the same directory, or on one in it: the engine, which would write to the
- * state, with its plugins, workerd, which would hold its databases, and containers that are processes. They are known by
- * their mark and by an owner that is no more. Where there is no /proc nothing is found.
+ * Ends what a killed rehearsal left running on the same directory or on one below it: the engine, which would write to
+ * the state, with its plugins; workerd, which would hold its databases; containers that run as processes. They are
+ * recognised by their mark and by an owner that has exited. Without /proc nothing is found.
  */
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
@@ -22,8 +22,8 @@ export function endStrayProcesses(dir: string): void {
 }
 
 /**
- * Starts a process that does the same once this one has ended, even by SIGKILL: it waits for the end of its standard
- * input. Returns what ends it.
+ * Starts a process that ends stray processes once this process has ended, even by SIGKILL: it waits for the end of its
+ * standard input. Returns a function that stops it.
  */
 export function watchStrayProcesses(dir: string): () => Promise<void> {
   const program = `const { endStrayProcesses } = await import(${JSON.stringify(import.meta.url)}); endStrayProcesses(process.argv[1]);`;

@@ -40,7 +40,7 @@ interface Ground {
   settings: RehearsalSettings;
   engine: Engine;
   log: (line: string) => void;
-  /** Ends what was started, the latest first: users end before what they use. */
+  /** Functions that end what was started. They run in reverse order, so that nothing ends before what uses it. */
   ends: (() => Promise<void>)[];
 }
 
@@ -55,13 +55,13 @@ export function openWorld(
   );
 }
 
-/** Destroys what was rehearsed of this target; its bucket is emptied first. Builds nothing. */
+/** Destroys the rehearsed stack of this target, emptying its bucket first. Builds nothing. */
 export async function destroyWorld(
   target: Target,
   options: RehearsalOptions,
   log: (line: string) => void,
 ): Promise<void> {
-  // What was never deployed needs neither engine nor provider to go.
+  // A stack that was never deployed can be removed without engine and provider.
   if (!(await holdsResources(path.resolve(options.dir, target)))) {
     endStrayProcesses(path.resolve(options.dir, target));
     return;
@@ -171,7 +171,7 @@ async function openConfigured(ground: Ground, config: ConfigMap) {
   return { stack, dir, engine, settings, close: () => end(ends) };
 }
 
-/** The key with which the real model answers. */
+/** Returns the API key of the real model. */
 function modelKey(): string | undefined {
   return process.env["ANTHROPIC_API_KEY"] || undefined;
 }

@@ -44,7 +44,7 @@ type Unwrapped<Class> = {
   [Key in keyof Class]: Class[Key] extends OutputInstance<infer Value> ? Value : never;
 };
 
-/** Properties of a type of the engine. A type without a class has no declared ones. */
+/** Properties of a resource of this type: those that the SDK's class declares, or untyped ones if there is no class. */
 export type Props<Type extends string> = Type extends keyof Classes
   ? DeclaredFields<Unwrapped<Classes[Type]>>
   : Fields;
@@ -83,7 +83,7 @@ export function seenStack(resources: readonly PolicyResource[]): StackResource[]
   return resources.map(see);
 }
 
-/** Returns the commands that a rule prints: a URN is `urn:pulumi:<stack>::…`. */
+/** Returns the commands that a rule prints, for the stack that the URN names: `urn:pulumi:<stack>::…`. */
 export function commandsFor({ urn }: Resource): OperatorCommands {
   return commandsOfStack(urn.split("::", 1)[0]?.split(":")[2]);
 }
@@ -101,7 +101,7 @@ export function ofType<Type extends string>(
   return resources.filter((resource): resource is StackResource<Type> => resource.type === type);
 }
 
-/** Tells whether an image's name says its content. */
+/** Tells whether an image is pinned to a digest. */
 export function hasDigest(image: string): boolean {
   return /@sha256:[0-9a-f]{64}$/.test(image);
 }

@@ -7,12 +7,12 @@ const DAY_MS = 24 * 3_600_000;
 const STATE: readonly string[] = [TYPES.bucket, TYPES.volume];
 
 /**
- * Before production's bucket or volume is replaced or goes, there is a backup younger than a day. A rule
- * sees what is to come and not what is there: `deployed` names that, and `npm run policies` fills it in
- * from the stack's outputs.
+ * Requires a backup younger than a day before production's bucket or volume is replaced or deleted. A rule sees only
+ * the planned resources, not the present ones: `deployed` names those, and `npm run policies` fills it in from the
+ * stack's outputs.
  *
- * Severity: critical. What is in the old bucket or volume does not come along.
- * Fix: a backup, and its time as this rule's `backup` in the policy configuration.
+ * Severity: critical. The content of the old bucket or volume is not carried over.
+ * Fix: make a backup, and set its time as this rule's `backup` in the policy configuration.
  */
 export const freshBackup = stackRule({
   name: "fresh-backup",
@@ -46,7 +46,10 @@ function stateNames(resources: readonly StackResource[]): unknown[] {
   return resources.filter(({ type }) => STATE.includes(type)).map(({ props }) => props["name"]);
 }
 
-/** A time to come is none: it is a mistake, or another time zone's. */
+/**
+ * Tells whether a backup is younger than a day. A time in the future does not count: it is a mistake or from another
+ * time zone.
+ */
 function isFresh(backup: unknown): boolean {
   const age = Date.now() - (typeof backup === "string" ? Date.parse(backup) : Number.NaN);
   return age >= 0 && age < DAY_MS;

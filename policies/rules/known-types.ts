@@ -11,10 +11,10 @@ const OWN = [
 ];
 
 /**
- * A stack has resources of known types alone: what no rule knows, no rule looks at.
+ * Requires that a stack has only resources of known types: no rule checks a type that it does not know.
  *
- * Severity: medium. A resource of a new kind brings its own ways to be open to the internet.
- * Fix: rules for the type in this pack, or its name under `allow` in the policy configuration.
+ * Severity: medium. A new kind of resource may be open to the internet in ways of its own.
+ * Fix: add rules for the type to this pack, or its name to `allow` in the policy configuration.
  */
 export const knownTypes = resourceRule({
   name: "known-types",

@@ -5,10 +5,10 @@ import { HANDING, handedVariables } from "../reading/variables.ts";
 const VARIABLE = "TELEGRAM_DM_POLICY";
 
 /**
- * The variable that ends the gateway is not set.
+ * Requires that the variable that stops the gateway is not set.
  *
- * Severity: high. The gateway exits with code 1 when Telegram starts (specification, section 7).
- * Fix: remove the variable, or give it the empty value where it cannot be removed.
+ * Severity: high. With it the gateway exits with code 1 when Telegram starts (specification, section 7).
+ * Fix: remove the variable, or set it to the empty value if it cannot be removed.
  */
 export const noDmPolicy = resourceRule({
   name: "no-dm-policy",

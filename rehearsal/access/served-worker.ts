@@ -8,13 +8,13 @@ import {
 } from "../cloudflare/index.ts";
 
 export interface ServedWorker {
-  /** The script that answers, by the runner's name. */
+  /** The script that answers, under the name that the runner knows. */
   script: string;
   /** The host name that it has at Cloudflare, which Access destinations are written with. */
   hostname: string;
 }
 
-/** What of a request decides who answers it. */
+/** The parts of a request that decide which Worker answers it. */
 export interface Addressed {
   host: string;
   /** Its `Cloudflare-Workers-Version-Overrides`. */
@@ -50,14 +50,17 @@ export function servedWorker(
   return { hostname, script: isFirst ? worker.name : secondScript(worker, chosen.version) };
 }
 
-/** The custom domain last: the loopback address stands for it where there is one. */
+/** Returns a Worker's host names. The custom domain is last, since the loopback address stands for the last name. */
 function hostnamesOf(state: Readonly<AccountState>, worker: WorkerRecord): string[] {
   const domains = state.domains.filter(({ service }) => service === worker.name);
   const names = domains.map(({ hostname }) => hostname);
   return worker.subdomain.enabled ? [hostnameOf(state, worker), ...names] : names;
 }
 
-/** https://developers.cloudflare.com/workers/versions-and-deployments/version-overrides/ : a version that does not serve is no choice. */
+/**
+ * Returns the version that a request's override names; `undefined` if it is not one of those that serve:
+ * https://developers.cloudflare.com/workers/versions-and-deployments/version-overrides/
+ */
 function overridden(shares: readonly Share[], worker: string, overrides: string): Share | undefined {
   const wanted = overrides
     .split(",")

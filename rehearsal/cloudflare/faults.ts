@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { MiddlewareHandler } from "hono";
 import { ApiError } from "./envelope.ts";
 
-/** A request that goes wrong on purpose, so many times. */
+/** A request that fails on purpose, a given number of times. */
 export interface RequestFault {
   method: string;
   /** Matched against the path below `/client/v4/accounts/<account>`. */
@@ -16,12 +16,12 @@ export interface RequestFault {
   outcome: 429 | 500 | 503 | "lost before" | "lost after";
 }
 
-/** What goes wrong on purpose; nothing, as an account begins. */
+/** Faults that are injected on purpose; none at first. */
 export class Faults {
   readonly requests: RequestFault[] = [];
   /** Images whose rollout fails, with the reason that Cloudflare gives. */
   readonly rollouts = new Map<string, string>();
-  /** Most objects on a page of a bucket's list: Cloudflare may give fewer than were asked for. */
+  /** Maximum number of objects on a page of a bucket's list: Cloudflare may return fewer than were asked for. */
   objectsOnPage = Infinity;
   #held: Promise<void> = Promise.resolve();
 
@@ -30,14 +30,14 @@ export class Faults {
     return this.#held;
   }
 
-  /** Lets rollouts wait, until the function that is returned is called. */
+  /** Holds rollouts until the returned function is called. */
   holdRollouts(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
     return resolve;
   }
 
-  /** The fault that this request meets, which is used up by it. */
+  /** Returns the fault for this request, if there is one, and uses it up. */
   take(method: string, path: string): RequestFault["outcome"] | undefined {
     const below = path.replace(/^\/client\/v4\/accounts\/[^/]+/, "");
     const found = this.requests.find((one) => {

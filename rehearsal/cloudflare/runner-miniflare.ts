@@ -60,7 +60,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // Asked to stop while all is as it was; Miniflare would end them by force.
+      // They are stopped gracefully before anything changes; Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
@@ -161,7 +161,7 @@ class MiniflareRunner implements WorkerRunner {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Until the new options hold, no key equals: whatever is started next is started for good.
+    // Equals no key until the new options are in effect: if this fails, the next start restarts workerd.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -257,7 +257,7 @@ function storageWorker(buckets: readonly string[]): MiniflareOptions["workers"][
   };
 }
 
-/** The namespaces whose containers may not go on: gone, without an application, or with another image. */
+/** Returns the namespaces whose containers must stop: deleted, without an application, or with another image. */
 function endingNamespaces(before: Deployed, after: Deployed): string[] {
   const images = imagesOf(after);
   return [...imagesOf(before)].flatMap(([id, image]) => (images.get(id) === image ? [] : [id]));
@@ -268,7 +268,7 @@ function imagesOf(deployed: Deployed): Map<string, string> {
   return new Map(classes.flatMap(({ namespaceId, image }) => (image ? [[namespaceId, image]] : [])));
 }
 
-/** Equal for two deployments that run alike. Buckets that no script has do not count. */
+/** Returns a key that is equal for two deployments that run identically. It ignores buckets that no script binds. */
 function keyOf(deployed: Deployed, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Miniflare } from "miniflare";
 import type { BindingRecord } from "./account/state.ts";
 
-/** Takes a line of what happens, with fields beside it. Never given a secret. */
+/** Logs an event, with optional fields. Never receives a secret. */
 export type Log = (message: string, fields?: Record<string, unknown>) => void;
 
 /** A Durable Object class of a deployed script. */
@@ -70,12 +70,12 @@ export interface WorkerRunner {
   /** Where a script answers over HTTP on this machine, undefined while it is not deployed. Waits for a running apply. */
   address(script: string): Promise<URL | undefined>;
   /**
-   * Opens a connection to where a script answers, undefined while it is not deployed. While a change is applied its
-   * port may become another program's: what is connected before belongs to the script.
+   * Opens a connection to a script; `undefined` while it is not deployed. While a change is applied, the script's port
+   * may pass to another program: a connection that was opened before still reaches the script.
    */
   connect(script: string): Promise<Socket | undefined>;
   bucketIsEmpty(name: string): Promise<boolean>;
-  /** Does something with a bucket of the account, whether or not a script has it. */
+  /** Runs `work` on a bucket of the account, whether or not a script binds it. */
   withBucket<T>(name: string, work: (bucket: Bucket) => Promise<T>): Promise<T>;
   /** Stops a namespace's containers (SIGTERM, a grace period, SIGKILL): the next request starts new ones. */
   stopContainers(namespaceId: string): Promise<void>;

@@ -4,7 +4,7 @@ import { goProgram, type GoProgram } from "./build.ts";
 import { replaceWhole } from "./plugins.ts";
 import type { Engine } from "./types.ts";
 
-/** The newest line of Pulumi's SDK module that carries its language host for Node. */
+/** The newest release of Pulumi's SDK module that includes the language host for Node. */
 const HOST_VERSION = "3.60.0";
 const LANGUAGE_HOST: GoProgram = {
   what: `the Pulumi language host ${HOST_VERSION}`,
@@ -23,8 +23,8 @@ export interface ByHand {
 }
 
 /**
- * Returns with what a person types `pulumi` on this engine: a language host is beside it. An engine from modules has
- * none of its own; one is built into the cache.
+ * Returns the environment for typing `pulumi` by hand on this engine, with a language host next to it. An engine that
+ * was built from modules has none, so one is built into the cache.
  *
  * @throws BuildFailure `engine_go_missing`, `engine_build_failed`
  */
@@ -47,8 +47,8 @@ export async function typedByHand(
 }
 
 /**
- * A program that serves its own language runtime (`--client`, the Automation API) must not find the host: it is too old
- * to run policy packs, and the engine would ask it first.
+ * Returns the script that runs `pulumi`. It hides the language host from a program that serves its own language runtime
+ * (`--client`, the Automation API): the host is too old for policy packs, and the engine would ask it first.
  */
 function wrapperText(cli: string, complete: string): string {
   return [
@@ -63,7 +63,10 @@ function hostText(host: string): string {
   return ["#!/bin/sh", `'${host}' "$@" < /dev/null &`, "cat > /dev/null", "kill $!", ""].join("\n");
 }
 
-/** Links a file, or copies it to another disk. The engine looks for its own folder behind symbolic links. */
+/**
+ * Hard-links a file, or copies it if the target is on another disk. A symbolic link would not do: the engine resolves
+ * it to find its own folder.
+ */
 async function linkWhole(from: string, to: string): Promise<void> {
   const [source, present] = await Promise.all([stat(from), stat(to).catch(() => undefined)]);
   if (present?.ino === source.ino || (present?.size === source.size && present.mtimeMs >= source.mtimeMs))

@@ -81,8 +81,8 @@ async function serveProvider(provider: Provider): Promise<number> {
 }
 
 /**
- * The whole of a provider's process: serves, prints the port as its first line, and ends with the
- * one that started it, whose end closes the standard input.
+ * Runs a provider's process: serves, prints the port as its first line, and exits when its parent does, which closes
+ * the standard input.
  */
 export async function runProvider(provider: Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();

@@ -8,7 +8,7 @@ const TERMINATED =
 const WEBHOOK_ACTIVE =
   "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
 
-/** An update, its id beside whatever it tells of. */
+/** An update: its id, and the field that describes the event. */
 export type Update = { update_id: number } & Record<string, unknown>;
 
 /** Where updates are delivered, when they are not polled for. */
@@ -22,18 +22,17 @@ export interface Webhook {
 }
 
 /**
- * The updates that wait for a bot: https://core.telegram.org/bots/api#getting-updates. Confirmed are
- * those below the offset of a later request; a long poll ends with the first update, with its time, or
- * when another one begins.
+ * The updates that wait for a bot: https://core.telegram.org/bots/api#getting-updates. A request confirms the updates
+ * below its offset. A long poll ends at the first update, at its timeout, or when another poll begins.
  */
 export class Updates {
   #nextId = 870_000_000;
   #pending: Update[] = [];
   #poll: ((answer: Update[] | Conflict) => void) | undefined;
   #webhook: Webhook | undefined;
-  /** The highest offset that was asked with: everything below it is forgotten. */
+  /** The highest offset requested so far: updates below it are confirmed and dropped. */
   offset = 0;
-  /** Why the webhook did not take an update last. */
+  /** Reason why the webhook last failed to take an update. */
   lastError: string | undefined;
   /** Long polls that another one ended. */
   conflicts = 0;
@@ -62,7 +61,7 @@ export class Updates {
     return update;
   }
 
-  /** `getUpdates`: what waits, or what comes within the time; `signal` ends the wait. */
+  /** `getUpdates`: returns the waiting updates, or the first that arrive before the timeout; `signal` ends the wait. */
   get(
     offset: number | undefined,
     limit: number,

@@ -11,7 +11,7 @@ export interface WorkerRecord {
   updated_on: string;
   deployed_on: string | null;
   subdomain: { enabled: boolean; previews_enabled: boolean };
-  /** logpush, observability, tags, tail_consumers and what else was sent. */
+  /** logpush, observability, tags, tail_consumers and anything else that was sent. */
   settings: Settings;
   schedules: ScheduleRecord[];
   /** The tag of the last migration that was deployed. */
@@ -67,7 +67,7 @@ export interface VersionRecord {
   migrations?: MigrationRecord;
   /** Whether its migrations were applied, which happens at its first deployment and never again. */
   migrated: boolean;
-  /** annotations, limits, placement, usage_model and what else is only echoed. */
+  /** annotations, limits, placement, usage_model and anything else that is only echoed. */
   settings: Settings;
 }
 

@@ -133,7 +133,7 @@ function present(deployment: DeploymentRecord): Record<string, unknown> {
   return {
     id: deployment.id,
     created_on: deployment.created_on,
-    // Of a token it is the address of the user who made it.
+    // For a token this is the e-mail address of the user who created it.
     author_email: "operator@example.com",
     source: "api",
     strategy: "percentage",

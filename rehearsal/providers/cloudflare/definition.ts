@@ -18,18 +18,18 @@ export interface ResourceDefinition {
   readonly unanswered: readonly string[];
   /** Whether one that exists can be imported, by the official provider's form `<account>/<id>`. Default: no. */
   readonly importable?: true;
-  /** Adds to the inputs what a later change is recognised by. Receives them as the engine sent them. */
+  /** Adds inputs by which a later change is detected. Receives the inputs as the engine sent them. */
   prepare?(inputs: Properties): Promise<Properties>;
   create(api: CloudflareApi, inputs: Properties): Promise<{ id: string; live: Properties }>;
   /** `undefined` when the resource is gone. */
   read(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties | undefined>;
   /** Present where some input can change in place. */
   update?(api: CloudflareApi, id: string, inputs: Properties): Promise<Properties>;
-  /** Absent where a delete is no request at all, as in the official provider. */
+  /** Absent if deleting the resource sends no request, as in the official provider. */
   delete?(api: CloudflareApi, id: string, inputs: Properties): Promise<void>;
 }
 
-/** The named properties without the given keys: most often what belongs into the path. */
+/** Returns the properties without the given keys, which usually belong in the path. */
 export function without(properties: Properties, ...keys: string[]): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
 }

@@ -46,7 +46,7 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
       const prepared = failures.length === 0 && definition.prepare ? definition.prepare(given) : given;
       return { inputs: await prepared, failures };
     },
-    /** As Terraform plans: against what the account was last seen with, not against the former program. */
+    /** Compares with the last known state of the account and not with the former program, as Terraform does. */
     diff(type, { inputs, outputs }, after) {
       const { replaceOn, defaults = {} } = find(type);
       const planned = withDefaults(defaults, after);
@@ -85,7 +85,7 @@ export function createCloudflareProvider(environment: NodeJS.ProcessEnv): Provid
 }
 
 /**
- * What exists, in the terms of the program, by the import forms of the official provider:
+ * Reads an existing resource, with its inputs as a program would give them, by the official provider's import ids:
  * `<account>/<worker>`, `<account>/<bucket>/<jurisdiction>`, `<account>/<policy>`, `accounts/<account>/<application>`.
  */
 async function importExisting(

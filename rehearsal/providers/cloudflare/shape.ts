@@ -39,7 +39,7 @@ export function withDefaults(defaults: Properties, given: Properties): Propertie
  * change has the values that were planned, and a secret stays the wrapped secret that it was.
  */
 export function overlay(live: Value | undefined, input: Value): Value {
-  if (Array.isArray(input)) return input.map((item, index) => overlay(partner(live, item, index), item));
+  if (Array.isArray(input)) return input.map((item, index) => overlay(counterpart(live, item, index), item));
   if (!isProperties(input) || isSecret(input)) return input;
   const base = live !== undefined && isProperties(live) ? live : {};
   const entries = Object.entries(input).map(([key, item]) => [key, overlay(base[key], item)]);
@@ -47,8 +47,8 @@ export function overlay(live: Value | undefined, input: Value): Value {
 }
 
 /**
- * Returns a resource's outputs after a read: all that the account has, list elements included that no input asked for.
- * Inputs only add which values are secrets, and the keys that no answer holds.
+ * Returns a resource's outputs after a read: everything that the account has, including list elements that no input
+ * asked for. The inputs only decide which values are secrets, and supply the keys that the API never returns.
  *
  * @param unanswered keys, at any depth, that the API takes and never returns.
  */
@@ -56,7 +56,7 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
   if (input === undefined) return live;
   if (isSecret(input)) return makeSecret(outputsOf(live, input.value, unanswered));
   if (Array.isArray(live)) {
-    return live.map((item, index) => outputsOf(item, partner(input, item, index), unanswered));
+    return live.map((item, index) => outputsOf(item, counterpart(input, item, index), unanswered));
   }
   if (!isProperties(live) || !isProperties(input)) return live;
   const kept = Object.entries(input).filter(([key]) => live[key] === undefined && unanswered.includes(key));
@@ -66,14 +66,14 @@ export function outputsOf(live: Value, input: Value | undefined, unanswered: rea
 
 /**
  * Returns a resource's inputs after a read, as the official provider does (`extractInputs` of pulumi-terraform-bridge):
- * the given keys and elements, each with its live value. What the account no longer has is left out, and what it has
- * beyond is an output only.
+ * the given keys and elements, each with its live value. What the account no longer has is left out. Anything else that
+ * it has appears only in the outputs.
  */
 export function inputsOf(input: Value, live: Value | undefined, unanswered: readonly string[]): Value {
   if (isSecret(input)) return makeSecret(inputsOf(input.value, live, unanswered));
   if (Array.isArray(input) && Array.isArray(live)) {
     return input.flatMap((item, index) => {
-      const other = partner(live, item, index);
+      const other = counterpart(live, item, index);
       return other === undefined ? [] : [inputsOf(item, other, unanswered)];
     });
   }
@@ -88,8 +88,8 @@ export function inputsOf(input: Value, live: Value | undefined, unanswered: read
 }
 
 /**
- * Tells whether an update would change a resource: whether the state has something else where the plan has a value. Only
- * the state may hold more in an object, since the API fills in what it computes; a list has to be the same length.
+ * Tells whether an update would change a resource: whether the state differs anywhere that the plan has a value. An
+ * object in the state may have more keys, since the API adds computed ones; a list must have the same length.
  */
 export function differs(planned: Value | undefined, state: Value | undefined): boolean {
   if (planned === undefined || planned === null) return false;
@@ -97,16 +97,18 @@ export function differs(planned: Value | undefined, state: Value | undefined): b
   if (state !== undefined && isSecret(state)) return differs(planned, state.value);
   if (Array.isArray(planned)) {
     if (!Array.isArray(state) || state.length !== planned.length) return true;
-    return planned.some((item, index) => differs(item, partner(state, item, index) ?? null));
+    return planned.some((item, index) => differs(item, counterpart(state, item, index) ?? null));
   }
   if (!isProperties(planned)) return planned !== state;
   if (state === undefined || !isProperties(state)) return true;
   return Object.entries(planned).some(([key, item]) => differs(item, state[key]));
 }
 
-/** Returns the element that another one means: the one of the same name, since the API sorts, else of the same place. */
-function partner(list: Value | undefined, item: Value, index: number): Value | undefined {
-  if (list !== undefined && isSecret(list)) return partner(list.value, item, index);
+/**
+ * Returns the matching element: the one of the same name, since the API sorts lists, else the one at the same index.
+ */
+function counterpart(list: Value | undefined, item: Value, index: number): Value | undefined {
+  if (list !== undefined && isSecret(list)) return counterpart(list.value, item, index);
   if (!Array.isArray(list)) return undefined;
   if (!isProperties(item) || item["name"] === undefined) return list[index];
   return list.find((other) => isProperties(other) && other["name"] === item["name"]);

@@ -8,8 +8,8 @@ const path = (inputs: Properties) =>
   `/accounts/${text(inputs, "accountId")}/workers/workers/${text(inputs, "workerId")}/versions`;
 
 /**
- * An immutable version of a Worker's code: every input replaces it. A delete is no request, since
- * versions go with their Worker.
+ * An immutable version of a Worker's code: a change of any input replaces it. Deleting it sends no request, since
+ * versions are deleted with their Worker.
  */
 export const workerVersion: ResourceDefinition = {
   type: "cloudflare:index/workerVersion:WorkerVersion",
@@ -28,7 +28,7 @@ export const workerVersion: ResourceDefinition = {
   replaceOn: "all",
   // `text` of a secret binding, the migrations that came with it, and how a module is found on this machine.
   unanswered: ["accountId", "workerId", "text", "migrations", "deploy", "contentFile", "contentSha256"],
-  /** A module that is named by its file changes with the file's content. */
+  /** Adds the content's hash to each module that is given as a file, so that a changed file is a changed input. */
   async prepare(inputs) {
     const { modules } = inputs;
     return Array.isArray(modules) ? { ...inputs, modules: await Promise.all(modules.map(withHash)) } : inputs;

@@ -26,8 +26,8 @@ function fromApi({ "workers/message": workersMessage }: Properties): Properties 
 }
 
 /**
- * Which versions of a Worker receive which share of its traffic. The next deployment takes over, so
- * a change is a replacement and a delete is no request.
+ * Shares of a Worker's traffic that its versions receive. Each deployment supersedes the one before, so a change is a
+ * replacement, and deleting it sends no request.
  */
 export const workersDeployment: ResourceDefinition = {
   type: "cloudflare:index/workersDeployment:WorkersDeployment",

@@ -52,7 +52,7 @@ function requireCommand(type: string): void {
   if (type !== TYPE) throw new Error(`This rehearsal's command provider does not know ${type}`);
 }
 
-/** Runs the first of the lines that is given. What it writes is secret where an input of it is. */
+/** Runs the first of these commands that is set, and returns the outputs. They are secret if any input is. */
 async function outputsOf(
   inputs: Properties,
   lines: ("create" | "update" | "delete")[],
