@@ -13,7 +13,10 @@ export const BUCKET_KEYS = {
   generations: `${AGENT}/generations/`,
   /** The cached config file (specification, section 2). */
   config: `${AGENT}/${CONFIG_FILE}`,
-  /** The last sync's marker: {@link LastSync}. With the cached config deleted too, the next start begins with a fresh config. */
+  /**
+   * Marker of the last sync: {@link LastSync}. If both it and the cached config are deleted, the next start begins with
+   * a fresh config.
+   */
   marker: ".last-sync",
   /** Says which stack owns the bucket. Written and read by the stack alone. */
   owner: ".steward-owner.json",
@@ -60,11 +63,11 @@ export function readGenerationId(id: string): GenerationNumber {
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** Counts of a generation; a copy that holds far less than the one before is not published. */
+/** Counts of a generation. A backup that holds far less than the previous one is not published. */
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
-  /** These and the messages with those that `sessions.retention` has removed: that is no loss. */
+  /** Sessions and messages include those that `sessions.retention` has removed: their removal is no loss of data. */
   sessions: z.int().check(z.minimum(0)),
   messages: z.int().check(z.minimum(0)),
   schedules: z.int().check(z.minimum(0)),
@@ -72,7 +75,9 @@ const counts = z.strictObject({
   approvals: z.int().check(z.minimum(0)),
 });
 
-/** Reasons for a copy beside the automatic ones: an operator's wish, a rollout, a restore that is about to begin. */
+/**
+ * Reasons for a backup besides the automatic ones: an operator's request, a rollout, a restore that is about to begin.
+ */
 const BACKUP_CAUSES = ["operator", "rollout", "restore"] as const;
 
 /** See {@link BACKUP_CAUSES}. */
@@ -125,7 +130,7 @@ export const CONFIG_SOURCES = ["generation", "fresh", "current"] as const;
 /** See {@link CONFIG_SOURCES}. */
 export type ConfigSource = (typeof CONFIG_SOURCES)[number];
 
-/** Answer of a restore and of a drill, in which nothing of the data directory changes. */
+/** Result of a restore, or of a drill, which leaves the data directory unchanged. */
 export interface RestoreReport {
   id: string;
   /** Content of the archive; equal to the manifest's, or it is refused as `backup_corrupt`. */

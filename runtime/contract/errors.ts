@@ -34,12 +34,12 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Remedy of an error; a function if it names commands, which the printing side passes in. */
 export type Fix = ErrorText["fix"];
 
-/** Returns a fix with the commands of the place where it is printed. */
+/** Returns the text of a fix, with its commands in the form that works where it is printed. */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }
 
-/** Returns what ends an error of this code, with the commands of the place where it is printed. */
+/** Returns the fix of an error code, with its commands in the form that works where it is printed. */
 export function fixOf(code: ErrorCode, commands: OperatorCommands = UNPLACED): string {
   return fixText(TEXTS[code].fix, commands);
 }

@@ -69,10 +69,10 @@ export function commandsOfStack(stack?: string): OperatorCommands {
   return operatorCommands({ stack, pulumi: "pulumi", script: (name) => `npm run ${name} --` });
 }
 
-/** Commands as the runtime prints them, which knows neither. */
+/** Commands as the runtime prints them: it knows neither the stack nor how steward was installed. */
 export const UNPLACED: OperatorCommands = commandsOfStack();
 
-/** Returns a word as a POSIX shell takes it. */
+/** Quotes a word for a POSIX shell where necessary. A placeholder such as `<value>` is not quoted. */
 export function shellWord(word: string): string {
   if (/^(?:[\w@%+=:,./-]|<[^<>]+>)+$/.test(word)) return word;
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -18,7 +18,7 @@ export const LOOK_EVERY_MS = 60_000;
 const REPEAT_MS = 6 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 
-/** One thing that fails, has recovered, or a message that only tries the way. Never what somebody wrote. */
+/** One alert: a failure, a recovery, or a test message. Never contains text that a person wrote. */
 interface Alert {
   state: "failing" | "recovered" | "test";
   /** Subject: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
@@ -47,7 +47,7 @@ interface Email {
   text: string;
 }
 
-/** A way to one destination. Resolves to what went wrong, or `undefined`; no address is in it. */
+/** Sends alerts to one destination. Resolves to what went wrong, without the address, or to `undefined`. */
 type Way = (sender: AlertSender, alerts: readonly Alert[]) => Promise<string | undefined>;
 
 const WAYS: Readonly<Record<"webhook" | "slack" | "email", Way>> = {
@@ -91,7 +91,7 @@ async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promis
   return results.flat();
 }
 
-/** Sends a message that says that alerts arrive. */
+/** Sends a test message, which shows that alerts arrive. */
 export function tryAlerts(sender: AlertSender): Promise<string[]> {
   const since = new Date(sender.clock()).toISOString();
   return sendAlerts(sender, [
@@ -147,7 +147,7 @@ function slackText(name: string, alerts: readonly Alert[]): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Subjects of the alerts, and the memory of what was sent. */
+/** Sources of the alerts, and the store that remembers what was sent. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
   /** True if the gateway is to run always: then a stopped one is an outage. */
@@ -167,8 +167,8 @@ interface Failing {
 }
 
 /**
- * Tells the operator of an outage by another way than the bot. Something that fails for longer than `after` is told
- * once, again every six hours, and when it has recovered; all that is due at one look goes out as one message.
+ * Alerts the operator to outages by other ways than the bot. A failure that lasts longer than `after` is reported once,
+ * then every six hours, and when it has recovered. Everything due at one look goes out as one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -181,12 +181,12 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True while something fails that may change although the container is asleep: then it is to be looked at again. */
+  /** True while something fails that may recover while the container is asleep, so that another look is needed. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
 
-  /** Looks at everything and tells what is due; nothing if it has looked less than a minute ago. Never rejects. */
+  /** Checks everything and sends the alerts that are due. Does nothing within 30 s of the last look. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
     // A destination that answers slowly must not get it twice, and timers are not exact.
@@ -232,7 +232,7 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** Returns what fails now. What a gateway that is down or asleep does not tell stays as it was. */
+  /** Returns what fails now. While the gateway does not run, failures that only it can report stay as they were. */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason }, details, copies] = await Promise.all([
@@ -281,7 +281,7 @@ function isTold(subject: string): boolean {
   return subject === "models" || subject === "limits" || subject.startsWith("channel ");
 }
 
-/** The texts are the table's: what a provider or a person wrote may be in a reason's detail. */
+/** Returns an alert, without a reason's detail, which may contain what a provider or a person wrote. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
   const known = Object.hasOwn(ERRORS, code) ? code : "internal";
   return {

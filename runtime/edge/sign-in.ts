@@ -27,14 +27,17 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 const FORM = /^(\d{13,15})\.([\w-]{43})$/;
 const encoder = new TextEncoder();
 
-/** No such site: it shows whether an address stays where it is resolved. */
+/** A host that does not exist, as the base for resolving an address: another origin afterwards means another host. */
 const HERE = "http://here.invalid";
 // oxlint-disable-next-line no-control-regex -- what a header or the URL parser treats in its own way is refused.
 const UNSAFE = /[\u0000-\u0020\u007f\\]/;
 
 /** Dependencies of signing in. */
 export interface SignIn {
-  /** Compares a token with ADMIN_TOKEN, and counts a wrong one for its client: 0 seconds is below the limit. */
+  /**
+   * Compares a token with ADMIN_TOKEN, and counts a wrong one for its client. For a wrong one it returns the seconds to
+   * wait, 0 below the limit.
+   */
   check(
     token: string | undefined,
     client: string,
@@ -57,7 +60,7 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     const next = nextPath(form.get("next"));
     const client = clientOf(context);
     const token = form.get("token") ?? "";
-    // A field that was left empty is no try.
+    // An empty field does not count as an attempt.
     if (token === "") return refuse(context, next, "sign_in_refused");
     const checked = check(token, client);
     if (!checked.right) {
@@ -69,7 +72,7 @@ export function signIn({ check, sessions }: SignIn, log: Log): Handler {
     log.info("somebody signed in with the admin token", { client });
     const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isHttps(context) } as const;
     setCookie(context, SESSION_COOKIE, await sessions.issue(), { ...attributes, maxAge: SESSION_SECONDS });
-    // A link to the sign-in page must not make the person run what a debug route does by its query.
+    // A link to the sign-in page must not trigger what a debug route does for a query string.
     if (!next.includes("?")) return context.redirect(next, 303);
     context.header("content-security-policy", await contentSecurityPolicy());
     return context.html(continuePage(next));
@@ -99,7 +102,10 @@ async function refuse(
   return context.html(signInPage({ next, code, ...after }), code === "sign_in_limited" ? 429 : 403);
 }
 
-/** Behind a proxy that ends TLS the request itself is plain; the page's origin is the browser's own word. */
+/**
+ * Tells whether the browser uses HTTPS. Behind a proxy that terminates TLS the request itself arrives as plain HTTP,
+ * but the Origin header comes from the browser.
+ */
 function isHttps(context: Context): boolean {
   return [context.req.url, context.req.header("origin")].some((url) => url?.startsWith("https://"));
 }
@@ -123,7 +129,7 @@ function signInUrl(request: Request): string {
 
 /** Content of the sign-in page. */
 interface SignInView {
-  /** Path to go to then: a path of this site. */
+  /** Path on this site to go to after signing in. */
   next: string;
   /** Problem of the try before. */
   code?: ErrorCode;
@@ -154,7 +160,7 @@ function signInPage({ next, code, retryAfterSeconds }: SignInView): Markup {
   );
 }
 
-/** The button of a page behind the sign-in. */
+/** Renders the sign-out button of the pages that require signing in. */
 export function signOutForm(): Markup {
   return html`<form method="post" action="${ROUTES.signOut.path}">
     <button type="submit">Sign out</button>
@@ -167,7 +173,7 @@ function trouble(code: ErrorCode, retryAfterSeconds: number | undefined): Markup
   return html`<aside id="trouble" role="alert"><p>${title}. ${fixOf(code)}${wait}</p></aside>`;
 }
 
-/** Sessions that nothing is stored of: what a session says of itself is signed. */
+/** Stateless sessions: nothing is stored, and a session's content is signed. */
 interface Sessions {
   /** The value of a new session's cookie. */
   issue(): Promise<string>;

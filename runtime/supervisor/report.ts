@@ -37,8 +37,8 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
   held: "restoring",
 };
 
-/** Facts of the supervisor beside the gateway's life. */
-interface Beside {
+/** Facts that the supervisor reports besides the gateway's lifecycle. */
+interface SupervisorFacts {
   version: string | undefined;
   /** Bundle that its programs run from. */
   bundle: string | undefined;
@@ -50,7 +50,7 @@ interface Beside {
 /** The sandbox's state as the edge sees it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
-  { version, bundle, bootMs, coldStarts }: Beside,
+  { version, bundle, bootMs, coldStarts }: SupervisorFacts,
 ): SandboxStatus {
   const { phase, since, restarts, reason, coldStartMs } = lifecycle;
   const startPhase = START_PHASES[phase];

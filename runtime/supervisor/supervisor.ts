@@ -34,11 +34,11 @@ export interface SupervisorOptions {
   cli: readonly [string, ...string[]];
   /** The gateway's environment. The variables below are added to it. */
   environment: Environment;
-  /** A gateway that was started with them already: the first run. */
+  /** A gateway that already runs with this command and environment; it becomes the first run. */
   child?: Child;
   /** The data directory. */
   home: string;
-  /** Place where the gateway listens, on this machine. */
+  /** Port on which the gateway listens on this machine. */
   gatewayPort: number;
   controlToken: string;
   /** Name of the bundle that runs, for the status. */
@@ -54,7 +54,7 @@ export interface SupervisorOptions {
   liveness?: LivenessPolicy;
   /** Time that a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
-  /** Time that had passed before the supervisor was made; counts into the first cold start. Default 0. */
+  /** Time that passed before the supervisor was made; it counts towards the first cold start. Default 0. */
   bootMs?: number;
   policy?: BackoffPolicy;
   timers?: Timers;
@@ -64,25 +64,28 @@ export interface SupervisorOptions {
 
 /** Keeps one gateway running. */
 export interface Supervisor {
-  /** Starts the gateway unless it runs, also after it gave up. Returns at once. */
+  /** Starts the gateway unless it runs, even after it gave up. Returns at once. */
   start(): void;
   /** Ends the gateway and everything that it started: SIGTERM, then SIGKILL after the grace. */
   stop(): Promise<void>;
-  /** Ends the gateway and starts it again, also out of "crash-looping". Returns at once, as "starting". */
+  /** Restarts the gateway, even from "crash-looping". Returns at once, with the status "starting". */
   restart(): void;
-  /** Tries a crashed gateway at once in place of at the end of its backoff, unless that cannot help. Returns at once. */
+  /** Retries a crashed gateway at once instead of after its backoff, unless that cannot help. Returns at once. */
   needed(): void;
   /** Ends the gateway and keeps it from starting, with the reason in the status, until `release` or `stop`. */
   hold(why: Reason): Promise<void>;
-  /** Starts a gateway that is held; does nothing to another. */
+  /** Starts the gateway if it is held; otherwise does nothing. */
   release(): void;
   status(): SandboxStatus;
-  /** `after` is `nextLog` of a list before: only later lines are given. */
+  /**
+   * Lists the processes, on request with the log. `after` is the `nextLog` of an earlier list: only later lines are
+   * returned.
+   */
   processes(options?: { logs?: boolean; after?: number | undefined }): ProcessList;
   config(): Promise<ContainerConfig>;
-  /** The copies of the state; what makes them is loaded on first use. */
+  /** Returns the backups of the state; their code is loaded on first use. */
   backups(): Promise<StateBackups>;
-  /** The config file for changing it, whatever the gateway's state. */
+  /** Returns an editor of the config file, whatever the gateway's state. */
   editConfig(): Promise<ConfigEditor>;
   /** Runs an operation of the allow-list, with the gateway up or down; see `createOperations`. */
   operate: RunOperation;
@@ -90,7 +93,7 @@ export interface Supervisor {
   fetchGateway(path: string, init?: RequestInit): Promise<Response>;
   /** Resolves when the gateway is ready, stopped or given up, or after `timeoutMs`, with the status then. */
   whenSettled(timeoutMs: number): Promise<SandboxStatus>;
-  /** Called after every change of the status. Returns a function that ends that. */
+  /** Calls `listener` after every change of the status. Returns a function that removes it. */
   onChange(listener: (status: SandboxStatus) => void): () => void;
 }
 
@@ -121,7 +124,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let run: Run | undefined;
   /** The end of the run before this one: its process still holds the port. */
   let dying: Promise<void> | undefined;
-  /** Calls off the next attempt, or the look at the config file. */
+  /** Cancels the next attempt, or the next check of the config file. */
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
@@ -146,7 +149,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     for (const listener of listeners) listener(status());
   };
 
-  /** Keeps how a start went; a gateway that was ready has had its own. */
+  /** Records how a start ended; does nothing for a gateway that was ready, whose start is recorded already. */
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStart(lifecycle, { bootMs }, timers.now());
@@ -167,7 +170,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     happened({ type: "crashed", exitCode: exit.code, ...failure });
   };
   const launch = (): void => {
-    // What was asked for meanwhile counts: a stop, or another start that was quicker.
+    // Whatever was requested in the meantime counts: a stop, or another start that was quicker.
     if (run !== undefined || lifecycle.phase !== "starting") return;
     const child = started ?? startChild({ command: options.command, environment });
     started = undefined;
@@ -213,7 +216,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await starts.written();
     },
   };
-  // The schema weighs more than the supervisor itself, and is needed when somebody edits.
+  // The schema is larger than the supervisor itself, and is needed only for editing.
   const editConfig = async (): Promise<ConfigEditor> =>
     (await import("./config-edit.ts")).configEditor({ path: configPath, environment, clock: timers.now });
   let backups: Promise<StateBackups> | undefined;

@@ -1,6 +1,6 @@
 import type { OperatorCommands } from "../operator-commands.ts";
 
-/** Facts of an error before it happens. `cause` and `fix` are shown to people. */
+/** Fixed facts of an error code. `cause` and `fix` are shown to people. */
 export interface ErrorText {
   /** HTTP status where the edge answers with it. */
   status: number;

@@ -13,7 +13,7 @@ import { Run } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A timer of Node that is longer fires at once. */
+/** Longest delay of a timer: Node fires a longer one at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
@@ -31,7 +31,7 @@ interface AgentOptions {
   log: Log;
 }
 
-/** Ends an answer in whose middle a limit was reached. */
+/** Thrown to end an answer when a limit is reached in the middle of it. */
 class LimitReached extends Error {}
 
 /** Answers a question from its conversation's transcript and the model. */
@@ -60,7 +60,7 @@ export class Agent {
     }
   }
 
-  /** Ends what the tools hold open, as soon as no answer uses them. */
+  /** Closes what the tools hold open, as soon as no answer uses them. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#closeIdle();
@@ -90,7 +90,7 @@ export class Agent {
     const timer = ms !== undefined && ms <= LONGEST_TIMER_MS ? setTimeout(() => late.abort(), ms) : undefined;
     try {
       const text = await this.#run(question, AbortSignal.any([signal, late.signal]), onText);
-      // The transcript holds words only: a note of the tools would be taken up as a way to speak.
+      // The transcript holds text only: the model would imitate a note about the tools.
       sessions.keepAnswer(conversation, deliveries, text, clock());
       return { text, delivery };
     } catch (error) {
@@ -144,7 +144,7 @@ export class Agent {
   }
 }
 
-/** Returns what the person in the chat reads: what is wrong, the provider's word for it, and the fix. */
+/** Returns the text for the chat when the model refuses: what is wrong, the provider's message, and the fix. */
 function refusalText({ code, message, tooLong }: ModelRefusal): string {
   if (tooLong) return "I cannot answer: this message is longer than the model can read. Send a shorter one.";
   const { title } = ERRORS[code];

@@ -33,7 +33,10 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Messages that a page may send at once, and how often one more: quicker than anybody types. */
+/**
+ * Messages that a page may send in a burst, and the interval after which it may send one more: faster than anybody
+ * types.
+ */
 const BURST = 20;
 const REFILL_MS = 1_000;
 
@@ -113,7 +116,7 @@ export class ChatSession {
     this.#options.chat.say({ id, text: message.text, sender: state.sender });
   }
 
-  /** Looks whether the operator has decided; called every second. */
+  /** Checks whether the operator has decided; called every second. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
     if (state.phase === "paired") {
@@ -153,7 +156,10 @@ export class ChatSession {
     wire.send(welcome);
   }
 
-  /** Asks to be let in, again where the request before has grown old or was rejected. */
+  /**
+   * Requests approval of a device. Waits while an earlier request is pending; closes the connection if that one has
+   * expired or was rejected.
+   */
   #ask(hello: Hello, known: string | undefined): void {
     const { wire, devices, remoteIp } = this.#options;
     if (known !== undefined && devices.pending().some(({ requestId }) => requestId === known)) return;
