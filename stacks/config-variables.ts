@@ -19,8 +19,8 @@ const answer = z.object({
 });
 
 /**
- * Returns why a running config with these references would not start under what a stack is about to deploy: a variable
- * that it names is not set then, or holds a key that goes elsewhere. `undefined` if nothing is wrong.
+ * Returns why a running config with these references would not start with what a stack is about to deploy: a variable
+ * that it names would not be set, or would hold a key meant for another service. `undefined` if nothing is wrong.
  */
 export function variablesProblem(
   references: readonly Reference[],
@@ -56,9 +56,9 @@ export function variablesProblem(
 }
 
 /**
- * Asks the service that runs which variables its config names, and returns what {@link variablesProblem} says of it;
- * empty if nothing is wrong. If the service does not answer, it logs a warning. It does not ask for a stack without a
- * key, and a 404 is no problem: nothing is deployed there yet, or a version that does not know the route.
+ * Asks the running service which variables its config names, and returns the text of {@link variablesProblem}; empty if
+ * nothing is wrong. Logs a warning if the service does not answer. Asks nothing for a stack without a key. A 404 is no
+ * problem: nothing is deployed there yet, or a version that does not know the route.
  */
 export function askForMissingVariables(
   key: pulumi.Output<string>,
@@ -99,7 +99,7 @@ function misplacedFix({ configSet }: OperatorCommands): string {
   return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
 }
 
-/** The names of the gateway's variables that a program knows; secret values stay hidden from it. */
+/** Returns the gateway's environment as the program knows it: of a secret it knows only that it is set. */
 function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });

@@ -47,7 +47,7 @@ export function loadConfig(source: ConfigSource = stackSource()): StackConfig {
     return { ...withoutSecrets(values), runtime: runtimeVariables(values) };
   }
   const values = serverlessSchema.parse(given);
-  // The checks have found one of hostname and subdomain.
+  // The checks have made sure that there is a hostname or a subdomain.
   const host = publicHost(values) ?? "";
   const { slackConfigToken: token, alerts = "" } = values;
   return {

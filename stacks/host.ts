@@ -41,7 +41,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   const engine = await resolveEngine(config.docker);
   void pulumi.log.info(`Docker engine: ${engine.address} (${engine.source})`);
   const options = { providers: { docker: new docker.Provider("docker", engine.provider) } };
-  // As much of the address as the provider is given, so that all of them find the same engine in a later refresh.
+  // No more of the address than the provider is given, so that all resources find the same engine in a later refresh.
   const dockerHost = engine.provider.certPath === undefined ? engine.provider.host : undefined;
 
   await look(config, names, engine);
@@ -106,7 +106,7 @@ export async function host(config: HostConfig, names: HostNames = HOST_NAMES): P
   };
 }
 
-/** Discord's commands alone: Telegram is polled, and the host's public address is not the stack's to know. */
+/** Registers Discord's commands only: Telegram is polled, and the stack does not know the host's public address. */
 function offerCommands(config: HostConfig, service: Service): DiscordCommands | undefined {
   const { discordApplicationId: applicationId, runtime } = config;
   const { DISCORD_BOT_TOKEN: botToken } = runtime.secrets;
@@ -114,7 +114,9 @@ function offerCommands(config: HostConfig, service: Service): DiscordCommands | 
   return new DiscordCommands("discord-commands", { botToken, applicationId }, { dependsOn: service });
 }
 
-/** A directory of the host is its owner's: only a volume is the stack's to make and to remove. */
+/**
+ * Returns where the data is: a directory of the host belongs to its owner; the stack makes and removes only a volume.
+ */
 function createData(
   { hostDataDirectory: directory, protectState: protect }: HostConfig,
   { volume: volumeName }: HostNames,
@@ -124,7 +126,7 @@ function createData(
   return { volumeName: new Volume("data", { volumeName, protect, hooks }, options).volumeName };
 }
 
-/** Before anything is made, and in a preview too. */
+/** Runs the preflight before anything is made, also in a preview. */
 function look(config: HostConfig, names: HostNames, { env: environment }: Engine): Promise<void> {
   const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };

@@ -10,7 +10,7 @@ export interface StackOutputs {
   image: pulumi.Input<string>;
   /** Hash over the code of Worker and container. */
   bundleHash: string;
-  /** Answers of the deployed service: a line a check, or one for all routes of a kind. */
+  /** Results of the deployed service's checks: one line for each check, or one for all routes of a kind. */
   readiness: pulumi.Output<string>;
   /** Members that only one of the targets has. */
   [name: string]: pulumi.Input<string | undefined>;

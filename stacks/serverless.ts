@@ -36,7 +36,7 @@ const CLOUDFLARE_REGISTRY = "registry.cloudflare.com";
 /** The stack on Cloudflare: identity gateway, bucket, Worker, container application, and the probe. */
 export async function serverless(config: ServerlessConfig): Promise<StackOutputs> {
   const { accountId, workerName, runtime } = config;
-  // Makes nothing in the account: the process that runs dynamic resources starts while the bundle is built.
+  // Makes nothing in the account, but starts the process of the dynamic resources while the bundle is built.
   const attestation = new AttestationKey("attestation-key");
   const [bundle] = await Promise.all([buildBundle(), checkToken(config)]);
   warnOfPublicDiscordApp(config);
@@ -122,14 +122,17 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   };
 }
 
-/** Before anything is made, and in a preview too. */
+/** Checks the API token before anything is made, also in a preview. */
 function checkToken({ accountId, operators }: ServerlessConfig): Promise<void> {
   const permissions = permissionsOf({ gate: operators !== undefined });
   const warn = (line: string) => void pulumi.log.warn(line);
   return checkPermissions({ permissions, accountId, ...cloudflareAccess(stackSource()), warn });
 }
 
-/** A rehearsal's containers run from this machine's engine, and a custom image is in a registry already. */
+/**
+ * Pushes the image. By default a rehearsal pushes none, since its containers run on this machine's engine. Nor does a
+ * stack with a custom image, which is in a registry already.
+ */
 function pushImage(
   { accountId, instanceType, image, registry, origin, api }: ServerlessConfig,
   { container: { hash } }: Bundle,
@@ -199,7 +202,7 @@ function createBucket(config: ServerlessConfig): StateBucket {
   });
 }
 
-/** The estimate of a serverless stack, from what it has measured where it is up. */
+/** Estimates the cost of a serverless stack, from its measured usage if it is deployed already. */
 function estimateCost(config: ServerlessConfig, bucket: StateBucket): CostEstimate {
   const { accountId, instanceType, sleepAfter, expectedAwakeHours: awakeHours } = config;
   const access = { accountId, ...cloudflareAccess(stackSource()) };

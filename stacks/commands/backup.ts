@@ -50,7 +50,7 @@ async function drill(stack: string, backups: StackBackups, say: CommandOutput["s
     say(`${backup.id} is complete.\n`);
     return report.configProblems.map(({ path, message }) => `Its config: ${path} ${message}`);
   } catch (error) {
-    // Everything else is that the drill could not be held.
+    // Any other error means that the drill could not be held.
     if (!(error instanceof StewardError) || error.code !== "backup_corrupt") throw error;
     return [explanationText(explain(error, commandsFor(stack)))];
   }

@@ -69,7 +69,10 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** The settings file alone needs no backend; values of ESC environments come by the CLI, as the program gets them. */
+/**
+ * Returns the configuration of the settings file, which needs no backend. If the file refers to ESC environments,
+ * returns the CLI's values instead, as the program gets them.
+ */
 async function sourceOf(settings: string | undefined, stack: string): Promise<ConfigSource> {
   const stored = await readSettings(settings, stack);
   if (!stored.hasEnvironment) return stored;

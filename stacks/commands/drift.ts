@@ -1,5 +1,6 @@
 /**
- * `npm run drift`: what of a stack is no longer as it was deployed. Changes nothing. See `npm run drift -- --help`.
+ * `npm run drift`: shows what in a stack is no longer as it was deployed. Changes nothing.
+ * See `npm run drift -- --help`.
  */
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
@@ -27,7 +28,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     .parse(argv, { from: "user" });
   const [name] = command.processedArgs as [string];
   const { stack, state } = await openDeployed(name, { runsProgram: true, log });
-  // Nothing differs from an empty state, which would pass for a service that is as it was deployed.
+  // An empty state has no differences, so a stack that was never deployed would seem free of drift.
   if ((await state()).resources.length === 0) throw new StewardError("stack_not_deployed");
   const { drift, remarks } = await findDrift(stack);
   for (const remark of remarks) say(`${remark}\n`);
@@ -37,8 +38,8 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
 }
 
 /**
- * Asks every provider what is there now. The stack's state stays as it is. What providers say besides, such as that they
- * could not look, are remarks.
+ * Asks every provider what is there now, and leaves the stack's state as it is. Other messages are returned as remarks,
+ * such as that a provider could not look.
  */
 async function findDrift(stack: Stack): Promise<{ drift: Drift[]; remarks: string[] }> {
   const drift: Drift[] = [];

@@ -95,7 +95,7 @@ async function migrate(
   const plan = [
     applyingLine(added),
     ...renamingLines(formerName, workerName),
-    ...address(commands, former, planned),
+    ...addressLines(commands, former, planned),
   ];
   say(`\n${plan.join("\n")}\n\n`);
   const result = { ok: true, workerName, tag, plan, steps };
@@ -113,8 +113,8 @@ async function migrate(
 }
 
 /**
- * Returns the list for a Worker of another name: as it is if it has entries that are not applied under the former name,
- * else with one more. Tags that only the account has become entries without a class.
+ * Returns the migrations for the Worker's new name: unchanged if some are not yet applied under the former name, else
+ * with one more. Tags that only the account has become entries without a class.
  */
 function withNewTag(migrations: readonly Migration[], applied: number): Migration[] {
   const missing = Math.max(applied + 1 - migrations.length, 0);
@@ -140,8 +140,8 @@ function sameName(workerName: string, present: ServerlessConfig): BuildFailure {
   );
 }
 
-/** Returns the consequences for callers, a line each. */
-function address(
+/** Returns what the new name means for the public address and for its callers, one line each. */
+function addressLines(
   { script }: OperatorCommands,
   present: ServerlessConfig,
   planned: ServerlessConfig,

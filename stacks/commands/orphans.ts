@@ -46,7 +46,7 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
   return orphans.length === 0 ? 0 : SOME_FOUND;
 }
 
-/** An orphan for people, with what removes it. */
+/** Describes an orphan for people, with the command that removes it. */
 function describe(stack: string, { id, name, namespaceId }: Orphan): string {
   const remedy = commandsFor(stack).script("orphans", "--remove", id);
   return `${name}, tied to the namespace ${namespaceId}, which is gone\n  remove: ${remedy}\n`;

@@ -1,6 +1,6 @@
 /**
- * `npm run policies`: the policy pack on the preview of a stack, which changes nothing. Ends with 1 if a mandatory
- * rule is broken. With `--publish-dir` the pack alone. See `npm run policies -- --help`.
+ * `npm run policies`: runs the policy pack on the preview of a stack; changes nothing. Exits with 1 if a mandatory rule
+ * is broken. With `--publish-dir` it only makes the pack. See `npm run policies -- --help`.
  */
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, readdir } from "node:fs/promises";
@@ -15,8 +15,14 @@ import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
 
-/** File of a folder that this has made before; another one is somebody's own. */
-const MADE = new Set(["PulumiPolicy.yaml", "index.cjs", "package.json", "package-lock.json", "node_modules"]);
+/** Files that an earlier run may have left in the folder; any other file is somebody's own. */
+const PACK_FILES = new Set([
+  "PulumiPolicy.yaml",
+  "index.cjs",
+  "package.json",
+  "package-lock.json",
+  "node_modules",
+]);
 const INSTALL = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
 
 const SCRIPT = commandLine("policies");
@@ -56,7 +62,7 @@ await runCommand(SCRIPT, main);
 async function preparePublication(folder: string, say: (line: string) => void): Promise<string> {
   const target = path.resolve(folder);
   await mkdir(target, { recursive: true });
-  const foreign = (await readdir(target)).filter((name) => !MADE.has(name));
+  const foreign = (await readdir(target)).filter((name) => !PACK_FILES.has(name));
   if (foreign.length > 0) {
     throw usageError(`${folder} holds ${foreign.sort().join(", ")}; give a new or an empty folder`);
   }

@@ -102,12 +102,12 @@ function listed(title: string, entries: readonly string[]): string[] {
   return ["", `**${title}**`, "", ...entries.map((entry) => `- ${code(entry)}`)];
 }
 
-/** As code, text of somebody's own can neither begin a block nor mention, link or show an image. */
+/** Formats foreign text as inline code, so that it can neither begin a block nor mention, link or show an image. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim()}\``;
 }
 
-/** The same in a table, whose cells end at a bar. */
+/** Formats foreign text as inline code in a table's cell, where a bar has to be escaped. */
 function cell(text: string): string {
   return code(text.replaceAll("|", "\\|"));
 }

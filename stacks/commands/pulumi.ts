@@ -1,6 +1,6 @@
 /**
- * `npm run pulumi -- <words>`: the Pulumi CLI on PATH with these words. The Node of this checkout comes first on PATH,
- * also where an older one is installed.
+ * `npm run pulumi -- <arguments>`: runs the Pulumi CLI on PATH with these arguments. The Node of this checkout comes
+ * first on PATH, even if an older one is installed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -8,7 +8,7 @@ import type { ConfigSource } from "../config/source.ts";
 
 /** Stands for a secret, which stays encrypted: only that it is there is known. */
 const HIDDEN = "hidden-in-the-settings-file";
-/** Every stack has to have it: a Compose file can be made before it was set. */
+/** A key that every stack must have. It counts as set here, since a Compose file can be made before it is. */
 const REQUIRED = "steward:anthropicApiKey";
 
 const projectFile = z.object({ stackConfigDir: z.string().default(".") });
@@ -24,7 +24,7 @@ const settingsFile = z.object({
  * @param folder where `Pulumi.<stack>.yaml` is
  */
 export function settingsFileOf(stack: string, folder: string): string {
-  // Of organisation/project/stack the last word alone names the file.
+  // Only the last part of organization/project/stack names the file.
   return (
     process.env["PULUMI_OPTION_CONFIG_FILE"] || path.join(folder, `Pulumi.${stack.split("/").at(-1)}.yaml`)
   );

@@ -1,6 +1,6 @@
 /**
- * `npm run slack-manifest`: the Slack app of a stack, to be pasted at Slack. It needs no backend and no secret, since
- * Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
+ * `npm run slack-manifest`: prints the manifest of a stack's Slack app, to be pasted at Slack. It needs no backend and
+ * no secret, since Slack issues its tokens only once there is an app. See `npm run slack-manifest -- --help`.
  */
 import { commandLine } from "../../infra/shell/package.ts";
 import { writeFile } from "node:fs/promises";
@@ -46,7 +46,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   return 0;
 }
 
-/** The address that the settings give, also where secrets and other keys are still missing. */
+/** Returns the address from the settings, even if secrets and other keys are still missing. */
 async function addressOf(settings: string | undefined, stack: string): Promise<string> {
   const source = await readSettings(settings, stack);
   const given = stewardValues(source);

@@ -51,7 +51,7 @@ export function publicHost(values: Values): string | undefined {
   return `${workerName}.${subdomain}.workers.dev`;
 }
 
-/** The secret alone stands for no bot; the bot alone gets a secret that is derived from its token. */
+/** Reports a webhook secret without a bot. A bot without one is fine: its secret is derived from its token. */
 function telegram(
   { telegramBotToken, telegramWebhookSecret }: Values,
   { configSet, configRemove }: OperatorCommands,
@@ -77,7 +77,7 @@ function discord(values: Values, commands: OperatorCommands): ConfigProblem[] {
   ]);
 }
 
-/** The container sleeps, and the Worker does not poll: updates would lie at Telegram until something else wakes it. */
+/** Reports polling: while the container sleeps nothing polls, and updates wait until something else wakes it. */
 function polling({ telegramUpdates }: Values, { configRemove }: OperatorCommands): ConfigProblem[] {
   if (telegramUpdates !== "polling") return [];
   return [
@@ -89,7 +89,7 @@ function polling({ telegramUpdates }: Values, { configRemove }: OperatorCommands
   ];
 }
 
-/** Hours that the estimate would not look at. */
+/** Reports expected awake hours that the estimate would ignore. */
 function awakeAnyway(
   { sleepAfter, expectedAwakeHours }: Values,
   { configSet, configRemove }: OperatorCommands,
@@ -183,7 +183,7 @@ function emailOnHost({ alerts }: Values, { configSet }: OperatorCommands): Confi
   ];
 }
 
-/** The token would sign no one in: the identity gateway does, also for Bearer tokens. */
+/** Reports an admin token that nobody could use: the identity gateway also decides about Bearer tokens. */
 function twoSignIns({ adminToken, teamDomain }: Values, { configRemove }: OperatorCommands): ConfigProblem[] {
   if (adminToken === undefined || teamDomain === undefined) return [];
   return [
@@ -212,7 +212,7 @@ const PLACEHOLDERS: Readonly<Record<string, { is: (value: unknown) => boolean; m
   },
 };
 
-/** An operator of the example would be the only one who gets in. A rehearsal's account and people are made up. */
+/** Reports values of the example settings, such as an operator who does not exist. A rehearsal may have them. */
 function placeholders(values: Values, { configSet }: OperatorCommands): ConfigProblem[] {
   if (values["origin"] !== undefined) return [];
   return Object.entries(PLACEHOLDERS)
@@ -224,7 +224,7 @@ function placeholders(values: Values, { configSet }: OperatorCommands): ConfigPr
     }));
 }
 
-/** Returns what keeps the values from naming the stack's own public address. */
+/** Returns the problems that leave the stack's own public address unknown. */
 export function addressProblems(values: Values, commands: OperatorCommands): ConfigProblem[] {
   return placeholders(values, commands).filter(({ key }) => /:(?:subdomain|hostname)$/.test(key));
 }
@@ -248,7 +248,7 @@ function loopbackTeamDomain(
   ];
 }
 
-/** Keys of a wrong address would be fetched from the Worker itself. */
+/** Reports a team domain that is the Worker's own host: the sign-in keys would be fetched from the Worker itself. */
 function foreignTeamDomain(values: Values, { configSet }: OperatorCommands): ConfigProblem[] {
   const host = publicHost(values);
   const { teamDomain, origin } = values;

@@ -7,8 +7,8 @@ import { fittingName } from "../../infra/serverless/names.ts";
 import { checkMigrations, repairedMigrations } from "../../infra/serverless/migration-list.ts";
 
 /**
- * Forms of single values. Pulumi hands every value over as a text, lists and objects as JSON. The
- * description of a form ends the sentence "must be …", and never repeats what was given.
+ * Schemas of single values. Pulumi passes every value as a text, lists and objects as JSON. The description of a schema
+ * ends the sentence "must be …", and never repeats the given value.
  */
 
 /** A text of the given pattern. */
@@ -16,7 +16,7 @@ export function matching(pattern: RegExp, description: string) {
   return z.string().regex(pattern, `must be ${description}`);
 }
 
-/** A name of something at Cloudflare. The fix of a wrong one holds the nearest name that is allowed. */
+/** Returns the schema of a Cloudflare resource's name. The fix of a wrong name contains the nearest valid one. */
 export function resourceName(pattern: RegExp, description: string, longest: number) {
   return z.string().superRefine((text, context) => {
     if (pattern.test(text)) return;
@@ -154,7 +154,10 @@ export function ownVariables() {
   return structured(checked, 'an object of texts such as {"MISTRAL_API_KEY": "…"}');
 }
 
-/** The migrations of the specification's section 9, which writes the key of the classes as Cloudflare's files do. */
+/**
+ * Returns the schema of the migrations. It also takes the key `new_sqlite_classes`, as section 9 of the specification
+ * and Cloudflare's files spell it.
+ */
 export function migrations() {
   const entry = z.preprocess(
     renamedClasses,

@@ -100,17 +100,19 @@ function unknownKey(key: string, { target, allowed, commands }: Allowed): Config
   return {
     key: NAMESPACE + key,
     problem: `unknown key; did you mean ${NAMESPACE}${meant}?`,
-    fix: moved(NAMESPACE + key, meant, commands),
+    fix: moveCommands(NAMESPACE + key, meant, commands),
   };
 }
 
-/** Returns how a value gets to the key that was meant. It is not repeated: it may be a secret. */
-function moved(key: string, meant: string, commands: OperatorCommands): string {
+/**
+ * Returns the commands that move a value to the key that was meant. The value is not shown, since it may be a secret.
+ */
+function moveCommands(key: string, meant: string, commands: OperatorCommands): string {
   const set = commands.configSet(NAMESPACE + meant, "<value>", { secret: isSecretKey(meant) });
   return inOrder(commands.configRemove(key), set);
 }
 
-/** Pulumi takes a key of any namespace, and no program reads one that is spelled almost like this one. */
+/** Reports keys of a misspelled namespace: Pulumi takes any namespace, but no program reads these. */
 function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");
@@ -123,7 +125,7 @@ function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
       {
         key,
         problem: `is not read: the namespace is steward, not ${namespace}`,
-        fix: own === undefined ? commands.configRemove(key) : moved(key, own, commands),
+        fix: own === undefined ? commands.configRemove(key) : moveCommands(key, own, commands),
       },
     ];
   });
@@ -146,7 +148,7 @@ function plainSecrets(given: Readonly<Record<string, string>>, source: ConfigSou
   return plain.map((key) => storedPlain(NAMESPACE + key, source));
 }
 
-/** Only the keys that hold secrets are carried as secrets; another one would come out as plain text. */
+/** Reports encrypted values of keys that hold no secrets: they would be deployed as plain text. */
 function hiddenPlain(given: Readonly<Record<string, string>>, source: ConfigSource): ConfigProblem[] {
   const hidden = Object.keys(given).filter((key) => !isSecretKey(key) && source.isSecret(NAMESPACE + key));
   return hidden.map((key) => ({

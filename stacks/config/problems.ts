@@ -8,19 +8,19 @@ export interface ConfigProblem {
   fix: string;
 }
 
-/** All problems as one text: a head line, then two lines a problem. */
+/** Formats all problems as one text: a heading, then two lines for each problem. */
 export function formatProblems(problems: readonly ConfigProblem[]): string {
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.flatMap(({ key, problem, fix }) => [`  ${key}: ${problem}`, `    fix: ${fix}`]);
   return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
 }
 
-/** Returns a fix of which one command is enough. */
+/** Returns a fix of several commands, any one of which is enough. */
 export function either(...commands: string[]): string {
   return commands.map((command) => `\`${command}\``).join(", or ");
 }
 
-/** Returns a fix of which every command is needed. */
+/** Returns a fix of several commands, all of which are needed, in this order. */
 export function inOrder(...commands: string[]): string {
   return commands.map((command) => `\`${command}\``).join(", then ");
 }

@@ -39,7 +39,7 @@ export const SECRET_VARIABLES = {
   alerts: "ALERTS",
 } as const satisfies Record<string, VariableName>;
 
-/** Secrets of no one variable: what the deployment itself uses, and the operator's own. */
+/** Keys of secrets that do not belong to one variable: what the deployment itself uses, and the operator's own. */
 const OWN_SECRETS = ["slackConfigToken", "secrets"] as const;
 
 /** A key that is stored as a secret. */
@@ -89,7 +89,7 @@ const common = {
   secrets: ownVariables().optional(),
   /** The same for what is no secret. */
   variables: ownVariables().optional(),
-  /** Destinations of alerts about an outage, beside the bot: see `alertsSchema`. */
+  /** Destinations of alerts about an outage, besides the bot: see `alertsSchema`. */
   alerts: alerts().optional(),
   /** Keeps the bucket or volume when the stack is destroyed. */
   protectState: flag().default(false),
@@ -104,7 +104,7 @@ export const serverlessSchema = z.strictObject({
     "1 to 54 lower-case letters, digits and inner dashes",
     LONGEST.worker,
   ).default("steward"),
-  /** Default: the bucket that the stack has, else a name made of the stack's. */
+  /** Default: the bucket that the stack already has, else a name derived from the stack's. */
   bucketName: resourceName(
     BUCKET_NAME,
     "3 to 63 lower-case letters, digits and inner dashes",
@@ -133,13 +133,13 @@ export const serverlessSchema = z.strictObject({
   expectedAwakeHours: amount(0, 24, "hours a day").optional(),
   /** In US dollars. An expected cost above it is refused, a measured one warned of. Default: none. */
   monthlyBudget: amount(0, 100_000, "US dollars").optional(),
-  /** Way of Telegram's updates. A container that sleeps cannot poll, so there is one way. */
+  /** Delivery of Telegram's updates. Only `webhook` is valid here, since a sleeping container cannot poll. */
   telegramUpdates: oneOf(["webhook", "polling"]).default("webhook"),
   /** The Slack app whose manifest the stack sets. Give this and `slackConfigToken`, or neither. */
   slackAppId: matching(/^A[A-Z0-9]{6,20}$/, "a Slack app's id, such as A0123456789").optional(),
   /** An app configuration token of Slack's, good for twelve hours. */
   slackConfigToken: secret().optional(),
-  /** Place where the image is pushed. Default: Cloudflare's registry; with `origin` nowhere. */
+  /** Registry that the image is pushed to. Default: Cloudflare's; with `origin` none. */
   registry: matching(
     /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d{1,5})?$/,
     "a registry's host without scheme and path, such as registry.cloudflare.com",
@@ -156,7 +156,7 @@ export const hostSchema = z.strictObject({
   teamDomain: teamDomain().optional(),
   /** Audience of the identity gateway's tokens: the Access application's. */
   audience: matching(/^[0-9a-f]{64}$/, "the Access application's 64 hexadecimal digits").optional(),
-  /** Signs in to the admin pages where no identity gateway does. Default: none, they stay closed. */
+  /** Token for signing in to the admin pages without an identity gateway. Default: none, and they stay closed. */
   adminToken: secret()
     .refine(
       (text) => text.length >= SHORTEST_ADMIN_TOKEN,

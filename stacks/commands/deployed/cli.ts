@@ -6,10 +6,13 @@ import { run, tail } from "../../../infra/shell/process.ts";
 
 /** The oldest CLI that this project is tested with. */
 const OLDEST_CLI = "3.250.0";
-/** So long one answer of the CLI may take. */
+/** Longest time for one answer of the CLI. */
 export const ANSWER_MS = 60_000;
 
-/** The variables that the CLI gets beside this process's own: an older Node that is first on PATH must not run a program. */
+/**
+ * Returns the variables that the CLI gets besides this process's own. This Node comes first on PATH, so that an older
+ * one does not run the program.
+ */
 export function cliEnvironment(): Record<string, string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
   return { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1" };

@@ -28,8 +28,9 @@ interface Lock {
 }
 
 /**
- * Checks that no update of the stack is under way. A lock that a killed process of this machine left is released if
- * `releaseStale` is set. Locks can be read of a folder and of Pulumi Cloud; those of a bucket are found by the update.
+ * Checks that no update of the stack is under way. If `releaseStale` is set, releases a lock that a killed process on
+ * this machine left behind. Locks can be read in a folder and in Pulumi Cloud; the update itself finds those in a
+ * bucket.
  *
  * @throws StewardError `rollout_under_way`
  */

@@ -10,7 +10,10 @@ const STACK = "pulumi:pulumi:Stack";
 
 const PROJECT = "steward";
 const INSTALL_MS = 10 * 60_000;
-/** The CLI repeats a download five times, which takes half a minute and helps against no missing network. */
+/**
+ * Message before a download is repeated. The CLI does so five times, which takes half a minute and does not help
+ * without a network.
+ */
 const RETRIES = /will retry/i;
 /** The official plugins that each target's program uses. */
 const PLUGINS = { serverless: ["cloudflare", "command"], host: ["docker", "command"] } as const;
@@ -61,7 +64,7 @@ async function selectStack(
   changes: Readonly<Record<string, string>>,
   envVars: Record<string, string>,
 ): Promise<Stack> {
-  // Loaded late: these take most of a second, and a wrong word or a missing CLI needs neither.
+  // Loaded late: these take most of a second, and are not needed if an argument is invalid or the CLI is missing.
   const [{ LocalWorkspace, StackNotFoundError }, { programWith }] = await Promise.all([
     import("@pulumi/pulumi/automation/index.js"),
     import("../../program.ts"),
@@ -144,7 +147,7 @@ export async function readState(stack: Stack): Promise<DeployedState> {
   };
 }
 
-/** Returns the resource whose URN has this end: `<type>::<name>`, of the type its last part. */
+/** Returns the resource whose URN ends with `<type>::<name>`; the last part of the type is enough. */
 export function findResource({ resources }: DeployedState, end: string): DeployedResource | undefined {
   return resources.find(({ urn }) => urn.endsWith(end));
 }
@@ -177,7 +180,7 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
 /** Marks of colors in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Returns what an event says for people, without colors; `undefined` if it says nothing that lasts. */
+/** Returns an event's message for people, without colors; `undefined` if it has none, or only a transient one. */
 export function messageOf({ diagnosticEvent: said }: EngineEvent): string | undefined {
   return said === undefined || said.ephemeral ? undefined : said.message.replaceAll(MARKUP, "");
 }

@@ -37,13 +37,13 @@ export function driftOf({ resOutputsEvent: event }: EngineEvent): Drift[] {
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Returns the paths of the inputs under whose names the outputs have changed. */
+/** Returns the paths of the inputs whose outputs of the same name have changed. */
 function changedInputs(inputs: Properties, before: Properties, after: Properties): string[] {
   const shared = Object.keys(inputs).filter((key) => Object.hasOwn(before, key));
   return shared.flatMap((key) => changedPaths(key, inputs[key], before[key], after[key]));
 }
 
-/** Compares two outputs where the input has values. What a provider adds to an object is its own. */
+/** Returns the paths at which two outputs differ. Ignores keys that a provider adds to an object of the input. */
 function changedPaths(path: string, input: unknown, before: unknown, after: unknown): string[] {
   if (Array.isArray(input) && Array.isArray(before) && Array.isArray(after)) {
     const places = Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);

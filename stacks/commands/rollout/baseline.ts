@@ -11,7 +11,7 @@ export interface Former {
 
 /** A stack before an update, and the way back to it. */
 export interface Baseline {
-  /** Tags that the update applies to a Worker that is there. */
+  /** Tags of the migrations that the update applies to an existing Worker. */
   migrations: string[];
   /** Absent if nothing is running yet, and on a host, whose update keeps and restores the former container itself. */
   former: Former | undefined;

@@ -8,13 +8,13 @@ type Shares = FormerVersion["versions"];
 
 /** Rollout of a new version of the Worker, share by share. */
 export interface Canary {
-  /** Resources that are left for the end, with all that waits for them: the deployment, under each of its types. */
+  /** The deployment under each of its types. These and everything that depends on them are updated last. */
   deploymentUrns: string[];
-  /** The version that the stack has made last. */
+  /** Returns the version that the stack created last. */
   nextVersion(): Promise<string | undefined>;
   /** Deploys two versions, each with its percentage. */
   share(versions: Shares): Promise<void>;
-  /** Asks both versions the same, over so many milliseconds. */
+  /** Sends the same requests to both versions for `watchMs` milliseconds. */
   compare(versionIds: readonly [string, string], watchMs: number): Promise<readonly VersionHealth[]>;
 }
 
@@ -33,10 +33,10 @@ export interface CanaryRun {
 }
 
 /**
- * Makes all of an update but the deployment and what waits for it (the container, the probe, the registrations), and
- * gives the new version of the Worker one share after the other. It stays deployed at the last one.
+ * Performs an update except for the deployment and what depends on it (the container, the probe, the registrations),
+ * then raises the traffic share of the Worker's new version step by step. It stays deployed at the last share.
  *
- * @throws where the new version answers worse than the former one; the caller goes back.
+ * @throws if the new version answers worse than the former one; the caller goes back.
  */
 export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   const { canary, former, shares, watchMs, record, engine, say } = run;

@@ -99,7 +99,7 @@ function isWhole({ versions }: FormerVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** By what a deployment is known from outside: the bundle that answers, and the secrets that it runs with. */
+/** Returns what identifies a deployment from outside: the bundle that answers, and the secrets that it runs with. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -110,7 +110,10 @@ async function answerOf(url: string): Promise<string | undefined> {
   }
 }
 
-/** Waits until this answers; where nothing did before, there is nothing to wait for. Throws where it does not come. */
+/**
+ * Waits until the deployment identifies itself as `wanted`, which is `undefined` if nothing answered before: then there
+ * is nothing to wait for. Throws if it takes too long.
+ */
 async function untilAnswers(url: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;
   const end = Date.now() + BACK_MS;

@@ -22,32 +22,32 @@ export interface RolloutOptions {
   watchMs: number;
   /** Levels and values of the policies. */
   config: PolicyConfig;
-  /** Goes on where no backup can be made. */
+  /** Continues even if no backup can be made. */
   withoutBackup: boolean;
   /** Time at which the last backup was taken, as ISO 8601. Default: what the service says. */
   backup: string | undefined;
 }
 
-/** Exit codes of a rollout; a pipeline branches on it. */
+/** Exit codes of a rollout, for a pipeline to branch on. */
 export const EXIT = {
   /** Deployed, or there was nothing to do. */
   done: 0,
-  /** It has not begun: wrong words, a wrong configuration, an engine that does not answer. */
+  /** The rollout has not begun: invalid arguments, an invalid configuration, or an engine that does not answer. */
   notBegun: 1,
-  /** It waits for somebody's word: a migration, a loss of state, or a yes. */
+  /** It waits for approval: of a migration, of a loss of state, or of the rollout itself. */
   waits: 2,
   /** A mandatory policy is broken. */
   refused: 3,
   /** It failed, and the former version answers. */
   wentBack: 4,
-  /** It failed, and what answers has to be looked at. */
+  /** It failed, and somebody has to inspect the version that answers. */
   failed: 5,
 } as const;
 
 /** This command, as a person types it. */
 export const SCRIPT = commandLine("rollout");
 
-/** Reads the command line. Throws a CommanderError on wrong words. */
+/** Parses the command line. Throws a CommanderError if the arguments are invalid. */
 export async function readOptions(argv: readonly string[]): Promise<RolloutOptions> {
   const command = commandParser(
     SCRIPT,
@@ -124,18 +124,18 @@ function seconds(text: string): number {
 }
 
 const WORKER = "cloudflare:index/worker:Worker";
-/** Types whose resources keep what people wrote: of a Worker its Durable Object's ledger. */
+/** Types of resources that hold what people wrote. A Worker holds it in its Durable Object's ledger. */
 const STATE = [WORKER, "pulumi-nodejs:dynamic/serverless:StateBucket", "docker:index/volume:Volume"];
 
-/** Changes that somebody's word may be asked for. */
+/** Changes that may need approval. */
 interface Plan {
   steps: readonly PlannedStep[];
-  /** Tags that the update applies to a Worker that is there. */
+  /** Tags of the migrations that the update applies to an existing Worker. */
   migrations: readonly string[];
 }
 
-/** Words that somebody has given before. */
-interface Word {
+/** Approvals given on the command line. */
+interface Approvals {
   stack: string;
   /** The tag of the migration that may be applied. */
   accept: string | undefined;
@@ -143,8 +143,8 @@ interface Word {
   canary: readonly number[];
 }
 
-/** Returns what stops the update until somebody accepts it, a line each with the way on. */
-export function openGates({ steps, migrations }: Plan, { stack, accept, canary }: Word): string[] {
+/** Returns what blocks the update until somebody accepts it: one line each, saying how to proceed. */
+export function openGates({ steps, migrations }: Plan, { stack, accept, canary }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)
     .map((tag) => `The migration ${tag} is going to be applied. To accept it: --accept-migration ${tag}`);

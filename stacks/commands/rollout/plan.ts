@@ -67,22 +67,22 @@ function summaryOf(steps: readonly PlannedStep[]): string {
   return `Going to change: ${[...counts].map(([op, count]) => `${count} to ${op}`).join(", ")}.`;
 }
 
-/** Outcome of the backup before an update: one of these. Plain data: a record keeps it. */
+/** Outcome of the backup before an update: `made`, `skipped` or `refused`. Plain data, since a record stores it. */
 interface BackupOutcome {
   /** The id of what was made. */
   made?: string;
   /** Why none was asked for. */
   skipped?: string;
-  /** The id of what an interrupted rollout made, if that one counts for this rollout too. */
+  /** The id of the backup that an interrupted rollout made, if it serves this rollout too; comes with `skipped`. */
   earlier?: string;
   /** Why none could be made. */
   refused?: string;
 }
 
 /**
- * Makes a backup of what runs, by the service itself; starts a stopped container. Never rejects.
+ * Has the running service make a backup; starts a stopped container. Never rejects.
  *
- * @param earlier the backup that an interrupted rollout made: what that rollout left behind may not answer
+ * @param earlier the backup of an interrupted rollout. It serves if what that rollout left behind does not answer
  */
 export async function backUp(
   { backups, former, strayed }: Baseline,
@@ -104,14 +104,14 @@ export async function backUp(
   }
 }
 
-/** Returns when the newest backup was made, as ISO 8601, where the service says. */
+/** Returns when the newest backup was made, as ISO 8601; `undefined` if the service does not say. */
 async function newestBackup({ backups, former }: Baseline): Promise<string | undefined> {
   if (former?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);
   return list?.backups[0]?.createdAt;
 }
 
-/** Progress of the engine, as somebody at a terminal sees it: a bar; elsewhere the engine's own lines. */
+/** Shows the engine's progress: as a bar on a terminal, elsewhere as the engine's own lines. */
 interface Progress {
   onOutput: (text: string) => void;
   onEvent: (event: EngineEvent) => void;

@@ -19,7 +19,7 @@ export interface UpdateRun {
   output: CommandOutput;
 }
 
-/** Outcome of the update, and what is known of it. */
+/** Outcome of the update, and its details for the report. */
 interface Outcome {
   exit: number;
   facts: Record<string, unknown>;
