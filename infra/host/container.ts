@@ -21,15 +21,15 @@ export interface ContainerArgs {
   dockerHost?: string | undefined;
   /** Hooks that run before it is created. */
   hooks?: pulumi.ResourceHook[];
-  /** The container is replaced if this changes. Default: never for that reason. */
+  /** A change of this number replaces the container. Default: no such trigger. */
   round?: pulumi.Input<number>;
 }
 
 const script = (name: string): string => programText(`infra/host/update/${name}`);
 
 /**
- * The service's container, made but not started: the readiness check starts it in the place of the version
- * before, which is backed up and kept until then.
+ * The service's container, created but not started. The readiness check starts it in place of the previous version,
+ * which is backed up and kept until then.
  */
 export class Container extends pulumi.ComponentResource {
   readonly containerId: pulumi.Output<string>;
@@ -48,7 +48,8 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Whatever makes another container of it. A secret, since the variables are in it.
+        // Everything that makes Pulumi replace the container if it changes. It is a secret because it includes the
+        // variables.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -59,8 +60,8 @@ export class Container extends pulumi.ComponentResource {
     const container = new docker.Container(
       name,
       wanted,
-      // The engine lists the variables in one output: it stays a secret as a whole.
-      // The labels are the image's, which a refresh reads from the container: no change of its own.
+      // The engine reports all variables in one output, so that output is a secret as a whole. The labels come from the
+      // image, and a refresh reads them from the container: a difference there is not a change.
       {
         parent: this,
         dependsOn: former,
@@ -110,15 +111,15 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts it, and may have to go back to the version before.
+    // The readiness check starts it, and may have to roll back to the previous version.
     start: false,
     mustRun: false,
   };
 }
 
 /**
- * Returns a number of processors as the Docker provider reads it back in a refresh (its `nanoInt64ToDecimalString`): in
- * another form, each update behind a refresh would make another container.
+ * Returns a number of processors in the form in which the Docker provider reads it back in a refresh (its
+ * `nanoInt64ToDecimalString`). In any other form, each update after a refresh would replace the container.
  */
 function asProviderReads(cpus: string): string {
   const text = Number(cpus).toFixed(9);
@@ -151,7 +152,10 @@ export interface ImageBuild {
   dockerfile: string;
   /** Hash of the folder's content: the image is named by it. */
   hash: string;
-  /** The Dockerfile's arguments: the image that it starts from, which the engine has, and what it says of itself. */
+  /**
+   * The Dockerfile's build arguments: the base image, which the engine already has, and the values of the image's
+   * labels.
+   */
   buildArgs: Readonly<Record<string, string>>;
 }
 
@@ -159,7 +163,7 @@ export interface ImageBuild {
 interface ImageArgs {
   /** A built image's name, or what to build one from. */
   source: string | ImageBuild;
-  /** The image is built or pulled again if this changes. Default: never for that reason. */
+  /** A change of this number builds or pulls the image again. Default: no such trigger. */
   round?: pulumi.Input<number>;
 }
 
@@ -224,7 +228,8 @@ export class Volume extends pulumi.ComponentResource {
         parent: this,
         protect: keep,
         retainOnDelete: keep,
-        // Another label would need another volume. One from before the label keeps its data, without it.
+        // A change of the label would replace the volume. A volume from before the label existed keeps its data and has
+        // no label.
         ignoreChanges: ["labels"],
         hooks: { beforeCreate: args.hooks ?? [] },
       },

@@ -24,7 +24,10 @@ export interface NameHooks {
   volume: pulumi.ResourceHook[];
 }
 
-/** Registers the hooks. A language host of Pulumi from before hooks takes none: names are not checked there. */
+/**
+ * Registers the hooks. A Pulumi language host from before hooks existed does not register them, so names are not
+ * checked there.
+ */
 export async function nameHooks(
   { container, volume }: HostNames,
   dockerHost: string | undefined,
@@ -103,7 +106,10 @@ function volumeNameHook(name: string, dockerHost: string | undefined): pulumi.Re
   );
 }
 
-/** Returns the refusal as text: the engine shows the message of a hook's error alone. */
+/**
+ * Returns the error for a name that is taken. Its message has the code, the cause and the fixes, because the engine
+ * shows only the message of an error in a hook.
+ */
 function taken(what: string, ...fixes: string[]): Error {
   const code: ErrorCode = "host_name_taken";
   const cause = `The engine already has a ${what}, which this stack did not make.`;

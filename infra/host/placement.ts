@@ -25,8 +25,8 @@ export interface PlacementInputs {
 type Settings = Record<string, unknown>;
 
 /**
- * Settings that `docker update` and `docker network` can change and the Docker provider either does not read or does not
- * put back, as the engine reports them for a container that was created without them.
+ * Settings that `docker update` and `docker network` can change, with the values that the engine reports for a
+ * container that was created without them. The Docker provider does not read these settings, or does not restore them.
  */
 const DEFAULTS = {
   BlkioWeight: 0,

@@ -18,7 +18,7 @@ const BY_SSH =
   "See to it that ssh reaches the host without a question (key, known_hosts), and its user the engine there (group docker): ssh <user>@<host> docker version.";
 
 /**
- * Looks whether the host can take what is about to be deployed. It changes nothing, so a preview asks too.
+ * Checks that the host can run what is about to be deployed. Changes nothing, so a preview runs it too.
  *
  * @throws StewardError `host_not_ready` with every problem, its code and its fix.
  */
@@ -55,7 +55,7 @@ function formatted(problems: readonly Reason[]): string {
   return [`The host is not ready for this deployment (host_not_ready), ${count}:`, ...lines].join("\n");
 }
 
-/** The config that runs would not start under what is about to be deployed. */
+/** Reports a running config with which the new deployment would not start. */
 async function configProblems(plan: HostPlan, { container }: Host): Promise<Reason[]> {
   const { judgeConfig, environment: env } = plan;
   if (judgeConfig === undefined || container?.running !== true) return [];
@@ -65,7 +65,7 @@ async function configProblems(plan: HostPlan, { container }: Host): Promise<Reas
     ["exec", container.id, "head", `--bytes=${MOST_BYTES}`, file],
     { env },
   );
-  // Not there yet, or not to be read: the start tells what is wrong with it.
+  // The file is missing or cannot be read: the start reports what is wrong with it.
   const problem = code === 0 ? judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
 }
@@ -89,7 +89,10 @@ function memoryProblem({ memoryMiB, commands }: HostPlan, { memoryBytes }: Host)
   ];
 }
 
-/** Docker refuses a container that may use more than there is, in the middle of an update. */
+/**
+ * Reports a CPU limit above the number of processors of the engine's machine. Docker would refuse such a container in
+ * the middle of an update.
+ */
 function cpuProblem({ cpus, commands }: HostPlan, host: Host): Reason[] {
   if (host.cpus >= Number(cpus)) return [];
   return [

@@ -9,7 +9,7 @@ import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from
 
 /** State of the service on its engine, as the stack wants it and as a refresh reads it back. */
 interface Runs {
-  /** Name of the container that runs; the former's after an update that went back. */
+  /** Name of the running container; the previous version's container after an update that rolled back. */
   container: string;
   containerId: string;
   imageId: string;
@@ -81,7 +81,7 @@ export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, Ser
   },
 };
 
-/** Starts the container in place of the version before and asks it; goes back if it does not answer. */
+/** Starts the container in place of the previous version and probes it. Rolls back if it does not respond. */
 async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   const { container, probe, key, dockerHost } = inputs;
   const containers = containersOf(dockerHost);
@@ -118,7 +118,10 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
   };
 }
 
-/** Returns the probe's report if everything is still as it was asked, else what is wrong, with the container's end. */
+/**
+ * Returns the probe's report if nothing has changed since it was made. Otherwise returns what is wrong, with how the
+ * container ended.
+ */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
   const found = await containers.inspect(runs.containerId);
@@ -150,9 +153,9 @@ export interface ServiceArgs {
 }
 
 /**
- * The service that runs on a host: its container started, its gateway ready, the readiness probe answered. Goes back to
- * the version before if the new one does not answer. A refresh reads back which container runs, from which image and in
- * which state; each preview looks too.
+ * The service that runs on a host: its container started, its gateway ready, the readiness probe passed. Rolls back to
+ * the previous version if the new one does not respond. A refresh reads which container runs, from which image and in
+ * which state; each preview compares these too.
  */
 export class Service extends DynamicResource {
   /** Answers of the readiness probe, a line for each check. */

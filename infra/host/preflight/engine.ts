@@ -11,7 +11,7 @@ export interface HostPlan {
   /** Commands on the stack, for the fixes. */
   commands: OperatorCommands;
   names: HostNames;
-  /** Of the docker command: its DOCKER_HOST says which engine is meant. */
+  /** Environment of the `docker` command. Its DOCKER_HOST selects the engine. */
   environment: NodeJS.ProcessEnv;
   port: { external: number; address: string };
   /** The data's directory on the host; without it a named volume is used. */
@@ -19,11 +19,11 @@ export interface HostPlan {
   memoryMiB: number;
   /** Processors that the container may keep busy. */
   cpus: string;
-  /** Free space that the engine's disk and the data's have to have. */
+  /** Free space that is required on the engine's disk and on the disk of the data. */
   diskMiB: number;
   /** The image's name, where it is not built from this checkout. */
   image?: string | undefined;
-  /** Judges the running config's text: why it would not start under what is about to be deployed. */
+  /** Returns why the new deployment would not start with the running config, which has this text. */
   judgeConfig?: (text: string) => Reason | undefined;
 }
 
@@ -31,18 +31,18 @@ export interface HostPlan {
 export interface Host {
   /** The engine runs on this machine: its files and ports can be looked at. */
   local: boolean;
-  /** Users in a container are others outside of it. */
+  /** The engine maps users in a container to other users of the host (user namespaces or rootless mode). */
   mapsUsers: boolean;
   memoryBytes: number;
   cpus: number;
   rootDirectory: string;
-  /** The container that is there now, running or not; the one before, where an update went back to it. */
+  /** The current container, running or not; the previous version's container if an update rolled back to it. */
   container:
     | { id: string; running: boolean; labels: Record<string, string>; data: DataMount | undefined }
     | undefined;
-  /** Place where the named volume lies, if there is one. */
+  /** Path of the named volume on the host, if the volume exists. */
   volumeDirectory: string | undefined;
-  /** Schema up to which the image to deploy reads data; `undefined` if unknown. */
+  /** Newest schema of the data that the image to deploy can read; `undefined` if unknown. */
   schema: number | undefined;
 }
 
@@ -68,7 +68,7 @@ interface Inspected {
   Mounts: DataMount[];
 }
 
-/** Asks the engine all that the preflight needs. */
+/** Returns everything that the preflight needs to know from the engine. */
 export async function lookAt({ names, image, environment: env }: HostPlan): Promise<Host> {
   const address = env["DOCKER_HOST"];
   const { stdout } = await docker(["info", "--format", "{{json .}}"], { env });
@@ -98,7 +98,10 @@ async function containerNow(name: string, env: NodeJS.ProcessEnv): Promise<Inspe
   return (await inspected<Inspected>("container", name, env))[0];
 }
 
-/** Returns what the image's label says, where the engine has the image and it has the label. */
+/**
+ * Returns the data schema from the image's label; `undefined` if the engine does not have the image, or the image has
+ * no such label.
+ */
 async function schemaOf(image: string, env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [found] = await inspected<Pick<Inspected, "Config">>("image", image, env);
   const label = found?.Config.Labels?.[SCHEMA_LABEL];

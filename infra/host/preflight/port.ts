@@ -12,11 +12,12 @@ const ANY = new Set(["0.0.0.0", "::", "[::]", ""]);
 export async function portProblems(plan: HostPlan, { local }: Host): Promise<Reason[]> {
   const { names, port } = plan;
   const containers = await publishers(plan);
-  // Its own container hands the port over, also the one that an update went back to.
+  // This service's own container releases the port when it is replaced. So does the previous version's container if an
+  // update rolled back to it.
   if (containers.some((name) => [names.container, formerName(names.container)].includes(name))) return [];
   const [container] = containers;
   if (container !== undefined) return [await takenByContainer(plan, container)];
-  // What else listens can be seen on this machine alone.
+  // Other processes that listen are visible only if the engine is on this machine.
   if (!local || (await isFree(port))) return [];
   const holder = await processAt(port.external);
   // Docker's own: killing it would cut off a container that keeps running.
@@ -29,7 +30,10 @@ export async function portProblems(plan: HostPlan, { local }: Host): Promise<Rea
   return [taken(plan, by, known?.stop ?? `sudo ss -ltnp "sport = :${port.external}" names it`)];
 }
 
-/** A container on this service's data is this service, renamed by hand: its old name ends the problem. */
+/**
+ * Returns the problem with a container that has the port. A container with this service's data is this service, renamed
+ * by hand: the fix is to rename it back.
+ */
 async function takenByContainer(plan: HostPlan, container: string): Promise<Reason> {
   const { names, directory, environment: env } = plan;
   const problem = taken(plan, `the container ${container}`, `docker stop ${container}`);

@@ -5,7 +5,9 @@ import { programFile } from "../../shell/package.ts";
 import { run } from "../../shell/process.ts";
 
 const PROBE = programFile("infra/readiness/probe");
-/** Shorter than the probe's own: the version before waits to be put back. */
+/**
+ * Shorter than the probe's default, because the previous version has to be restored if the new one does not respond.
+ */
 const TIMEOUT_MS = "40000";
 
 /** Options of {@link askService}. */
@@ -40,7 +42,7 @@ export async function askService({ probe, key, dockerHost, hasFormer }: Question
   return asked.stdout.trimEnd();
 }
 
-/** A way to an address of the engine's machine. */
+/** A connection to an address of the engine's machine. */
 interface Tunnel {
   /** The address as this machine reaches it. */
   url: string;

@@ -61,7 +61,10 @@ export function containersOf(address?: string): Containers {
   };
 }
 
-/** Asks the engine's API through the `docker` command: a copy needs everything that the engine knows. */
+/**
+ * Sends a POST request to the engine's API over the connection of the `docker` command. The API accepts all settings of
+ * a container as the engine reports them, so a copy has every one.
+ */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });

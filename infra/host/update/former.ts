@@ -10,12 +10,12 @@ const RETRY_AFTER_MS = 500;
 const READ_SCHEMA = `const { DatabaseSync } = require("node:sqlite");
 console.log(new DatabaseSync("${DATA_DIRECTORY}/${STATE_FILE}", { readOnly: true }).prepare("PRAGMA user_version").get().user_version);`;
 
-/** Returns the name under which the version before is kept until the next one answers. */
+/** Returns the name under which the previous version's container is kept until the new version responds. */
 export function formerName(container: string): string {
   return `${container}-former`;
 }
 
-/** The two containers of a host: the one under the service's name, and the version before. Either may be missing. */
+/** The two containers of a host: the one with the service's name, and the previous version's. Either may be missing. */
 export interface Pair {
   current: Inspected | undefined;
   former: Inspected | undefined;
@@ -31,24 +31,25 @@ export async function inspectPair(containers: Containers, name: string): Promise
 }
 
 /**
- * Backs up the version that answers and keeps a way back to it: a container like its own, stopped. After an update that
- * failed, that version already runs under the former's name.
+ * Backs up the running version and keeps a way back to it: a stopped copy of its container. After a failed update, that
+ * version already runs under its {@link formerName} and is only backed up.
  *
  * @returns what was done. @throws StewardError `backup_failed`; nothing was changed then.
  */
 export async function keepFormer(containers: Containers, name: string): Promise<string> {
   const former = formerName(name);
   const pair = await inspectPair(containers, name);
-  if (pair.former && (await answers(containers, former, pair.former))) {
+  if (pair.former && (await resumeAndCheckReady(containers, former, pair.former))) {
     return keptText(former, await backUp(containers, former));
   }
-  if (pair.current && (await answers(containers, name, pair.current))) {
+  if (pair.current && (await resumeAndCheckReady(containers, name, pair.current))) {
     const backup = await backUp(containers, name);
     await dropFormer(containers, name);
     await containers.copy(pair.current, former);
     return keptText(former, backup);
   }
-  // Somebody stopped it: it may work, while one that ends again and again is not worth going back to.
+  // Somebody stopped it, so its version may work. A container that keeps crashing has another status and is not worth
+  // rolling back to.
   if (pair.current?.State.Status === "exited" && pair.former === undefined) {
     await containers.copy(pair.current, former);
     return `${former} is kept until the new version is ready. It was stopped, so there is no new backup.`;
@@ -60,15 +61,22 @@ function keptText(former: string, backup: string): string {
   return `${former} is kept until the new version is ready. Its data is in the backup ${backup}.`;
 }
 
-/** Returns true if the container's gateway is ready. A paused container continues first: it can neither answer nor be backed up. */
-async function answers(containers: Containers, name: string, { State }: Inspected): Promise<boolean> {
+/**
+ * Returns true if the container's gateway is ready. Resumes a paused container first, since it could neither respond
+ * nor be backed up.
+ */
+async function resumeAndCheckReady(
+  containers: Containers,
+  name: string,
+  { State }: Inspected,
+): Promise<boolean> {
   if (State.Paused) await succeed(containers, ["unpause", name]);
   return isReady(containers, name);
 }
 
 /**
- * Frees the service's name for a new container. What has it, and no state knows, was left by an interrupted update or
- * renamed by hand: it becomes the version before if there is none.
+ * Frees the service's name for a new container. A container that has the name and is in no state was left by an
+ * interrupted update or renamed by hand. It becomes the previous version if there is none; otherwise it is removed.
  */
 export async function freeName(containers: Containers, name: string): Promise<void> {
   const { current, former } = await inspectPair(containers, name);
@@ -78,10 +86,10 @@ export async function freeName(containers: Containers, name: string): Promise<vo
 }
 
 /**
- * Starts the container in place of the version before, which is backed up if it runs. A container that runs without
- * being ready is restarted.
+ * Starts the container in place of the previous version, which is backed up if it is running. A container that is
+ * running but not ready is restarted.
  *
- * @throws StewardError `container_gone`, `backup_failed`; the version before still runs then.
+ * @throws StewardError `container_gone`, `backup_failed`; the previous version is still running then.
  */
 export async function putInPlace(containers: Containers, name: string): Promise<void> {
   const former = formerName(name);
@@ -95,13 +103,13 @@ export async function putInPlace(containers: Containers, name: string): Promise<
     return;
   }
   if (pair.former?.State.Running) {
-    if (await answers(containers, former, pair.former)) await backUp(containers, former);
+    if (await resumeAndCheckReady(containers, former, pair.former)) await backUp(containers, former);
     await containers.docker(["stop", former]);
   }
   await succeed(containers, ["start", name]);
 }
 
-/** Removes what was kept of the version before. Another process may do so at the same time. */
+/** Removes the previous version's container, if there is one. Another process may do so at the same time. */
 export async function dropFormer(containers: Containers, name: string): Promise<void> {
   const former = formerName(name);
   for (let waited = 0; await containers.inspect(former); waited += RETRY_AFTER_MS) {
@@ -113,8 +121,8 @@ export async function dropFormer(containers: Containers, name: string): Promise<
 }
 
 /**
- * Puts the version before back, with its data if the new one has changed the data's form. If that version is gone or
- * does not start, the new one is left running.
+ * Restores the previous version, and its data if the new version has changed the data's schema. If the previous version
+ * is gone or does not start, the new one is left running.
  *
  * @returns what to tell the operator.
  */
@@ -145,7 +153,10 @@ export async function goBack(containers: Containers, name: string): Promise<stri
   ].join("\n");
 }
 
-/** Returns the backup that was restored, if the data is newer than what the container reads. */
+/**
+ * Restores the newest backup if the data is newer than the container can read. Returns the id of that backup;
+ * `undefined` if none was restored.
+ */
 async function restoreNewer(containers: Containers, container: string): Promise<string | undefined> {
   const found = await containers.inspect(container);
   const reads = Number(found?.Config.Labels?.[SCHEMA_LABEL] ?? Infinity);
@@ -169,7 +180,7 @@ async function backUp(containers: Containers, container: string): Promise<string
   );
 }
 
-/** Returns true if the container's gateway is ready, by its own word. */
+/** Returns true if the container's gateway reports that it is ready. */
 export async function isReady(containers: Containers, container: string): Promise<boolean> {
   return (await containers.docker(["exec", container, "steward", "health"])).code === 0;
 }

@@ -1,5 +1,5 @@
-// The last step of a destroy: removes the version before of STEWARD_CONTAINER. While that container exists, an update
-// replaces this resource, and the version before is still needed.
+// The last step of a destroy: removes the container of the previous version of STEWARD_CONTAINER. If STEWARD_CONTAINER
+// still exists, this is an update that replaces the resource, and the previous version is still needed.
 import { containersOf } from "./containers.ts";
 import { dropFormer } from "./former.ts";
 
