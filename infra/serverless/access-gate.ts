@@ -17,7 +17,10 @@ export interface AccessGateArgs {
 
 /** Time for which a sign-in counts. */
 const SESSION = "24h";
-/** Settings that the provider would fill in: a refresh and `drift` look at what is given here. */
+/**
+ * Settings that the provider would otherwise fill in. They are given because a refresh and `drift` compare only what is
+ * given here.
+ */
 const POLICY = { excludes: [], requires: [], sessionDuration: SESSION };
 
 /** Paths that need an identity: a folder as a whole, such as `/_admin*`, a single route as it is. */

@@ -19,7 +19,10 @@ const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
 const TIMEOUT_MS = 10_000;
 const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/;
 
-/** One read below the account's address, without the client: a program that asks little starts sooner. */
+/**
+ * Sends one GET request for a path below the account's address. It does not load the official client, so a program with
+ * few requests starts faster.
+ */
 export function readInAccount(access: AccountAccess, path: string): Promise<Response> {
   return request(access, "GET", path);
 }
@@ -75,7 +78,7 @@ interface Envelope {
 export const ATTEMPTS = 3;
 const PAUSE_MS = 300;
 
-/** Returns true if the next attempt may get another answer: none came, or Cloudflare throttles or fails for a moment. */
+/** Returns true if a retry may succeed: there was no response, or Cloudflare is throttling or failing temporarily. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof AccountError)) return false;
   const { status } = error;

@@ -57,7 +57,7 @@ export async function writeOwner(client: Cloudflare, place: BucketPlace, owner: 
   await client.r2.buckets.objects.upload(BUCKET_KEYS.owner, content, inBucket(place), { headers });
 }
 
-/** Objects of a bucket without the marker, up to 1,000 of them. */
+/** Keys of up to 1,000 objects of a bucket, without the marker's. */
 interface BucketContent {
   keys: string[];
   isMore: boolean;

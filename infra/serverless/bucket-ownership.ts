@@ -36,7 +36,7 @@ export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: Bucke
   return `The bucket ${name} is adopted with its data, as steward:adoptBucket confirms.`;
 }
 
-/** Returns the refusal of a bucket, with commands that lead on. */
+/** Returns the error for a bucket that must not be taken over, with commands that resolve it. */
 export async function foreignError(
   client: Cloudflare,
   code: ErrorCode,
@@ -83,7 +83,7 @@ async function describeUnmarked(client: Cloudflare, claim: BucketClaim): Promise
   return `The bucket ${claim.name} exists, does not say whose it is, and ${content}.`;
 }
 
-/** Returns a name near the given one that no bucket of the account has. */
+/** Returns a name similar to the given one that no bucket of the account has. */
 async function freeBucketName(client: Cloudflare, { accountId, name }: BucketClaim): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
@@ -91,7 +91,7 @@ async function freeBucketName(client: Cloudflare, { accountId, name }: BucketCla
   }
 }
 
-/** Returns the refusal of another name for a bucket that would be emptied. */
+/** Returns the error for a new bucket name when the bucket with the old name would be emptied. */
 export function renameError({ name }: BucketClaim, former: string): StewardError {
   const cause = `The bucket would change from ${former} to ${name}, and ${former} would be emptied.`;
   return new StewardError("bucket_rename_empties", cause, {

@@ -63,7 +63,7 @@ export async function deleteApplication(client: Cloudflare, accountId: string, i
   }
 }
 
-/** PATCH for the limits; a rollout for what the running containers are made of. */
+/** Changes the maximum number of containers in place (PATCH). Rolls out a changed image or instance type. */
 export async function applyChanges(
   client: Cloudflare,
   accountId: string,
@@ -90,7 +90,7 @@ function toLive({ id, max_instances, configuration, durable_objects }: Applicati
   return {
     id,
     image: typeof given.image === "string" ? given.image : "",
-    // The API answers with the words that it takes.
+    // The API returns the same names of instance types that it accepts.
     instanceType: (typeof given.instance_type === "string" ? given.instance_type : "lite") as InstanceType,
     maxInstances: max_instances ?? 0,
     namespaceId: durable_objects?.namespace_id,
@@ -119,11 +119,11 @@ interface Rollout {
 }
 
 /**
- * Rolls the containers of an application over to an image and instance type, and tells how far it is. One that
- * is under way to the same, since an update was cut off, is followed and not started again. Running containers
- * are replaced at their own time, so after five minutes the rest is left to Cloudflare.
+ * Rolls the containers of an application over to an image and instance type, and prints the progress. If a rollout to
+ * the same target is still running since an interrupted update, follows it instead of starting another. Cloudflare
+ * chooses when it replaces a running container, so after five minutes the rest is left to Cloudflare.
  *
- * @throws Error `rollout_failed` where Cloudflare goes back to the former one.
+ * @throws StewardError `rollout_failed` if the rollout was reverted or replaced.
  */
 async function rollOut(
   client: Cloudflare,
@@ -201,7 +201,8 @@ export interface Orphan {
 export async function findOrphans(client: Cloudflare, accountId: string): Promise<Orphan[]> {
   const inAccount = { account_id: accountId };
   const tied: Orphan[] = [];
-  // The applications first: a namespace comes before its application, so one that is made meanwhile is no orphan.
+  // The applications are listed first: a namespace is created before its application, so an application that is created
+  // meanwhile is not taken for an orphan.
   for await (const { id, name, durable_objects: owner } of client.containers.applications.list(inAccount)) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });
   }
@@ -213,7 +214,7 @@ export async function findOrphans(client: Cloudflare, accountId: string): Promis
 /**
  * Deletes one of the account's orphans, and waits until it is gone.
  *
- * @throws StewardError `application_in_use` where the id is none of an orphan.
+ * @throws StewardError `application_in_use` if the id does not belong to an orphan.
  */
 export async function removeOrphan(client: Cloudflare, accountId: string, id: string): Promise<Orphan> {
   const orphan = (await findOrphans(client, accountId)).find((one) => one.id === id);

@@ -143,7 +143,7 @@ async function whyTaken(client: Cloudflare, inputs: ApplicationInputs): Promise<
   return own ? undefined : takenError(client, inputs, existing);
 }
 
-/** Returns the refusal of an application that is tied to another namespace, or to none, with commands that lead on. */
+/** Returns the error for an application that is tied to another namespace or to none, with commands that resolve it. */
 async function takenError(
   client: Cloudflare,
   { accountId, name, scriptName }: ApplicationInputs,
@@ -171,7 +171,7 @@ async function takenError(
   });
 }
 
-/** Returns a Worker's name near the given one whose application's name is free. */
+/** Returns a Worker's name similar to the given one for which the name of the application is free. */
 async function freeWorkerName(client: Cloudflare, accountId: string, workerName: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(workerName, LONGEST.worker, `-${number}`);

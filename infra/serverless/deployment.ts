@@ -29,7 +29,10 @@ interface DeploymentInputs {
   /** The Worker's name. */
   scriptName: string;
   versions: Share[];
-  /** The last migration's tag. A new migration is deployed with its own version, and the wanted one has to follow it. */
+  /**
+   * The last migration's tag. A new migration is applied by a deployment of its own version, so the wanted versions
+   * have to be deployed again after it.
+   */
   lastTag: string;
 }
 
@@ -40,8 +43,8 @@ interface DeploymentOutputs extends DeploymentInputs {
 
 /**
  * Provider of {@link Deployment}. A deployment at Cloudflare never changes: a rollback, a gradual share and somebody
- * else's upload each add one, and the newest one serves. So this asks for the newest, also if somebody else made it. It
- * asks in each preview, since a rollout that went back, or somebody at the dashboard, leaves the stack's state behind.
+ * else's upload each add one, and the newest one serves. So this reads the newest one, even if somebody else made it.
+ * It does so in each preview, because a rollback or a change in the dashboard makes the stack's state out of date.
  */
 export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   configure: configureAccess,

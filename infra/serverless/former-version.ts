@@ -28,10 +28,10 @@ export async function readFormer(client: Cloudflare, deployed: Deployed): Promis
 }
 
 /**
- * Puts back what was live: the Worker's versions, and what its containers are made of. A container that runs ends
- * with its last copy, as at every rollout.
+ * Restores what was live: the Worker's versions, and the image and settings of its container application. A running
+ * container makes a last backup before it stops, as in every rollout.
  *
- * @returns what was done, a line each; empty where all of it is live.
+ * @returns what was done, a line each; empty if all of it is live already.
  */
 export async function putBack(
   client: Cloudflare,

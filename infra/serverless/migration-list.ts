@@ -27,9 +27,9 @@ export function checkMigrations(migrations: readonly Migration[], required: stri
 }
 
 /**
- * Returns the list that a wrong one most likely means: the tags in their order from v1 to the highest that is named, and
- * a last entry that creates `required` if none does. A tag that was raised stays; an earlier one that is missing creates
- * the classes of the next.
+ * Returns the list that a wrong list most likely means: the tags in order from v1 to the highest tag in the list, and a
+ * last entry that creates `required` if none does. A tag that is too high is kept, and each missing tag before it gets
+ * the classes of the next entry.
  */
 export function repairedMigrations(migrations: readonly Migration[], required: string): Migration[] {
   const numbered = migrations.map(({ tag }, index) => Number(/^v([1-9]\d?)$/.exec(tag)?.[1] ?? index + 1));
@@ -98,8 +98,9 @@ export function pendingMigrations(
 }
 
 /**
- * Returns the applied entries as the account has them: with the tags up to its own, and its classes alone. A class that
- * the list does not know stands in the last one, because the account does not say which tag created it.
+ * Returns the applied entries as the account has them: the tags up to the account's current tag, and only classes that
+ * the account has. A class that is not in the list goes into the last entry, because the account does not say which tag
+ * created it.
  */
 export function appliedEntries(migrations: readonly Migration[], applied: AppliedMigrations): Migration[] {
   const unlisted = new Set(applied.classes);

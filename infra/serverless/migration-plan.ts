@@ -16,8 +16,8 @@ interface MigrationPlanArgs {
 }
 
 /**
- * Refuses another name without a new tag, or one that is taken. The account decides: a rename that never reached it can
- * be taken back, and one that was interrupted has to be finished.
+ * Refuses a new name of the Worker if there is no new tag, or if the name is taken. The account is authoritative: a
+ * rename that never reached it can be undone, and an interrupted one has to be completed.
  */
 export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPlanArgs, MigrationPlanArgs> = {
   configure: configureAccess,
@@ -63,8 +63,8 @@ function tagMissing(former: string, workerName: string, tag: string): StewardErr
 }
 
 /**
- * Refuses a rename before anything of it is done, in an update without a preview too: let the Worker depend on it.
- * It keeps the name that was asked for last.
+ * Refuses a rename before any of it is carried out, also in an update without a preview: let the Worker depend on this.
+ * Its state has the name that was requested last.
  */
 export class MigrationPlan extends DynamicResource {
   constructor(name: string, args: MigrationPlanArgs, opts?: pulumi.CustomResourceOptions) {

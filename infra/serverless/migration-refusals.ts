@@ -4,7 +4,7 @@ import type { AccountError } from "./account-api.ts";
 import type { LiveWorker, WorkerOrigin } from "./live-worker.ts";
 import { appliedEntries, entriesUpTo, type Migration } from "./migration-list.ts";
 
-/** Errors that stop a Worker's migrations. Each has what to type. */
+/** Errors that stop a Worker's migrations. Each one says what to type. */
 
 /** The Worker that a stack asks for. */
 interface Wanted {

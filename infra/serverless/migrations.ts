@@ -32,7 +32,9 @@ export interface MigrationsInputs {
   /** The Worker's id; unknown in a preview that creates the Worker. */
   workerId: string;
   migrations: readonly Migration[];
-  /** The class that owns the container. A class that is created without this can never get one. */
+  /**
+   * The class that owns the container. A class can have a container only if the version that creates the class says so.
+   */
   containerClass: string;
   /** `YYYY-MM-DD` */
   compatibilityDate: string;
@@ -40,7 +42,10 @@ export interface MigrationsInputs {
   bucketName: string;
 }
 
-/** Rounds of looking and applying: another deployment, or a lost answer, may come in between. */
+/**
+ * Maximum number of attempts to apply the migrations. Each one reads the account first, because another deployment may
+ * intervene, or a response may be lost.
+ */
 const ROUNDS = 3;
 const PAUSE_MS = 300;
 const MODULE = "index.js";
@@ -63,7 +68,10 @@ export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInput
     });
   },
 
-  /** `check` has looked at the account, and its record of what is applied would be as old as the last update. */
+  /**
+   * Compares with the account, not only with the recorded entries: those are as old as the last update. What `check`
+   * has read from the account is not passed on to this function.
+   */
   async diff(_id, olds, news) {
     if (news.workerId !== olds.workerId || !isSame(olds.migrations, news.migrations))
       return { changes: true };
@@ -170,8 +178,8 @@ async function deployPending(
 }
 
 /**
- * Returns the smallest module that exports the classes. It serves for the seconds until the current version takes over,
- * and asks callers to come again.
+ * Returns the smallest module that exports the classes. It serves for the few seconds until the current version takes
+ * over, and tells callers to retry.
  */
 function moduleText(classes: readonly string[]): string {
   return [
@@ -183,7 +191,7 @@ function moduleText(classes: readonly string[]): string {
   ].join("\n");
 }
 
-/** A refusal that the next attempt would get too; 412 is what a tag gets that was applied meanwhile. */
+/** Returns true if a retry would be refused too. Cloudflare answers 412 if the tag was applied in the meantime. */
 function isFinal(error: AccountError): boolean {
   return !isTransient(error) && error.status !== 412;
 }
@@ -208,7 +216,10 @@ interface MigrationsArgs {
 
 /** The Worker's migrations. What binds a class has to wait for this. */
 export class Migrations extends DynamicResource {
-  /** The last tag. A deployment of the current version that does not change with it is not the last one. */
+  /**
+   * The last tag. Let the deployment of the current version depend on it: otherwise the deployment that applies a new
+   * migration would stay the newest one.
+   */
   readonly lastTag: string;
 
   constructor(name: string, { worker, ...args }: MigrationsArgs, opts?: pulumi.CustomResourceOptions) {

@@ -22,7 +22,7 @@ const GATE: Permission = {
   probe: "access/apps?per_page=1",
 };
 
-/** Permissions that are looked at, and whose they are. */
+/** The permissions to check, and the account and token that should have them. */
 interface PermissionCheck extends AccountAccess {
   permissions: readonly Permission[];
   /** Called with a sentence for each permission that could not be checked. */
@@ -36,8 +36,8 @@ interface Refusal {
 }
 
 /**
- * Asks with one read for each permission whether the token has it. A read cannot tell whether the token may
- * edit too: the update reports that. If Cloudflare is out of order nothing is refused here.
+ * Tests each permission of the token with one read. A read cannot tell whether the token may edit too: the update
+ * reports that. If a read is inconclusive, `warn` is called and nothing is refused.
  *
  * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`, `cloudflare_unreachable`
  */
@@ -92,7 +92,7 @@ function refusedText(accountId: string, [first]: readonly Refusal[]): string {
   return `Cloudflare refuses the API token for all that this stack does in account ${accountId} (token_refused); it says ${first?.answer}`;
 }
 
-/** A permission of the API token, on the account, to edit. */
+/** A permission of the API token to edit one part of the account. */
 interface Permission {
   /** As Cloudflare's dashboard names it. */
   name: string;
@@ -102,7 +102,7 @@ interface Permission {
   probe: string;
 }
 
-/** All that a stack's API token has to be allowed; the identity gateway's only where there is one. */
+/** Returns all permissions that a stack's API token needs; that of the identity gateway only if there is one. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {
   return gate ? [...ALWAYS, GATE] : ALWAYS;
 }

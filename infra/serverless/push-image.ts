@@ -113,10 +113,11 @@ interface RegistryAccount {
 }
 
 /**
- * Runs `work` with an environment in which the `docker` command may push, with credentials that are issued for it.
- * They lie in a folder of their own, never in the user's Docker configuration, an argument or a log, and go with it.
+ * Runs `work` with an environment in which the `docker` command may push, with credentials that are issued for it. They
+ * are kept in a temporary folder that is deleted afterwards, never in the user's Docker configuration, an argument or a
+ * log.
  *
- * @throws StewardError `registry_refused` where none are issued.
+ * @throws StewardError `registry_refused` if none are issued.
  */
 async function withRegistryLogin<T>(
   client: Cloudflare,
@@ -129,7 +130,8 @@ async function withRegistryLogin<T>(
     const auth = Buffer.from(`${username}:${password}`).toString("base64");
     const config = JSON.stringify({ auths: { [registry]: { auth } } });
     await writeFile(join(folder, "config.json"), config, { mode: 0o600 });
-    // Another configuration folder has no contexts: the engine of the current one is named outright.
+    // The temporary configuration folder has no contexts, so the address of the current context's engine is given
+    // explicitly.
     const { env } = await resolveEngine(undefined);
     return await work({ ...env, DOCKER_CONFIG: folder });
   } finally {

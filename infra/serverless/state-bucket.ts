@@ -121,7 +121,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
     return { outs };
   },
 
-  /** Ends with a bucket that stays, or with none. Says what stays, or how much went. */
+  /** Deletes the bucket or keeps it. Prints what remains, or how many objects were deleted. */
   async delete(_id, props) {
     const client = await connect(accessTo(props.accountId));
     const found = await findBucket(client, props);
@@ -160,7 +160,7 @@ async function mark(
   await writeOwner(client, place, { ...marker, ...(released && { released: released.toISOString() }) });
 }
 
-/** Returns true if a marker is of another state than the one with these outputs. */
+/** Returns true if a marker belongs to another state than the one with these outputs. */
 function isOther(marker: BucketOwner | undefined, { ownerId }: BucketOutputs): boolean {
   return marker !== undefined && marker.id !== ownerId;
 }

@@ -21,7 +21,7 @@ interface WorkerArgs {
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** The one way of the Worker's e-mails. Default: it sends none. */
+  /** The only sender and the only recipient of the Worker's e-mails. Default: it sends none. */
   email?: { from: string; to: string } | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
@@ -44,7 +44,7 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // All that the provider would fill in: a refresh and `drift` look at what is given here.
+        // Everything that the provider would otherwise fill in: a refresh and `drift` compare only what is given here.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
         // A preview URL would serve a version outside of the identity gateway.
@@ -52,7 +52,8 @@ export class Worker extends pulumi.ComponentResource {
         tags: [],
         tailConsumers: [],
       },
-      // Renamed in place, what was deployed under the old name would be read at an address that is gone.
+      // If a Worker were renamed in place, what was deployed under the old name would be read at an address that no
+      // longer exists.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
@@ -115,7 +116,7 @@ export class Worker extends pulumi.ComponentResource {
 
 type Binding = cloudflare.types.input.WorkerVersionBinding & { name: string };
 
-/** The bindings by name, as Cloudflare returns them, so that a refresh finds them in this order. */
+/** Returns the bindings sorted by name, as Cloudflare returns them, so that a refresh finds the same order. */
 function bindings({ variables, secrets, bucketName, email }: WorkerArgs): Binding[] {
   const all: Binding[] = [
     ...Object.entries(variables).map(([name, text]) => ({ name, type: "plain_text", text })),
