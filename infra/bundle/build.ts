@@ -10,8 +10,8 @@ import { type Built, foldersOf, HASH_LENGTH } from "./built.ts";
 import { bundleContainer, bundleWorker, byName, type Files, modeOf, writeContext } from "./programs.ts";
 
 /**
- * The image's command line, which is on its PATH. Its first line does without `env`, whose environment other programs
- * of the container could read: see base.Dockerfile.
+ * The image's command-line program, which is on its PATH. Its first line does not start Node through `env`, because
+ * other programs in the container could read the environment of an `env` process: see base.Dockerfile.
  */
 const COMMAND = '#!/usr/local/bin/node\nimport "../gateway/cli/main.js";\n';
 

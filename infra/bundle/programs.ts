@@ -60,8 +60,8 @@ const COMMON = {
   plugins: [ENGLISH_ONLY],
 } satisfies BuildOptions;
 
-// Its identifiers stay as they are: names are what a stack trace shows, and to keep them beside shorter ones costs the
-// start more CPU than reading them does.
+// Identifiers are not minified: stack traces show them, and minifying with `keepNames` costs more CPU at the start than
+// parsing the longer names.
 const WORKER: BuildOptions = {
   ...COMMON,
   entryPoints: { index: "runtime/worker/worker.ts" },
@@ -89,8 +89,9 @@ const CONTAINER: BuildOptions = {
 };
 
 /**
- * The gateway and the supervisor are apart: with the others they would be cut into a file for each set of programs
- * that share something, and a start that everyone waits for would read two dozen of them.
+ * Entry points that are bundled together. The gateway and the supervisor are bundled separately: together with the
+ * others they would be split into one file for each set of programs that share code, and a start that everyone waits
+ * for would load two dozen files.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
@@ -134,8 +135,8 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Writes a build context: one archive of what the image has in /app, with everything in it that a builder
- * would else take from this machine and this moment, such as the folders' times.
+ * Writes a build context: one archive with the content of /app in the image. The archive sets everything that a builder
+ * would otherwise take from this machine and the current time, such as the times of folders.
  */
 export async function writeContext(files: Files, folder: string): Promise<void> {
   const archive = pack();

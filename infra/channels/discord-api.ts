@@ -31,7 +31,7 @@ export async function askDiscord(
   throw refusal(`Discord does not take ${method} ${path}: ${problemOf(answer.body, status)}`);
 }
 
-/** Returns what a request to Discord needs as a bot. */
+/** Returns the headers of a request that the bot sends to Discord. */
 export function discordHeaders(botToken: string): Record<string, string> {
   return { authorization: `Bot ${botToken}`, "user-agent": USER_AGENT };
 }
@@ -48,7 +48,7 @@ export async function callDiscord(
   return answer.result;
 }
 
-/** Returns what Discord will not take, or would not. */
+/** Returns the error for something that Discord has refused or would refuse. */
 export function refusal(detail: string): Error {
   return new StewardError("registration_refused", detail);
 }

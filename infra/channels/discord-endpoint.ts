@@ -15,7 +15,7 @@ export interface EndpointInputs extends DiscordBot {
 const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
-/** See {@link EndpointInputs}. Discord asks the address with a right and a wrong signature before it takes it. */
+/** See {@link EndpointInputs}. Discord tests an address with a valid and an invalid signature before it accepts it. */
 export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
   configure: configureEndpoints,
 
@@ -34,7 +34,7 @@ export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointIn
     if (!props) throw new Error("An endpoint cannot be imported: deploy, and it is set again.");
     const application = fieldsOf(await callDiscord(props, "GET", APPLICATION));
     const url = addressOf(application);
-    // A new key is not put right by an update: it says which setting has to follow.
+    // The next update cannot fix a changed key: it fails, and its error names the setting to change.
     const { verify_key: publicKey = props.publicKey } = application;
     const inputs = { ...props, url, publicKey: String(publicKey) };
     return url === "" ? { id: "" } : { id, inputs, props: inputs };
@@ -82,8 +82,8 @@ export interface DiscordEndpointArgs extends DiscordCommandsArgs {
 }
 
 /**
- * The address that Discord sends interactions to. Depend on what proves that the service answers: Discord
- * tries it at once.
+ * The address that Discord sends interactions to. Let it depend on the readiness check: Discord tests the address as
+ * soon as it is set.
  */
 export class DiscordEndpoint extends DynamicResource {
   constructor(name: string, args: DiscordEndpointArgs, opts?: pulumi.CustomResourceOptions) {

@@ -12,7 +12,10 @@ export interface PlatformAnswer {
 
 const TIMEOUT_MS = 30_000;
 
-/** Asks, and hands over whatever came. A failed connection's own message is left out: it may name the address. */
+/**
+ * Sends a request and returns whatever response arrives. The message of a failed connection is left out, because it may
+ * contain the address.
+ */
 export async function askPlatform(
   method: string,
   address: string,
@@ -33,7 +36,7 @@ export async function askPlatform(
   }
 }
 
-/** The fields of an answer that is an object; none of any other. */
+/** Returns the fields of a response body that is an object; an empty object if there is no body. */
 export function fieldsOf(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown> | undefined) };
 }

@@ -15,7 +15,7 @@ interface SlackAppInputs extends SlackAppAccess {
   manifest: string;
 }
 
-/** See {@link SlackAppInputs}. The id is the app's own, so another app is a replacement. */
+/** See {@link SlackAppInputs}. The resource's id is the app's id, so a change to another app replaces the resource. */
 export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, SlackAppInputs> = {
   configure: configureEndpoints,
 
@@ -29,7 +29,7 @@ export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, S
     return { id: inputs.appId, outs: inputs };
   },
 
-  /** Another address in the app is drift; Slack adds members of its own to a manifest, which are none. */
+  /** Reads the app's manifest. A changed value, such as an address, is drift; fields that Slack itself adds are not. */
   async read(id, props) {
     if (!props) throw new Error("An app cannot be imported: deploy, and its manifest is set.");
     const answer = await askSlack(props, "apps.manifest.export");
@@ -123,7 +123,7 @@ async function callSlack(
   return answer.body;
 }
 
-/** Returns what is wrong with a manifest, each with the place in it. */
+/** Returns the problems that Slack reports in a manifest, each with its location. */
 function problemsOf({ errors }: Record<string, unknown>): string[] {
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
@@ -142,7 +142,10 @@ export interface SlackAppArgs {
   manifest: string;
 }
 
-/** The manifest of a Slack app that is there. Depend on what proves that the service answers: Slack asks it at once. */
+/**
+ * The manifest of an existing Slack app. Let it depend on the readiness check: Slack calls the service as soon as the
+ * manifest is set.
+ */
 export class SlackApp extends DynamicResource {
   constructor(name: string, args: SlackAppArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["configToken"] };

@@ -4,7 +4,7 @@ import { askPlatform, fieldsOf } from "./platform-call.ts";
 
 /** The bot. */
 export interface TelegramBot {
-  /** Stands in every request's path: no message of a failure repeats an address. */
+  /** Part of the path of every request, so error messages never contain an address. */
   botToken: string;
 }
 

@@ -5,13 +5,16 @@ import { configureEndpoints } from "./endpoints.ts";
 import { fieldsOf } from "./platform-call.ts";
 import { askTelegram, botIdOf, callTelegram, type TelegramBot } from "./telegram-api.ts";
 
-/** Destination of a bot's updates. The token is an input, since a bot that is left behind is known by it alone. */
+/**
+ * Destination of a bot's updates. The token is an input, because a bot that the stack no longer uses can only be
+ * reached by its token.
+ */
 export interface WebhookInputs extends TelegramBot {
   /** An https address on port 443, 80, 88 or 8443. */
   url: string;
   /** Repeated by Telegram with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   secretToken: string;
-  /** Kinds of updates that are delivered. Telegram leaves the rest alone. */
+  /** Kinds of updates to deliver. Telegram does not send the others. */
   allowedUpdates: readonly string[];
   /** Deliveries at the same time, 1 to 100. */
   maxConnections: number;
@@ -21,7 +24,7 @@ const KEYS = ["botToken", "url", "secretToken", "allowedUpdates", "maxConnection
 /** Telegram's default, given so that a change is seen: https://core.telegram.org/bots/api#setwebhook */
 const MAX_CONNECTIONS = 40;
 
-/** See {@link WebhookInputs}. The id is the bot's own, so another bot is a replacement. */
+/** See {@link WebhookInputs}. The resource's id is the bot's id, so a change to another bot replaces the resource. */
 export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInputs, WebhookInputs> = {
   configure: configureEndpoints,
 
@@ -36,8 +39,8 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
   },
 
   /**
-   * Reads all that Telegram tells. It never tells the secret, nor whether an IP address was given: another secret set
-   * by hand is not seen here, and shows as `last_error_message` once an update comes.
+   * Reads everything that Telegram reports. It never reports the secret, nor whether an IP address was set. A secret
+   * that was changed by hand is therefore not noticed here; it shows as `last_error_message` once an update arrives.
    */
   async read(id, props) {
     if (!props) throw new Error("A webhook cannot be imported: deploy, and it is set again.");
@@ -60,8 +63,8 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
   },
 
   /**
-   * Leaves alone what someone else has set since. So does a token that Telegram does not know any more:
-   * an error there would keep the stack from ever being destroyed.
+   * Leaves alone what someone else has set since. A token that Telegram no longer knows is not an error: otherwise the
+   * stack could never be destroyed.
    */
   async delete(_id, props) {
     const answer = await askTelegram(props, "getWebhookInfo");
@@ -70,7 +73,7 @@ export const telegramWebhookProvider: pulumi.dynamic.ResourceProvider<WebhookInp
   },
 };
 
-/** https://core.telegram.org/bots/api#setwebhook. What has gathered is delivered, not dropped. */
+/** https://core.telegram.org/bots/api#setwebhook. Updates that are waiting are delivered, not dropped. */
 async function setWebhook(inputs: WebhookInputs): Promise<void> {
   await callTelegram(inputs, "setWebhook", {
     url: inputs.url,
@@ -81,7 +84,10 @@ async function setWebhook(inputs: WebhookInputs): Promise<void> {
   });
 }
 
-/** Compares two inputs. A stack that was deployed before an input existed sent the same, or Telegram's default. */
+/**
+ * Compares two inputs. A missing old input counts as equal: a stack that was deployed before the input existed sent the
+ * same value, or Telegram's default applied.
+ */
 function isSame(old: unknown, wanted: unknown): boolean {
   return old === undefined || JSON.stringify(old) === JSON.stringify(wanted);
 }
@@ -103,8 +109,8 @@ export interface TelegramWebhookArgs {
 }
 
 /**
- * The address that Telegram delivers a bot's updates to. Depend on what proves that the service answers:
- * from its creation on updates come in.
+ * The address that Telegram delivers a bot's updates to. Let it depend on the readiness check: updates arrive as soon
+ * as the webhook is created.
  */
 export class TelegramWebhook extends DynamicResource {
   constructor(name: string, args: TelegramWebhookArgs, opts?: pulumi.CustomResourceOptions) {

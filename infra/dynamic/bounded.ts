@@ -3,7 +3,7 @@ import type { OperatorCommands } from "../../runtime/contract/operator-commands.
 import { explain, explanationText } from "../shell/explain.ts";
 import { commandsFor } from "../shell/package.ts";
 
-/** Input that names the stack for messages. It ends here: no state has it. */
+/** Input that carries the stack's name for messages. It is removed from the inputs here, so no state contains it. */
 export const STACK_INPUT = "__stack";
 
 let stack: string | undefined;
@@ -55,12 +55,12 @@ async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (error) {
     const text = explanationText(explain(error, providerCommands()));
-    throw Object.assign(new Error(text, { cause: error }), madeBy(error, text));
+    throw Object.assign(new Error(text, { cause: error }), incompleteCreation(error, text));
   }
 }
 
-/** Returns the members by which the engine records a resource that was made and is not complete. */
-function madeBy(error: unknown, text: string): object {
+/** Returns the error properties that make the engine record a resource as created but incomplete. */
+function incompleteCreation(error: unknown, text: string): object {
   if (!(error instanceof Error) || !("id" in error) || !("properties" in error)) return {};
   return { id: error.id, properties: error.properties, reasons: [text] };
 }

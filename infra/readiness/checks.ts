@@ -17,7 +17,7 @@ export interface Check {
 /** A wrong answer that waiting will not change. */
 export class FatalCheckError extends Error {}
 
-/** A finding that fails no update. Final: asking again would not change it. */
+/** A finding that does not fail the update. `final` means that a retry would not change it. */
 export class CheckWarning extends Error {
   readonly final: boolean;
 
@@ -41,13 +41,13 @@ export interface CheckOptions {
   alwaysOn: boolean;
   /** Channels that have to work. */
   channels: readonly string[];
-  /** A message has to go through to where alerts are sent. */
+  /** A test alert is sent, and every destination of alerts has to accept it. */
   alerts: boolean;
   /** The key that stack and service share. */
   key: string;
 }
 
-/** Returns what every deployment has to answer before it counts. */
+/** Returns the checks that a deployment has to pass before it counts as ready. */
 export function readinessChecks(options: CheckOptions): Check[] {
   const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key } = options;
   const webhooks = pathsOf("webhook");
@@ -81,7 +81,10 @@ const healthz: Check = {
   },
 };
 
-/** The version before may go on answering for a while, or its secrets. The gateway need not be up for it. */
+/**
+ * Returns the check that `/readyz` reports the expected bundle or attestation. For a while after a deployment, the
+ * previous version or the previous secrets may still be reported. The gateway need not be ready.
+ */
 function reports(member: "bundle" | "attestation", expected: string, what: string): Check {
   return {
     name: `GET /readyz ${what}`,
@@ -140,7 +143,10 @@ const challenge: Check = {
   },
 };
 
-/** A public webhook is there for everyone, and takes nothing that the platform did not send. */
+/**
+ * Returns the check that a public webhook can be reached without an identity and refuses what its platform did not
+ * sign.
+ */
 function unsigned(path: string): Check {
   return {
     name: `POST ${path} without a signature`,
@@ -212,7 +218,7 @@ function channelWorks(platform: string, key: string): Check {
         throw new CheckWarning("switched off in steward.json", { final: true });
       if (channel.state === "ready" || channel.reason === undefined) return undefined;
       const { code, detail, fix } = channel.reason;
-      // Of the others, such as a platform out of reach, the deployment is not the cause.
+      // Other failures, such as a platform that cannot be reached, are not caused by the deployment.
       if (!REFUSED_CREDENTIALS.has(code)) throw new CheckWarning(detail, { final: true });
       return `${detail} ${fix}`;
     },
@@ -225,7 +231,7 @@ function alertsArrive(key: string): Check {
   return {
     name: "alerts",
     async run(fetch, url) {
-      // Asking again would send again to those that have taken it.
+      // A retry would send the alert again to the destinations that have already accepted it.
       if (refused !== undefined) return refused;
       const response = await askAsStack({
         fetch,

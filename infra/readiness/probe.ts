@@ -4,13 +4,15 @@ import { FatalCheckError, readinessChecks, CheckWarning, type Check } from "./ch
 import { containerReport, keepsEnding } from "./container.ts";
 
 /**
- * Asks the service at PROBE_URL until every check passes, at most for PROBE_TIMEOUT_MS (default two
- * minutes: DNS, certificates and a cold start take their time). Exits 0 with a short report, or 1
- * with the last reason of every check that did not pass, and with what Docker says of PROBE_CONTAINER.
- * PROBE_CHANNELS names the channels that have to work, PROBE_ALERTS has a message go to where alerts are sent; the key
- * to ask for what only the stack may know comes by standard input.
- * The report's lines are in the order of the checks: it is an output of the stack, which must not change with the
- * timing, and a refresh prints it as one line.
+ * Probes the service at PROBE_URL until every check passes, for at most PROBE_TIMEOUT_MS (default two minutes: DNS,
+ * certificates and a cold start take time). Exits with 0 and a short report, or with 1, the last reason of every check
+ * that did not pass, and what Docker reports about PROBE_CONTAINER.
+ *
+ * PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS sends a test alert. Standard input has the key for
+ * the requests that only the stack may send.
+ *
+ * The report's lines are in the order of the checks: the report is an output of the stack, which must not change with
+ * the timing. A refresh prints it as one line.
  */
 const RETRY_AFTER_MS = 1_000;
 
@@ -55,7 +57,7 @@ for (;;) {
 }
 printReport([]);
 
-/** Prints a line for each check but those that failed, and one for all checks of a group. */
+/** Prints a line for each check that is not among the failed ones. The checks of a group share a line. */
 function printReport(failed: readonly Check[]): void {
   const shown = checks.filter((check) => !failed.includes(check));
   const lines = shown.map((check) => {

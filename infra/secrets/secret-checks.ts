@@ -18,7 +18,10 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
     return { changes: olds.value !== news.value };
   },
 
-  /** There is no value yet that serves: a platform that is down does not hold up a first deployment. */
+  /**
+   * Tests a secret's first value. A platform that does not respond is only a warning: no value is in use yet, and the
+   * first deployment should not have to wait.
+   */
   async create(inputs) {
     if ((await tried(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
@@ -27,7 +30,10 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
     return { id: inputs.variable, outs: inputs };
   },
 
-  /** The value before serves, and goes only for one that was taken. */
+  /**
+   * Tests a new value. Fails if the platform does not respond: the previous value stays in use until the platform has
+   * accepted a new one.
+   */
   async update(_id, _olds, news) {
     if ((await tried(news)) === "silent") {
       const { key, platform } = TRIALS[news.variable];
@@ -56,8 +62,8 @@ export interface SecretChecksArgs {
 }
 
 /**
- * Every secret that can be tried, tried at its platform. What is deployed with the secrets depends on it: then a
- * wrong value fails the update while the one before still serves.
+ * Tests every secret that can be tested at its platform. Let whatever uses the secrets depend on this: a wrong value
+ * then fails the update while the previous value is still in use.
  */
 export class SecretChecks extends pulumi.ComponentResource {
   constructor(name: string, args: SecretChecksArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -88,7 +94,10 @@ interface SecretCheckArgs {
   value: pulumi.Output<string>;
 }
 
-/** A secret that its platform has taken. It stands for nothing there: it keeps which value was tried. */
+/**
+ * The value of a secret that was last tested at its platform. The resource creates nothing there: its state only
+ * records the value.
+ */
 class SecretCheck extends DynamicResource {
   constructor(name: string, args: SecretCheckArgs, opts?: pulumi.CustomResourceOptions) {
     const secret = { ...opts, additionalSecretOutputs: ["value"] };

@@ -6,10 +6,13 @@ import { commandsFor } from "./package.ts";
 /** Parser of the command that this process runs. */
 let parser: Command | undefined;
 
-/** Exit code of a command whose words are wrong. */
+/** Exit code of a command with invalid arguments. */
 const USAGE = 2;
 
-/** Streams that a command writes to. With `--json` standard output has one object, and people read standard error. */
+/**
+ * Output of a command. With `--json`, standard output has a single JSON object, and messages for people go to standard
+ * error.
+ */
 export interface CommandOutput {
   say: (text: string) => void;
   /** The terminal that `say` writes to, if it is one. */
@@ -21,9 +24,10 @@ export interface CommandOutput {
 }
 
 /**
- * Creates the parser of one npm script. It throws on wrong words, for {@link runCommand} to print.
+ * Creates the argument parser of an npm script. It throws on invalid arguments, and {@link runCommand} prints the
+ * error.
  *
- * @param script as a person types it, for example `npm run drift --`
+ * @param script as it is typed, for example `npm run drift --`
  */
 export function commandParser(script: string, description: string): Command {
   parser = new Command(script)
@@ -33,20 +37,23 @@ export function commandParser(script: string, description: string): Command {
   return parser;
 }
 
-/** Returns the stack that the words name, so that an error's fix can name it too. */
+/** Returns the stack that is named on the command line, so that an error's fix can name it too. */
 function namedStack(): string | undefined {
   const at = parser?.registeredArguments.findIndex((argument) => argument.name() === "stack") ?? -1;
   return at === -1 ? undefined : parser?.args[at];
 }
 
-/** Creates the error for words that only the command can judge. It ends the command like any wrong word. */
+/**
+ * Creates the error for arguments that only the command itself can validate. It ends the command like any other invalid
+ * argument.
+ */
 export function usageError(message: string): CommanderError {
   return new CommanderError(USAGE, "steward.usage", message);
 }
 
 /**
- * Runs a command to its end and ends the process: with 0 after its help, 2 after wrong words, 1 after any other error,
- * else with the exit code that `main` returns.
+ * Runs a command and exits the process: with 0 after printing help, 2 after invalid arguments, 1 after any other error,
+ * otherwise with the exit code that `main` returns.
  *
  * @param script as in {@link commandParser}; a usage error points to its help
  */

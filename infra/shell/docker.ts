@@ -8,7 +8,7 @@ export type DockerState = { ok: true; version: string; arch: string } | { ok: fa
 /** Time that an engine may take to say that it is there. */
 const ANSWER_MS = 10_000;
 
-/** Time that a public registry may take for an image of some 30 MB before the local way is taken instead. */
+/** Time limit for pulling an image of about 30 MB from a public registry. After that, the image is made locally. */
 const PULL_MS = 60_000;
 
 /** The Docker engine that the command line, the Pulumi provider and the updates of a stack all talk to. */
@@ -20,8 +20,8 @@ export interface Engine {
   /** Environment in which the `docker` command talks to this engine. */
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments that make the Pulumi provider talk to it. Empty if it would without: an address that is one machine's own
-   * would be a change on another.
+   * Arguments that make the Pulumi provider use this engine. Empty if it would use it anyway: an address that is
+   * specific to one machine would show as a change on another.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
@@ -67,7 +67,7 @@ export async function resolveEngine(
   };
 }
 
-/** Members that are used of what `docker context inspect` says. */
+/** Part of the output of `docker context inspect` that is used here. */
 interface Context {
   Name: string;
   Endpoints: { docker: { Host: string } };
@@ -75,7 +75,10 @@ interface Context {
   Storage: { TLSPath: string };
 }
 
-/** Asks the Docker engine of this machine who it is. Takes at most 10 s, and never throws. */
+/**
+ * Returns the version and architecture of the Docker engine that `env` selects, or why it is not available. Takes at
+ * most 10 s, and never throws.
+ */
 export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Promise<DockerState> {
   const format = "{{.Server.Version}} {{.Server.Arch}}";
   const asked = await run("docker", ["version", "--format", format], { env, timeoutMs: ANSWER_MS });
@@ -106,8 +109,9 @@ export async function requireDocker(
 }
 
 /**
- * Runs the `docker` command to its success.
- * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with what it said
+ * Runs the `docker` command, which has to succeed.
+ *
+ * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with its output
  */
 export async function docker(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const finished = await run("docker", args, { ...options, env: dockerEnv(options.env) });
@@ -122,9 +126,9 @@ export async function docker(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * The engine's own builder: another one chosen by the person may neither see local images nor keep what it builds.
- * Without attestations of its own, which would make a list of manifests of what is pushed as one image
- * (https://docs.docker.com/build/building/variables/#buildx_no_default_attestations).
+ * Returns an environment that selects the engine's own builder: another builder that the user has chosen may neither
+ * see local images nor keep what it builds. Default attestations are off: they would turn a pushed image into a list of
+ * manifests (https://docs.docker.com/build/building/variables/#buildx_no_default_attestations).
  */
 function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };

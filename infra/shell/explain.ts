@@ -12,7 +12,9 @@ export interface Explanation {
   fix: string | undefined;
 }
 
-/** Returns an error's code, cause and fix, with the commands of the place where it is printed. */
+/**
+ * Returns an error's code, cause and fix. The fix has commands in the form in which they are typed where it is printed.
+ */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known instanceof BuildFailure) {
@@ -45,7 +47,10 @@ interface CloudflareError {
   message?: string;
 }
 
-/** Returns Cloudflare's words: the official client has its errors, our own request the words as its message. */
+/**
+ * Returns Cloudflare's error messages. An error of the official client has a list of them; an error of our own request
+ * has them as its message.
+ */
 function answerOf(error: Error & { status: unknown }): string {
   if (!("errors" in error)) return error.message;
   const words = (Array.isArray(error.errors) ? (error.errors as CloudflareError[]) : []).map(wordsOf);
@@ -73,13 +78,16 @@ function wordsOf({ code, message = "" }: CloudflareError): string {
 }
 
 const ANSWER = /(\b[45]\d\d)?(?: [A-Z][\w ]*)?,? *(\{"(?:success|result|errors|messages)":.*\})/g;
-/** Official providers print a refusal without a body like this. */
+/** Matches a refusal without a body, as official providers print it. */
 const BARE_REFUSAL = /\b(401|403) (?:Unauthorized|Forbidden)\b/;
 const LOCKED = /the stack is currently locked by \d+ lock\(s\)/;
 const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
-/** Returns the meaning of what the engine or an official provider has printed. */
+/**
+ * Returns the known error that a text printed by the engine or an official provider means; `undefined` if there is
+ * none.
+ */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
   const plugin = PLUGIN.exec(text);
@@ -109,7 +117,7 @@ export function missingPlugin(name: string, version: string | undefined, why?: s
   );
 }
 
-/** Replaces the JSON of Cloudflare's answers by its words. */
+/** Replaces the JSON of Cloudflare's responses in a text by the error messages in it. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

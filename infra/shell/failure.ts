@@ -21,8 +21,8 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns what went wrong, for people: of an engine's failure the diagnostics alone, since the error's text repeats
- * the whole output.
+ * Returns what went wrong, for people. For a failure of the engine it is only the diagnostics, because the error's text
+ * repeats the whole output.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

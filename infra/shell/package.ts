@@ -24,8 +24,8 @@ export function programFile(name: string): string {
 export const INTERPRETER = IS_RELEASE ? ["node", "--input-type=module", "--eval"] : [process.execPath];
 
 /**
- * Returns what a `command` resource gives to {@link INTERPRETER}. A release is imported by its name from the project's
- * folder: a path would be another one on each machine, and so a change in every preview.
+ * Returns the argument that a `command` resource passes to {@link INTERPRETER}. A release is imported by its package
+ * name from the project's folder: a path differs between machines and would show as a change in every preview.
  */
 export function programText(name: string): string {
   return IS_RELEASE ? `await import("${PACKAGE}/${name}.js");` : programFile(name);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { constants } from "node:os";
 
-/** End of a command. `missing` tells that it is not installed: nothing ran. */
+/** Result of a command. `missing` means that the command is not installed and nothing ran. */
 export interface Finished {
   code: number;
   stdout: string;
@@ -24,7 +24,10 @@ export interface RunOptions {
   until?: (line: string) => boolean;
 }
 
-/** Kept of each output: enough for any error's tail, and a chatty build stays small in memory. */
+/**
+ * Part of each output stream that is kept: enough for the last lines of any error, and little memory for a verbose
+ * build.
+ */
 const KEEP_BYTES = 1 << 20;
 
 /** Runs a command to its end, without a shell. A non-zero exit is an answer here, not an exception. */
@@ -35,7 +38,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       env: options.env ?? process.env,
       stdio: "pipe",
     });
-    // A command that reads none of it ends first.
+    // A command that does not read its input may exit before all of it is written (EPIPE).
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);
     // Nobody is left to wait for it: a compiler would go on for minutes.
