@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { fixOf, type ErrorCode } from "../../runtime/contract/errors.ts";
+import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { ROUTES, type RouteAccess } from "../../runtime/contract/routes.ts";
 import { askAsStack } from "./ask-as-stack.ts";
 
@@ -45,18 +46,20 @@ export interface CheckOptions {
   alerts: boolean;
   /** The key that stack and service share. */
   key: string;
+  /** Commands on the stack, for the fixes. */
+  commands: OperatorCommands;
 }
 
 /** Returns the checks that a deployment has to pass before it counts as ready. */
 export function readinessChecks(options: CheckOptions): Check[] {
-  const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key } = options;
+  const { publicWebhooks, bundle, attestation, alwaysOn, channels, alerts, key, commands } = options;
   const webhooks = pathsOf("webhook");
   return [
     healthz,
-    ...(bundle === undefined ? [] : [reports("bundle", bundle, "from the code that was deployed")]),
+    ...(bundle === undefined ? [] : [reports("bundle", bundle, "from the code that was deployed", commands)]),
     ...(attestation === undefined
       ? []
-      : [reports("attestation", attestation, "with the secrets that were deployed")]),
+      : [reports("attestation", attestation, "with the secrets that were deployed", commands)]),
     ...(alwaysOn ? [gatewayReady(key)] : []),
     ...(publicWebhooks
       ? [challenge, ...webhooks.filter((path) => path !== ROUTES.slackEvents.path).map(unsigned)]
@@ -85,13 +88,18 @@ const healthz: Check = {
  * Returns the check that `/readyz` reports the expected bundle or attestation. For a while after a deployment, the
  * previous version or the previous secrets may still be reported. The gateway need not be ready.
  */
-function reports(member: "bundle" | "attestation", expected: string, what: string): Check {
+function reports(
+  member: "bundle" | "attestation",
+  expected: string,
+  what: string,
+  commands: OperatorCommands,
+): Check {
   return {
     name: `GET /readyz ${what}`,
     async run(fetch, url) {
       const [found = "none"] = await membersOf(await ask(fetch, `${url}${ROUTES.ready.path}`), [member]);
       if (found === expected) return undefined;
-      return `${member} ${String(found)}, expected ${expected}. ${fixOf("deployment_stale")}`;
+      return `${member} ${String(found)}, expected ${expected}. ${fixOf("deployment_stale", commands)}`;
     },
   };
 }

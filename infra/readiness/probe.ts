@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { commandsFor } from "../shell/package.ts";
 import { FatalCheckError, readinessChecks, CheckWarning, type Check } from "./checks.ts";
 import { containerReport, keepsEnding } from "./container.ts";
 
@@ -8,7 +9,7 @@ import { containerReport, keepsEnding } from "./container.ts";
  * certificates and a cold start take time). Exits with 0 and a short report, or with 1, the last reason of every check
  * that did not pass, and what Docker reports about PROBE_CONTAINER.
  *
- * PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS sends a test alert. Standard input has the key for
+ * PROBE_STACK is the stack as its operator names it. PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS sends a test alert. Standard input has the key for
  * the requests that only the stack may send.
  *
  * The report's lines are in the order of the checks: the report is an output of the stack, which must not change with
@@ -30,6 +31,7 @@ const checks = readinessChecks({
   channels: names,
   alerts,
   key,
+  commands: commandsFor(process.env["PROBE_STACK"]),
 });
 const remarks = new Map<Check, string>();
 let waiting = checks;

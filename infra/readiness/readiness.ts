@@ -1,3 +1,4 @@
+import { operatorStack } from "../dynamic/resource.ts";
 import { INTERPRETER, programText } from "../shell/package.ts";
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
@@ -70,6 +71,7 @@ export function probeEnvironment({
 }: ProbeArgs): Record<string, pulumi.Input<string>> {
   return {
     PROBE_URL: url,
+    PROBE_STACK: operatorStack(),
     PROBE_PUBLIC_WEBHOOKS: String(publicWebhooks),
     ...(bundle !== undefined && { PROBE_BUNDLE: bundle }),
     ...(attestation !== undefined && { PROBE_ATTESTATION: attestation }),
