@@ -66,8 +66,8 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
   const [bundle, image] = [output("bundleHash"), output("image")];
   if (output("target") === "host") throw new StewardError("stack_not_serverless");
   if (bundle === proven.bundle && image === proven.image) return;
-  throw new StewardError(
-    "promotion_unproven",
+  throw unproven(
+    stack.name,
     `${stack.name} has deployed the bundle ${bundle} with the image ${image}, and its last rollout recorded here probed the bundle ${proven.bundle} with the image ${proven.image}.`,
   );
 }
@@ -81,14 +81,14 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
 function provenIn(folder: string, stack: string): DeployedBuild {
   const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
   if (newest === undefined) {
-    throw new StewardError("promotion_unproven", `No rollout of ${stack} is recorded in ${folder}.`);
+    throw unproven(stack, `No rollout of ${stack} is recorded in ${folder}.`);
   }
   const last = newest.at(-1);
   if (last?.step !== "ended") {
-    throw unproven(stack, newest, `was interrupted at "${last?.step}"`);
+    throw rolloutFailed(stack, newest, `was interrupted at "${last?.step}"`);
   }
   if (last["exit"] !== EXIT.done || last["deployed"] === undefined) {
-    throw unproven(stack, newest, `ended with ${String(last["exit"])}`);
+    throw rolloutFailed(stack, newest, `ended with ${String(last["exit"])}`);
   }
   return last["deployed"] as DeployedBuild;
 }
@@ -98,9 +98,17 @@ function tellsWhatRuns({ step, deployed }: Entry): boolean {
   return step === "updating" || deployed !== undefined;
 }
 
-function unproven(stack: string, [first]: readonly Entry[], how: string): StewardError {
+function rolloutFailed(stack: string, [first]: readonly Entry[], how: string): StewardError {
   const began = first === undefined ? "" : ` of ${first.time}`;
-  return new StewardError("promotion_unproven", `The rollout${began} of ${stack} ${how}.`);
+  return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
+}
+
+/** Names the source stack in the fix too, as the table of errors cannot. */
+function unproven(source: string, detail: string): StewardError {
+  return new StewardError("promotion_unproven", detail, {
+    fix: ({ tool }) =>
+      `Run \`${tool("rollout", source)}\` until it ends with 0, or bring its records of .steward/rollouts/${source}/ here, then promote again.`,
+  });
 }
 
 /** Deployment of a stack, and its source. Plain data: a record keeps it. */
