@@ -163,7 +163,7 @@ export const DEPLOYMENT_ERRORS = {
     title: "Changes do not take effect",
     cause: "The running version is not the one that was deployed last.",
     fix: ({ pulumi }) =>
-      `Run \`${pulumi("up")}\` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, the address belongs to another deployment: compare url and bundleHash of \`${pulumi("stack output")}\` with \`GET /readyz\`.`,
+      `Run \`${pulumi("up")}\` again: it rebuilds the bundle and names it by its content hash, so nothing needs to be removed first. If it persists, another deployment answers at the address: \`url\` of \`${pulumi("stack output")}\` has to lead to this stack's service alone.`,
   },
   webhooks_private: {
     status: 401,
