@@ -13,7 +13,7 @@ export interface RequestFault {
    * 429 comes with `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
    * "lost before": the connection ends and nothing has happened. "lost after": it has, without an answer.
    */
-  outcome: 429 | 500 | 503 | "lost before" | "lost after";
+  outcome: 400 | 429 | 500 | 503 | "lost before" | "lost after";
 }
 
 /** Faults that are injected on purpose; none at first. */
@@ -50,6 +50,7 @@ export class Faults {
 }
 
 const WORDS = {
+  400: "Bad Request",
   429: "More than 1200 requests per 300 seconds reached. Please wait and consider throttling your request speed",
   500: "Internal Server Error",
   503: "Service Unavailable",

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,10 +9,11 @@ import { ERRORS, fixOf, type ErrorCode } from "../../runtime/contract/errors.ts"
 import { findProblems } from "../../stacks/config/find.ts";
 import type { ConfigSource } from "../../stacks/config/source.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { edgeFixture } from "../support/edge.ts";
 import { REFUSED } from "../support/refused-config.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { HOST, SECRETS, SERVERLESS } from "../support/stack-config.ts";
-import { openShell, succeed, type Shell } from "./typed.ts";
+import { openShell, succeed, typeFix, type Shell, waysOf } from "./typed.ts";
 
 /** What a person puts in place of a placeholder, by the key that is set. */
 const OWN: Readonly<Record<string, string>> = {
@@ -73,30 +75,29 @@ const MORE: readonly (readonly [what: string, values: Record<string, string | un
 
 const CASES = [...REFUSED.map(([what, change]) => [what, { ...SERVERLESS, ...change }] as const), ...MORE];
 
-/** Fixes with commands that are executed elsewhere, or cannot be, each with the reason. */
+/** Codes whose printed command another test takes from the error and types, and the one that is never printed. */
 const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  sign_in_limited: "prints the token of a host stack; this file reads one with the same command",
-  application_gone:
-    "test/stacks/false-green.engine.test.ts removes the application and updates with --refresh",
-  application_in_use: "lists orphans: test/stacks/commands/migrate.engine.test.ts",
-  application_orphaned: "lists orphans and removes one: test/stacks/commands/migrate.engine.test.ts",
-  bucket_gone: "an update with --refresh: test/stacks/false-green.engine.test.ts",
-  cloudflare_refused: "an update with --refresh: test/stacks/false-green.engine.test.ts",
-  container_gone: "an update with --refresh: test/stacks/false-green-host.system.test.ts",
-  deployment_stale: "an update: test/stacks/lifecycle.engine.test.ts",
-  image_too_large: "the image's size is that of a real account",
+  application_gone: "test/stacks/false-green.engine.test.ts",
+  application_in_use: "test/stacks/commands/migrate.engine.test.ts",
+  application_orphaned: "test/stacks/serverless.engine.test.ts",
+  bucket_gone: "test/stacks/false-green.engine.test.ts",
+  cloudflare_refused: "test/stacks/false-green.engine.test.ts",
+  container_gone: "test/stacks/false-green-host.system.test.ts",
+  deployment_stale: "test/stacks/commands/rollout.engine.test.ts",
+  image_too_large: "test/stacks/image-push.system.test.ts",
   migration_tag_missing: "test/stacks/commands/migrate.engine.test.ts",
-  rollout_under_way: "test/journeys/bad-input.engine.test.ts cancels a stale lock",
-  secret_refused: "the value is issued at a website; test/stacks/secrets.engine.test.ts sets a right one",
-  service_unreachable: "looks, and changes nothing",
-  slack_config_token_invalid: "the token is issued at a website",
-  stack_config_invalid: "each problem has its own fix, below",
-  stack_not_deployed: "a rollout: test/stacks/commands/rollout.engine.test.ts",
   promotion_unproven: "test/stacks/commands/promotion.engine.test.ts",
-  stack_signature_invalid: "names a command as an example",
-  volume_gone: "an update with --refresh: test/stacks/false-green-host.system.test.ts",
-  worker_gone: "an update with --refresh: test/stacks/migrations.engine.test.ts",
-  token_refused: "the token is issued at a website; cloudflare:apiToken is set below",
+  rollout_under_way: "test/journeys/bad-input.engine.test.ts",
+  secret_refused: "test/stacks/secrets.engine.test.ts",
+  service_unreachable: "test/stacks/commands/rollout.engine.test.ts",
+  sign_in_limited: "test/journeys/printed-fixes.engine.test.ts",
+  slack_config_token_invalid: "test/infra/channels/registrations.engine.test.ts",
+  stack_config_invalid: "each problem has a fix of its own, below; this one is not printed beside them",
+  stack_not_deployed: "test/stacks/commands/migrate.engine.test.ts",
+  stack_signature_invalid: "test/stacks/commands/rollout.engine.test.ts",
+  token_refused: "test/stacks/lifecycle.engine.test.ts",
+  volume_gone: "test/stacks/false-green-host.system.test.ts",
+  worker_gone: "test/stacks/migrations.engine.test.ts",
 };
 
 let checkout: Checkout;
@@ -151,15 +152,6 @@ async function read(): Promise<ConfigSource> {
   };
 }
 
-/** The commands of a fix: each alternative is a list of which all are typed. */
-function alternatives(fix: string): string[][] {
-  if (/^(?:pulumi|npm|npx) /.test(fix)) return [[fix]];
-  return fix
-    .split(/, or (?=`)/)
-    .map((part) => [...part.matchAll(/`((?:pulumi|npm|npx) [^`]+)`/g)].map(([, line = ""]) => line))
-    .filter((lines) => lines.length > 0);
-}
-
 /** The line with a person's own value in place of its placeholder. */
 function own(line: string): string {
   const [, key = ""] = / (?:--secret )?(\S+:\S+) '?[^']*<[^>]+>[^']*'?$/.exec(line) ?? [];
@@ -182,7 +174,7 @@ describe("a wrong configuration", () => {
       const problems = findProblems(await read());
       expect(problems.length).toBeGreaterThan(0);
       for (const { key, problem, fix } of problems) {
-        const ways = alternatives(fix);
+        const ways = waysOf(fix);
         expect(ways, `${key}: ${fix}`).not.toEqual([]);
         for (const lines of ways) {
           await write(values);
@@ -197,12 +189,45 @@ describe("a wrong configuration", () => {
   );
 });
 
-test("every error whose fix names a command is executed here, or its reason is listed", () => {
+test(
+  "whoever has tried too many wrong tokens signs in with the one that the printed command gives",
+  async () => {
+    const adminToken = "an-admin-token-of-a-host-0123456789";
+    await write(HOST);
+    await works(`pulumi config set -s dev --secret steward:adminToken ${adminToken}`);
+    const { app } = edgeFixture({ adminToken });
+    const signIn = (token: string) =>
+      app.request("https://steward.acme.dev/_admin/sign-in", {
+        method: "POST",
+        body: new URLSearchParams({ token }).toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+    let refused = { code: "", fix: "" };
+    for (let tries = 0; refused.code !== "sign_in_limited" && tries < 100; tries += 1)
+      refused = (await (await signIn("a-wrong-token")).json()) as typeof refused;
+    expect(refused.code).toBe("sign_in_limited");
+
+    const { said } = await typeFix(shell, refused.fix, (line) => line.replace("<stack>", "dev"));
+    expect((await signIn(said.trim())).status).toBe(303);
+  },
+  UPDATE_MS,
+);
+
+test("what Slack's app is to be is written by the command that stands for its token", async () => {
+  await write(SERVERLESS);
+  const [, line = ""] = waysOf(fixOf("slack_config_token_invalid", commandsFor("dev"))).flat();
+  expect(JSON.parse(await works(line.replace("npm run", "npm run --silent")))).toHaveProperty("oauth_config");
+});
+
+test("every error whose fix names a command has a test that types it", () => {
   const commands = commandsFor("dev");
   const named = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
     /`(?:pulumi|npm|npx) /.test(fixOf(code, commands)),
   );
   expect(named.sort()).toEqual(Object.keys(ELSEWHERE).sort());
+  // The test is there, and is about this code.
+  for (const [code, where] of Object.entries(ELSEWHERE).filter(([, text]) => text.startsWith("test/")))
+    expect([where, readFileSync(where, "utf8").includes(code)]).toEqual([where, true]);
 });
 
 test(
@@ -210,7 +235,7 @@ test(
   async () => {
     const commands = commandsFor("dev");
     const lines = (Object.keys(ERRORS) as ErrorCode[]).flatMap((code) =>
-      alternatives(fixOf(code, commands)).flat(),
+      waysOf(fixOf(code, commands)).flat(),
     );
     const { scripts } = JSON.parse(await readFile(resolve("package.json"), "utf8")) as {
       scripts: Record<string, string>;

@@ -78,7 +78,7 @@ async function meetTrouble(): Promise<void> {
   await typeAndKill(shell, "pulumi up -s dev", "worker-current creating");
   const locked = await type(shell, "pulumi up -s dev");
   expect(locked.code, locked.said).not.toBe(0);
-  await works("pulumi cancel -s dev --yes");
+  await works("pulumi cancel -s dev");
   await works("pulumi up -s dev");
   expect(await works("npm run --silent drift -- dev")).toContain("No drift.");
   expect(await stage.converse()).not.toBe("");

@@ -109,7 +109,7 @@ async function daysOfUse(): Promise<void> {
   await typeAndKill(shell, "pulumi up -s host", "service creating");
   const locked = await type(shell, "pulumi up -s host");
   expect(locked.code, locked.said).not.toBe(0);
-  await works("pulumi cancel -s host --yes");
+  await works("pulumi cancel -s host");
   await works("pulumi up -s host");
   await talk("after an update that was killed");
 }

@@ -1,11 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { appendFile, mkdir, rm } from "node:fs/promises";
+import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
 import { fileBackend } from "../../rehearsal/engine/index.ts";
-import { byHand, PASSPHRASE, testEngine } from "../support/stack.ts";
+import { byHand, PASSPHRASE, testEngine, type TestStack } from "../support/stack.ts";
 
 /** A shell that a person types into. */
 export interface Shell {
@@ -47,6 +47,34 @@ export async function openShell(folder: string, name: string, options: ShellOpti
   };
 }
 
+/** What `pulumi up` runs in a folder: the program of every stack. */
+const PROGRAM = `export { default } from ${JSON.stringify(resolve("stacks/index.js"))};`;
+
+/**
+ * Opens a shell in the folder of a stack that the Automation API has made, and makes that folder a project like this one:
+ * `pulumi up` finds a program there, and `npm run` the commands of package.json.
+ *
+ * @param name of the transcript, which begins empty
+ * @param program the text of a module; default: the program of every stack
+ */
+export async function stackShell(subject: TestStack, name: string, program = PROGRAM): Promise<Shell> {
+  const { folder, environment } = subject;
+  const own = JSON.parse(readFileSync(resolve("package.json"), "utf8")) as { scripts: object };
+  const scripts = Object.entries(own.scripts).map(([script, line]) => [
+    script,
+    String(line).replace(/^node (\S+)/, (_, file: string) => `node '${resolve(file)}'`),
+  ]);
+  const about = { type: "module", main: "index.js", scripts: Object.fromEntries(scripts) };
+  const project = readFileSync(join(folder, "Pulumi.yaml"), "utf8");
+  const untyped = '{"name":"nodejs","options":{"typescript":false}}';
+  await writeFile(join(folder, "Pulumi.yaml"), project.replace(/^runtime: .*$/m, `runtime: ${untyped}`));
+  await writeFile(join(folder, "package.json"), JSON.stringify(about));
+  await writeFile(join(folder, "index.js"), program);
+  const transcript = resolve(`.steward/artefacts/transcripts/${name}.txt`);
+  await rm(transcript, { force: true });
+  return { folder, environment, transcript };
+}
+
 /** One typed line, and its end. */
 export interface Typed {
   line: string;
@@ -68,7 +96,8 @@ export function linesOf(chapter: string): string[] {
 
 /** Types a line into a shell. What a person would confirm is confirmed, since there is no terminal. */
 export async function type({ folder, environment, transcript }: Shell, line: string): Promise<Typed> {
-  const confirmed = /^pulumi (up|refresh|destroy|import)\b/.test(line) ? `${line} --yes` : line;
+  const asks = /^(pulumi (up|refresh|destroy|import|cancel)|npm run rollout)\b/;
+  const confirmed = asks.test(line) ? `${line} --yes` : line;
   const env = { ...process.env, ...environment };
   const started = performance.now();
   const typed = await new Promise<Typed>((done) => {
@@ -124,6 +153,30 @@ async function keep(
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   await mkdir(dirname(transcript), { recursive: true });
   await appendFile(transcript, `$ ${line}\n${said}[${end} after ${seconds} s]\n\n`);
+}
+
+/** Returns the remedy that is printed for a code. */
+export function fixFor(code: string, said: string): string {
+  // The engine's list of steps has the cause alone; the remedy is in the diagnostics below it.
+  const [, ...parts] = said.split(`(${code})`);
+  const fixes = parts.flatMap((part) => /\bfix: ([^\n]+)/.exec(part)?.[1] ?? []);
+  return fixes[0] ?? `no fix for ${code} in ${said}`;
+}
+
+/** The commands of a fix: each alternative is a list of which all are typed. */
+export function waysOf(fix: string): string[][] {
+  if (/^(?:pulumi|npm|npx) /.test(fix)) return [[fix]];
+  return fix
+    .split(/, or (?=`)/)
+    .map((part) => [...part.matchAll(/`((?:pulumi|npm|npx) [^`]+)`/g)].map(([, line = ""]) => line))
+    .filter((lines) => lines.length > 0);
+}
+
+/** Types the first command of a printed fix, which has to succeed; `fill` puts a person's own values in. */
+export async function typeFix(shell: Shell, fix: string, fill = (line: string) => line): Promise<Typed> {
+  const line = fill(waysOf(fix)[0]?.[0] ?? "");
+  expect(line, fix).toMatch(/^\w[^<]+$/);
+  return succeed(shell, line);
 }
 
 /** Puts a person's own values in place of a line's `<placeholders>`. */

@@ -103,7 +103,7 @@ describe("`pulumi up`, typed by hand and killed, leaves nothing behind", () => {
 
   /** Kills an update. The lock of the one before, which was killed too, is released as the README says. */
   async function killUpdate(...wanted: string[]): Promise<string> {
-    await type(shell, "pulumi cancel -s dev --yes");
+    await type(shell, "pulumi cancel -s dev");
     return killOnce(shell, "pulumi up -s dev --yes", wanted);
   }
 

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineEvent } from "@pulumi/pulumi/automation/index.js";
+import type { EngineEvent, UpOptions } from "@pulumi/pulumi/automation/index.js";
+import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { createDiscordKey } from "../../rehearsal/standins/discord-key.ts";
 import { startDiscord, type DiscordStandIn } from "../../rehearsal/standins/discord.ts";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
@@ -8,6 +9,7 @@ import { slackApps } from "../../rehearsal/standins/slack-apps.ts";
 import { startTelegram, type TelegramStandIn } from "../../rehearsal/standins/telegram.ts";
 import { BUCKET_KEYS } from "../../runtime/contract/backup.ts";
 import { stepsOf } from "../../stacks/commands/deployed/stack.ts";
+import { fixFor, stackShell, typeFix, waysOf } from "../journeys/typed.ts";
 import { ACCOUNT, SCRIPT, TOKEN } from "../rehearsal/support.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand } from "../support/stack-command.ts";
@@ -533,6 +535,38 @@ describe("what somebody changes by hand is seen by drift and by a refresh, and u
       expect(refresh.summary.resourceChanges).toMatchObject({ delete: GONE.length });
       await subject.stack.up();
       expect(await readAll(GONE)).toEqual(before);
+      await expectNone();
+    },
+    UPDATE_MS * 2,
+  );
+
+  test(
+    "what an update meets that is gone, or refused, comes back by the command that the update prints",
+    async () => {
+      for (const { name, change } of GONE) if (["state", "sandbox"].includes(name)) await change();
+      await subject.stack.setConfig("steward:bucketOnDestroy", { value: "empty" });
+      await subject.stack.setConfig("steward:image", { value: "steward:two" });
+      const { deployment } = await subject.stack.exportStack();
+      const target = (deployment as { resources: { urn: string }[] }).resources
+        .map(({ urn }) => urn)
+        .filter((urn) => urn.endsWith("::sandbox"));
+      const refused: RequestFault = {
+        method: "GET",
+        path: /^\/containers\/applications\/./,
+        times: 1,
+        outcome: 400,
+      };
+      const met = async (options?: UpOptions) => subject.stack.up(options).then(() => "", String);
+      const said = { bucket_gone: await met(), application_gone: await met({ target }) };
+      world.stage.cloudflare.faults.requests.push(refused);
+      const all = { ...said, cloudflare_refused: await met({ target }) };
+
+      const printed = Object.entries(all).map(([code, text]) => waysOf(fixFor(code, text))[0]?.[0]);
+      expect(printed).toEqual(printed.map(() => "pulumi up -s test --refresh"));
+      const shell = await stackShell(subject, "gone");
+      await typeFix(shell, fixFor("cloudflare_refused", all.cloudflare_refused));
+      expect(account().buckets.map(({ name }) => name)).toEqual(["test-steward"]);
+      expect(account().applications.at(-1)).toMatchObject({ configuration: { image: "steward:two" } });
       await expectNone();
     },
     UPDATE_MS * 2,

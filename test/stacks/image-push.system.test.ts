@@ -2,11 +2,14 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { docker } from "../../infra/shell/docker.ts";
+import { explain, explanationText } from "../../infra/shell/explain.ts";
+import { commandsFor } from "../../infra/shell/package.ts";
 import { run } from "../../infra/shell/process.ts";
 import { connect } from "../../infra/serverless/container-api.ts";
 import { pushImage } from "../../infra/serverless/push-image.ts";
+import { fixFor, stackShell, typeFix } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
 import { engine } from "../support/docker.ts";
 import { loadLayeredImage } from "../support/layered-image.ts";
@@ -135,36 +138,50 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
     UPDATE_MS,
   );
 
-  test.each([
-    [
-      "whose layers the disk does not hold",
-      { layers: 120 },
-      "The image needs 2014 MB of disk (120 layers), and lite has 2000 MB; the smallest that holds it is basic",
-    ],
-    [
-      "of another processor",
-      { layers: 1, architecture: "arm64" },
-      "steward-test:layers is for linux/arm64, not for linux/amd64",
-    ],
-  ])(
-    "an image %s is refused before anything is asked or pushed",
-    async (_what, made, reason) => {
+  /** Pushes for the type of the stack's settings. Returns what is printed where that is refused. */
+  async function pushLayered(image: string): Promise<string> {
+    const { value: instanceType } = await subject.stack.getConfig("steward:instanceType");
+    const target = { accountId: ACCOUNT, registry: registry.host, instanceType: instanceType as "lite" };
+    return pushImage(await client(), { image, tag: "large", ...target }).then(
+      () => "",
+      (error: unknown) => explanationText(explain(error, commandsFor("test"))),
+    );
+  }
+
+  const pushed = () => registry.digest(`${ACCOUNT}/steward`, "large");
+
+  test(
+    "an image of another processor is refused before anything is asked or pushed",
+    async () => {
       const before = asked.length;
-      await loadLayeredImage("steward-test:layers", made);
-      try {
-        const push = pushImage(await client(), {
-          image: "steward-test:layers",
-          tag: "large",
-          accountId: ACCOUNT,
-          registry: registry.host,
-          instanceType: "lite",
-        });
-        await expect(push).rejects.toThrow(reason);
-        expect(asked).toHaveLength(before);
-        expect(await registry.digest(`${ACCOUNT}/steward`, "large")).toBeNull();
-      } finally {
-        await docker(["image", "rm", "steward-test:layers"]);
-      }
+      await loadLayeredImage("steward-test:layers", { layers: 1, architecture: "arm64" });
+      onTestFinished(async () => void (await docker(["image", "rm", "steward-test:layers"])));
+      expect(await pushLayered("steward-test:layers")).toContain(
+        "steward-test:layers is for linux/arm64, not for linux/amd64",
+      );
+      expect(asked).toHaveLength(before);
+      expect(await pushed()).toBeNull();
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "an image whose layers the disk does not hold is refused too, and the type that is printed holds it",
+    async () => {
+      await subject.stack.setConfig("steward:instanceType", { value: "lite" });
+      const before = asked.length;
+      await loadLayeredImage("steward-test:layers", { layers: 120 });
+      onTestFinished(async () => void (await docker(["image", "rm", "steward-test:layers"])));
+      const said = await pushLayered("steward-test:layers");
+      expect(said).toContain("The image needs 2014 MB of disk (120 layers), and lite has 2000 MB;");
+      expect(asked).toHaveLength(before);
+      expect(await pushed()).toBeNull();
+
+      const [, smallest = ""] = /the smallest that holds it is (\w+)/.exec(said) ?? [];
+      const fill = (line: string) => line.replace("<type>", smallest);
+      await typeFix(await stackShell(subject, "image"), fixFor("image_too_large", said), fill);
+      expect(await pushLayered("steward-test:layers")).toBe("");
+      expect(await pushed()).not.toBeNull();
     },
     UPDATE_MS,
   );

@@ -1,6 +1,7 @@
 import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { ACCOUNT, clientOf } from "../rehearsal/support.ts";
+import { fixFor, stackShell, typeFix } from "../journeys/typed.ts";
+import { ACCOUNT, clientOf, TOKEN } from "../rehearsal/support.ts";
 import { MODEL_KEY, startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../support/stack.ts";
 
@@ -47,6 +48,18 @@ describe("the life of a serverless stack", () => {
     "does nothing in a second update",
     async () => {
       expect(Object.keys((await update()) ?? {})).toEqual(["same"]);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "says what to type where the token is none, and goes on after it",
+    async () => {
+      await subject.stack.setConfig("cloudflare:apiToken", { value: "y".repeat(40), secret: true });
+      const failure = await subject.stack.preview().then(() => "", String);
+      const fill = (line: string) => line.replace("<token>", TOKEN);
+      await typeFix(await stackShell(subject, "token"), fixFor("token_refused", failure), fill);
+      expect(Object.keys((await subject.stack.preview()).changeSummary)).toEqual(["same"]);
     },
     UPDATE_MS,
   );

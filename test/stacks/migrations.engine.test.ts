@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { run } from "../../infra/shell/process.ts";
 import type { RequestFault } from "../../rehearsal/cloudflare/faults.ts";
 import { ACCOUNT, clientOf, TOKEN } from "../rehearsal/support.ts";
+import { fixFor, stackShell, typeFix } from "../journeys/typed.ts";
 import { inFormerShape } from "../support/former-migrations.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
 import { stackCommand } from "../support/stack-command.ts";
@@ -137,8 +138,7 @@ describe("migrations follow the account, and every difference has a way out", ()
       const failure = await failed(subject.stack.preview());
 
       expect(failure).toContain("The Worker steward is gone (worker_gone)");
-      expect(fixOf(failure)).toBe("pulumi up -s test --refresh");
-      await subject.stack.up({ refresh: true });
+      await typeFix(await stackShell(subject, "worker-gone"), fixFor("worker_gone", failure));
       expect(applied()).toEqual({ tag: "v6", classes: ["Sandbox", "Archive", "Index", "Other"] });
       expect(await healthz()).toBe(200);
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT, clientOf, TOKEN } from "../rehearsal/support.ts";
-import { stackCommand } from "../support/stack-command.ts";
+import { fixFor, stackShell, succeed, type, typeFix } from "../journeys/typed.ts";
 import {
   MODEL_KEY,
   SIGNING_SECRET,
@@ -179,13 +179,15 @@ describe("the serverless stack under the real engine, against the emulated API",
 
       const failure = await other.stack.preview().then(() => "", String);
       expect(failure).toContain(`An application with the name steward-two-sandbox ${ORPHANED}`);
+      expect(failure).toContain("(application_orphaned)");
       const [, remove = ""] =
-        /fix: npm run orphans -- other (--remove \S+), then deploy again/.exec(failure) ?? [];
-      const [, name = ""] = /or: npm run migrate -- other --worker-name (\S+), which/.exec(failure) ?? [];
-      expect(name).toBe("steward-two-2");
-
-      const migrated = ["migrate.ts", "other", "--worker-name", name, "--accept-migration", "v2"] as const;
-      expect((await stackCommand(other, ...migrated)).code).toBe(0);
+        /fix: (npm run orphans -- other --remove \S+), then deploy again/.exec(failure) ?? [];
+      const [, move = ""] = /or: (npm run migrate -- other --worker-name \S+), which/.exec(failure) ?? [];
+      const shell = await stackShell(other, "orphaned");
+      const asked = await type(shell, move);
+      expect(asked.code, asked.said).toBe(2);
+      const [, accept = ""] = /To accept: (npm run migrate .*)/.exec(asked.said) ?? [];
+      await succeed(shell, accept);
       await other.stack.up();
       const names = async () => (await liveApplications()).map((application) => application.name).sort();
       expect(await names()).toEqual(["steward-two-2-sandbox", "steward-two-sandbox"]);
@@ -194,7 +196,7 @@ describe("the serverless stack under the real engine, against the emulated API",
         name: "third",
         config: { "steward:workerName": { value: "steward-two" } },
       });
-      expect((await stackCommand(other, "orphans.ts", "other", ...remove.split(" "))).code).toBe(0);
+      await succeed(shell, remove);
       await third.stack.preview();
       expect(await names()).toEqual(["steward-two-2-sandbox"]);
     },
@@ -228,8 +230,7 @@ describe("the serverless stack under the real engine, against the emulated API",
       expect(failure).toContain(
         `of the class Sandbox of the Worker ${namespace?.script} (application_foreign)`,
       );
-      const [, name = ""] = /fix: pulumi config set -s own steward:workerName (\S+)/.exec(failure) ?? [];
-      await own.stack.setConfig("steward:workerName", { value: name });
+      await typeFix(await stackShell(own, "foreign"), fixFor("application_foreign", failure));
       await own.stack.preview();
     },
     UPDATE_MS,

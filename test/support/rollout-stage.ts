@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { DeploymentListResponse } from "cloudflare/resources/workers/scripts/deployments";
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { startModel } from "../../rehearsal/standins/model.ts";
@@ -35,6 +37,8 @@ export interface RolloutStage {
   spoil(how: Spoil | undefined): void;
   /** The service refuses what is asked at this path, with this code. */
   refuse(path: string, code: ErrorCode): void;
+  /** While it is true, nothing answers at the service's address. */
+  cut(isCut: boolean): void;
   /** `npm run rollout -- test --yes --json` with more words. */
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
@@ -67,7 +71,12 @@ export async function startRolloutStage(): Promise<RolloutStage> {
   const model = await startModel({ ...LOOPBACK, apiKey: MODEL_KEY });
   let spoiling: Spoil | undefined;
   const refused = new Map<string, ErrorCode>();
-  const app = new Hono().all("*", ({ req }) => {
+  let cut = false;
+  const app = new Hono().all("*", ({ req, env }) => {
+    if (cut) {
+      (env as HttpBindings).incoming.socket.destroy();
+      return RESPONSE_ALREADY_SENT;
+    }
     const code = refused.get(req.path);
     return code === undefined ? passOn(req.raw, world.front.url, spoiling) : problemResponse(problem(code));
   });
@@ -88,6 +97,7 @@ export async function startRolloutStage(): Promise<RolloutStage> {
     slack,
     eventsUrl: `${world.front.url}/slack/events`,
     refuse: (at, code) => void refused.set(at, code),
+    cut: (isCut) => void (cut = isCut),
     spoil: (how) => void (spoiling = how),
     rollout: (...more) => stackCommand(subject, "rollout.ts", ...words, ...more),
     startRollout: (...more) => startStackCommand(subject, "rollout.ts", ...words, ...more),

@@ -8,6 +8,7 @@ import { startDiscord, type DiscordStandIn } from "../../../rehearsal/standins/d
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
 import { slackApps } from "../../../rehearsal/standins/slack-apps.ts";
 import { startTelegram, type TelegramStandIn } from "../../../rehearsal/standins/telegram.ts";
+import { fixFor, stackShell, typeFix } from "../../journeys/typed.ts";
 import { edgeFixture } from "../../support/edge.ts";
 import { createTestStack, ENGINE_MS, stateText, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
@@ -18,6 +19,7 @@ const SECRET = "the_secret-that-telegram-repeats";
 const APPLICATION = "1000000000000000001";
 const SLACK_APP = "A0123456789";
 const SLACK_TOKEN = "xoxe.xoxp-1-a-configuration-token";
+const EXPIRED = "xoxe.xoxp-1-an-expired-token";
 
 describe("what the platforms are told, under the real engine", () => {
   let telegram: TelegramStandIn;
@@ -52,7 +54,10 @@ describe("what the platforms are told, under the real engine", () => {
       discord: discord.apiUrl,
       slack: `${slackApi.url}/api/`,
     });
-    const config = { "steward:endpoints": { value: endpoints } };
+    const config = {
+      "steward:endpoints": { value: endpoints },
+      "steward:slackConfigToken": { value: SLACK_TOKEN, secret: true },
+    };
     subject = await createTestStack({ program, config });
   }, ENGINE_MS);
 
@@ -64,7 +69,10 @@ describe("what the platforms are told, under the real engine", () => {
   async function program(): Promise<Record<string, pulumi.Output<string>>> {
     const registrations = new Registrations("channels", {
       url: args.url,
-      slack: { appId: SLACK_APP, configToken: pulumi.secret(SLACK_TOKEN) },
+      slack: {
+        appId: SLACK_APP,
+        configToken: new pulumi.Config("steward").requireSecret("slackConfigToken"),
+      },
       telegram: {
         botToken: pulumi.secret(args.telegramToken),
         secretToken: pulumi.secret(SECRET),
@@ -148,12 +156,23 @@ describe("what the platforms are told, under the real engine", () => {
     async () => {
       const right = args;
       args = { ...right, telegramToken: `${TELEGRAM_TOKEN}x`, url: service.url };
-      const said = await subject.stack.up().then(() => "the update went through", String);
-      args = right;
+      await subject.stack.setConfig("steward:slackConfigToken", { value: EXPIRED, secret: true });
+      const said = await subject.stack
+        .up({ continueOnError: true })
+        .then(() => "the update went through", String);
+      args = { ...right, url: service.url };
 
       expect(said).toContain("Telegram refuses the bot token (telegram_token_invalid)");
       expect(said).toContain("fix: Copy the token from @BotFather");
-      expect(said).not.toMatch(/abcdefghijklmnop/);
+      expect(said).not.toMatch(/abcdefghijklmnop|an-expired-token/);
+      const fill = (line: string) => line.replace("<token>", SLACK_TOKEN);
+      await typeFix(
+        await stackShell(subject, "slack-token"),
+        fixFor("slack_config_token_invalid", said),
+        fill,
+      );
+      await subject.stack.up();
+      expect(slackAddress()).toContain(`${service.url}/slack/events`);
     },
     UPDATE_MS,
   );

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import { Hono } from "hono";
@@ -8,6 +8,7 @@ import { run } from "../../../infra/shell/process.ts";
 import type { LoopbackServer } from "../../../rehearsal/loopback.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
 import { ACCOUNT } from "../../rehearsal/support.ts";
+import { fixFor, stackShell, typeFix } from "../../journeys/typed.ts";
 import { copyCheckout } from "../../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../../support/serverless-stack.ts";
 import { startWorkerOrigin } from "../../support/worker-origin.ts";
@@ -25,6 +26,8 @@ let origin: LoopbackServer;
 let gate: Listening;
 /** While it is set, what staging deploys does not answer. */
 let silent = false;
+/** What the first refusal printed. */
+let unproven = "";
 
 beforeAll(async () => {
   process.env["PROBE_TIMEOUT_MS"] = "8000";
@@ -82,14 +85,15 @@ test(
   "refuses what no rollout has proven, and deploys nothing",
   async () => {
     await staging.stack.up();
-    const { code, report } = await promote();
+    const { code, report, said } = await promote();
     expect(report).toMatchObject({
       ok: false,
       code: "promotion_unproven",
       cause: "No rollout of staging is recorded in .steward/rollouts/staging.",
-      fix: expect.stringContaining("npm run rollout -- <source>"),
+      fix: expect.stringContaining("`npm run rollout -- staging`"),
     });
     expect(code).toBe(1);
+    unproven = said;
     expect(await workers()).toEqual(["staging"]);
   },
   UPDATE_MS,
@@ -99,9 +103,13 @@ test(
   "deploys the digest and the bundle that were probed, without building or pushing an image",
   async () => {
     // What is deployed already is proven by a rollout that finds nothing to do: the probe is a part of it.
-    const proving = await rollout("staging", "--yes");
+    const shell = await stackShell(staging, "promotion");
+    await typeFix(shell, fixFor("promotion_unproven", unproven));
+    const records = path.join(staging.folder, ".steward/rollouts/staging");
+    const names = (await readdir(records)).filter((name) => name.endsWith(".jsonl"));
+    const record = await readFile(path.join(records, names.sort().at(-1) ?? ""), "utf8");
     const { stdout } = await run("git", ["rev-parse", "HEAD"]);
-    expect(proving.report, proving.said).toMatchObject({
+    expect(JSON.parse(record.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       exit: 0,
       deployed: { image: DIGEST, commit: expect.stringContaining(stdout.trim()) },
     });

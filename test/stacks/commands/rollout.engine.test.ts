@@ -2,6 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exclusively } from "../../../infra/shell/cache.ts";
+import { commandsFor } from "../../../infra/shell/package.ts";
+import { fixOf } from "../../../runtime/contract/errors.ts";
+import { fixFor, stackShell, succeed, type, typeFix, waysOf, type Shell } from "../../journeys/typed.ts";
 import { ACCOUNT, SCRIPT } from "../../rehearsal/support.ts";
 import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
 import type { ServerlessStage } from "../../support/serverless-stack.ts";
@@ -14,10 +17,12 @@ const V2 = { tag: "v2", newSqliteClasses: ["Another"] };
 let stage: RolloutStage;
 let world: ServerlessStage;
 let subject: TestStack;
+let shell: Shell;
 
 beforeAll(async () => {
   stage = await startRolloutStage();
   ({ world, subject } = stage);
+  shell = await stackShell(subject, "rollout");
 }, ENGINE_MS);
 
 afterAll(() => stage?.close(), UPDATE_MS);
@@ -100,6 +105,45 @@ test(
     });
     expect(made.said).toMatch(/Made \d{8}-\d{8}\.[^]*\d{8}-\d{8} is complete\./);
     expect(made.code).toBe(0);
+
+    const unsigned = await fetch(`${world.front.url}/stack/backups`);
+    const { code, fix } = (await unsigned.json()) as { code: string; fix: string };
+    expect(code).toBe("stack_signature_invalid");
+    const listed = await typeFix(shell, fix, (line) => line.replace("<stack>", "test"));
+    expect(listed.said).toMatch(/^\d{8}-\d{8} /m);
+  },
+  UPDATE_MS,
+);
+
+test(
+  "where nothing answers at its address, the printed command says whether the service is still there",
+  async () => {
+    stage.cut(true);
+    const failed = await type(shell, "npm run backup -- test");
+    expect(failed.code, failed.said).toBe(1);
+    expect((await typeFix(shell, fixFor("service_unreachable", failed.said))).said).toContain("No drift.");
+    stage.cut(false);
+    await succeed(shell, "npm run backup -- test");
+  },
+  UPDATE_MS,
+);
+
+test(
+  "where the version before still answers, the update fails, and the printed commands lead on",
+  async () => {
+    await stage.change("warning");
+    stage.spoil(async () => Response.json({ bundle: "before" }));
+    const impatient = { ...shell, environment: { ...shell.environment, PROBE_TIMEOUT_MS: "2000" } };
+    const failed = await type(impatient, "pulumi up -s test");
+    stage.spoil(undefined);
+    expect(failed.code, failed.said).not.toBe(0);
+    expect(failed.said).toContain("bundle before, expected ");
+    expect(failed.said).toContain(fixOf("deployment_stale", commandsFor("test")));
+    const [[again = "", compare = ""] = []] = waysOf(failed.said);
+    expect([again, compare]).toEqual(["pulumi up -s test", "pulumi stack output -s test"]);
+    await succeed(shell, again);
+    const { url } = await subject.stack.outputs();
+    expect((await succeed(shell, compare)).said).toMatch(new RegExp(`^ +url +${url?.value}$`, "m"));
   },
   UPDATE_MS,
 );
