@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { docker } from "../../infra/shell/docker.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
 import { driftOf, type Drift } from "../../stacks/commands/drift/find.ts";
+import { fixFor, stackShell, succeed, typeFix, type Shell } from "../journeys/typed.ts";
 import { engine as local } from "../support/docker.ts";
 import { startOwnEngine, type OwnEngine } from "../support/engine.ts";
 import { createHostStack, type HostStack } from "../support/host-stack.ts";
@@ -79,12 +80,22 @@ const CHANGES: Change[] = [
   },
 ];
 
+/** The host's program, with the stack's own names on the engine. */
+function programOf({ names }: HostStack): string {
+  return [
+    `import { loadConfig } from ${JSON.stringify(path.resolve("stacks/config.ts"))};`,
+    `import { host } from ${JSON.stringify(path.resolve("stacks/host.ts"))};`,
+    `export default () => host(loadConfig(), ${JSON.stringify(names)});`,
+  ].join("\n");
+}
+
 describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeout: 2 * UPDATE_MS }, () => {
   const { DOCKER_CONFIG } = process.env;
   let engine: OwnEngine;
   let folder: string;
   let subject: HostStack;
   let image: string;
+  let shell: Shell;
 
   beforeAll(async () => {
     engine = await startOwnEngine();
@@ -96,6 +107,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     await docker(["context", "create", "own", `--docker=host=${engine.address}`]);
     await docker(["context", "use", "own"]);
     subject = await createHostStack();
+    shell = await stackShell(subject, "host-by-hand", programOf(subject));
   }, ENGINE_MS);
 
   afterAll(async () => {
@@ -131,12 +143,15 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     return work.then(() => "", String);
   }
 
-  /** Runs the docker command that an error prints. */
-  async function typeFix(text: string): Promise<void> {
-    const [, words = ""] = /docker (rename \S+ \S+?)(?=[;.\s])/.exec(text) ?? [];
-    expect(words, text).not.toBe("");
-    await docker(words.split(" "));
+  /** Types the command that an error prints and this matches. */
+  async function typePrinted(text: string, pattern: RegExp): Promise<string> {
+    const [, line = ""] = pattern.exec(text) ?? [];
+    expect(line, text).not.toBe("");
+    const asRoot = process.getuid?.() === 0 ? "" : "sudo -n ";
+    return (await succeed(shell, line.replaceAll("sudo ", asRoot))).said;
   }
+
+  const RENAME = /(docker rename \S+ \S+?)(?=[;.\s])/;
 
   test(
     "is on the engine of the current context, which the preview shows",
@@ -199,7 +214,7 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
   test("names the command that renames it back, which works", async () => {
     await docker(["rename", subject.names.container, `${subject.names.container}-renamed`]);
     expect(await drift()).toMatchObject({ Container: "name", "host:Service": "gone" });
-    await typeFix(await failureOf(subject.stack.up()));
+    await typePrinted(await failureOf(subject.stack.up()), RENAME);
 
     expect(await drift()).toEqual({});
   });
@@ -208,9 +223,9 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
     const { container } = subject.names;
     await docker(["rm", "--force", container]);
     await docker(["create", `--name=${container}`, image, "true"]);
-    expect(await failureOf(subject.stack.up())).toMatch(/container_gone\)[^]*up -s test --refresh/);
-    await typeFix(await failureOf(subject.stack.up({ refresh: true })));
-    await subject.stack.up({ refresh: true });
+    const fix = fixFor("container_gone", await failureOf(subject.stack.up()));
+    await typePrinted(await failureOf(subject.stack.up({ refresh: true })), RENAME);
+    await typeFix(shell, fix);
 
     expect(await ready()).toBe(200);
     await docker(["rm", "--force", `${container}-other`]);
@@ -219,9 +234,9 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
   test("refuses to begin with an empty volume unless a refresh has found the loss", async () => {
     await docker(["rm", "--force", subject.names.container]);
     await docker(["volume", "rm", subject.names.volume]);
-    expect(await failureOf(subject.stack.preview())).toMatch(/volume_gone\)[^]*up -s test --refresh/);
+    const said = await failureOf(subject.stack.preview());
     expect(await drift()).toMatchObject({ Volume: "gone", Container: "gone" });
-    await subject.stack.up({ refresh: true });
+    await typeFix(shell, fixFor("volume_gone", said));
 
     expect(await ready()).toBe(200);
     expect(await drift()).toEqual({});
@@ -230,10 +245,46 @@ describe.skipIf(!local.ok)("a host stack that somebody changed by hand", { timeo
   test("refuses a volume of its name that it did not make, before anything is made", async () => {
     await subject.stack.destroy();
     await docker(["volume", "create", subject.names.volume]);
-    const text = await failureOf(subject.stack.preview());
-    await docker(["volume", "rm", subject.names.volume]);
+    const said = await failureOf(subject.stack.preview());
+    expect(said).toContain("host_name_taken");
 
-    expect(text).toContain("host_name_taken");
-    expect(text).toContain("pulumi config set -s test steward:hostDataDirectory ");
+    await typePrinted(
+      said,
+      /fix: (pulumi config set -s test steward:hostDataDirectory \S+), to use its data;/,
+    );
+    const closed = await failureOf(subject.stack.preview());
+    await typePrinted(closed, /fix: (sudo chown .*)\.\n/);
+    await subject.stack.preview();
+    await subject.stack.removeConfig("steward:hostDataDirectory");
+
+    expect(await failureOf(subject.stack.preview())).toContain("host_name_taken");
+    await typePrinted(said, /or: (docker volume rm \S+), if nobody needs it/);
+    await subject.stack.preview();
+  });
+
+  test("refuses a container of its name that it did not make, which the printed command removes", async () => {
+    await docker(["create", `--name=${subject.names.container}`, image, "true"]);
+    const said = await failureOf(subject.stack.preview());
+    await typePrinted(said, /host_name_taken\)[^]*or: (docker rm --force \S+), if nobody needs it/);
+    expect((await subject.stack.preview()).changeSummary).not.toHaveProperty("same");
+  });
+
+  test("finds the container of another engine that holds the port, by the printed commands", async () => {
+    const other = `${subject.names.container}-elsewhere`;
+    const env = { ...process.env, DOCKER_CONTEXT: "default" };
+    const { image: base } = await prepareBaseImage({ log: () => undefined, env });
+    const publish = `--publish=127.0.0.1:${new URL(subject.url).port}:80`;
+    const run = ["run", "--detach", `--name=${other}`, publish, "--entrypoint=tail", base, "-f", "/dev/null"];
+    await docker(run, { env });
+    onTestFinished(async () => void (await docker(["rm", "--force", other], { env })));
+    const said = await failureOf(subject.stack.preview());
+
+    expect(said).toContain("is taken by a container of another Docker engine on this machine.");
+    const contexts = await typePrinted(said, /with a name of (docker context ls),/);
+    expect(contexts).toMatch(/^default /m);
+    const [, look = ""] = /Stop it \((docker --context <name> ps --filter publish=\d+),/.exec(said) ?? [];
+    expect((await succeed(shell, look.replace("<name>", "default"))).said).toContain(other);
+    await succeed(shell, `docker --context default stop --time=0 ${other}`);
+    await subject.stack.preview();
   });
 });

@@ -11,6 +11,7 @@ import { commandsFor } from "../../infra/shell/package.ts";
 import { preflight } from "../../infra/host/preflight.ts";
 import type { HostPlan } from "../../infra/host/preflight/engine.ts";
 import { CONTAINER_USER, STATE_SCHEMA } from "../../runtime/contract/names.ts";
+import { stackShell, succeed } from "../journeys/typed.ts";
 import { engine } from "../support/docker.ts";
 import { createHostStack, type HostStack } from "../support/host-stack.ts";
 import { freePort } from "../support/ports.ts";
@@ -94,6 +95,28 @@ describe.skipIf(!engine.ok)("the preflight of the host stack", { timeout: UPDATE
       expect(text).toContain("host_memory_short: The container may use 1000000 MiB");
       expect(text).toContain("host_cpus_short: The container may use 999 processors");
       expect(text).toContain("host_disk_short: The disk of");
+
+      const values: Record<string, string> = {
+        "<port>": String(await freePort()),
+        "<MiB>": "512",
+        "<number>": "1",
+      };
+      const asRoot = process.getuid?.() === 0 ? "" : "sudo -n ";
+      const install = /fix: (sudo install .*)\.\n/.exec(text)?.[1] ?? "";
+      const shell = await stackShell(subject, "preflight");
+      await succeed(shell, install.replace("sudo ", asRoot));
+      const lines = new Set(
+        [...text.matchAll(/`(pulumi config set -s test [^`]+)`/g)].map(([, line = ""]) => line),
+      );
+      expect(lines.size).toBe(3);
+      for (const line of lines)
+        await succeed(
+          shell,
+          line.replace(/<.*>/, (name) => values[name] ?? name),
+        );
+      // Its fix has words alone.
+      await subject.stack.setConfig("steward:diskMiB", { value: "1024" });
+      await subject.stack.preview();
     });
   });
 
