@@ -9,8 +9,8 @@ import { containerReport, keepsEnding } from "./container.ts";
  * certificates and a cold start take time). Exits with 0 and a short report, or with 1, the last reason of every check
  * that did not pass, and what Docker reports about PROBE_CONTAINER.
  *
- * PROBE_STACK is the stack as its operator names it. PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS sends a test alert. Standard input has the key for
- * the requests that only the stack may send.
+ * PROBE_STACK is the stack's name for its operator. PROBE_CHANNELS names the channels that have to work. PROBE_ALERTS
+ * sends a test alert. Standard input has the key for the requests that only the stack may send.
  *
  * The report's lines are in the order of the checks: the report is an output of the stack, which must not change with
  * the timing. A refresh prints it as one line.
