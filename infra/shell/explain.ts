@@ -1,7 +1,7 @@
-import { fixText, StewardError } from "../../runtime/contract/errors.ts";
+import { ERRORS, fixText, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { BuildFailure, causeOf } from "./failure.ts";
+import { BuildFailure, causeOf, errorsOf } from "./failure.ts";
 
 /** An error as people read it. Nothing in it is secret. */
 export interface Explanation {
@@ -18,7 +18,7 @@ export interface Explanation {
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
   if (known instanceof BuildFailure) {
-    return { code: known.code, cause: known.reason, fix: fixText(known.fix, commands) };
+    return { code: known.code, cause: known.reason, fix: fixText(known.fix, commands) || undefined };
   }
   if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
   return { code: known.code, cause: known.message, fix: fixText(known.fix, commands) || undefined };
@@ -38,7 +38,25 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
     const refused = "status" in one ? refusal(Number(one.status), answerOf(one)) : undefined;
     if (refused !== undefined) return refused;
   }
-  return engineError(causeOf(error));
+  const cause = causeOf(error);
+  return explainedError(cause) ?? engineError(cause);
+}
+
+const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
+
+/** Returns the error that a stack's program or provider has explained before, from the engine's diagnostics. */
+function explainedError(diagnostics: string): BuildFailure | undefined {
+  const errors = errorsOf(diagnostics);
+  const text = errors.join("\n");
+  const [, code] = CODE.exec(text) ?? [];
+  const fixes = text.match(/^ *fix: /gm) ?? [];
+  // Other providers put words into parentheses too.
+  if (code === undefined || !(fixes.length > 0 || Object.hasOwn(ERRORS, code))) return undefined;
+  const [only = ""] = errors;
+  // Several errors, or one with several problems, name their fixes themselves.
+  if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
+  const [cause = "", fix = ""] = only.split(/\n *fix: /);
+  return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
 }
 
 /** An entry of Cloudflare's answer: https://developers.cloudflare.com/api/ */

@@ -30,10 +30,37 @@ export function causeOf(error: unknown): string {
   const start = message.indexOf(DIAGNOSTICS);
   if (start !== -1) {
     const [diagnostics = ""] = message.slice(start + DIAGNOSTICS.length).split(/^(?:Resources|Outputs):/m);
-    return diagnostics.trim();
+    return withoutRepeats(diagnostics).trim();
   }
   const engineError = message.split("\n").find((line) => line.startsWith("error: "));
   return engineError ?? message;
+}
+
+/** An error among an engine's diagnostics: its line below the resource's, and all that is indented further. */
+const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S).*)*)/gm;
+
+/** Returns the errors among an engine's diagnostics, each as it was thrown. */
+export function errorsOf(diagnostics: string): string[] {
+  const errors = [...diagnostics.matchAll(ERROR)].map(([, text = ""]) =>
+    text.replaceAll(/^ {4}/gm, "").trim(),
+  );
+  return [...new Set(errors)];
+}
+
+/** Returns an engine's diagnostics without its errors, and without the resources that had nothing else. */
+export function withoutErrors(diagnostics: string): string {
+  const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
+  return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
+}
+
+/** The Automation API reports a program's error twice: as rejected promise, and as the program's end. */
+function withoutRepeats(diagnostics: string): string {
+  const seen = new Set<string>();
+  return diagnostics.replaceAll(ERROR, (whole: string) => {
+    const isRepeated = seen.has(whole.trim());
+    seen.add(whole.trim());
+    return isRepeated ? "" : whole;
+  });
 }
 
 /** Returns why a request got no answer; `fetch` hides it in the cause. */

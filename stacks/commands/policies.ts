@@ -11,6 +11,7 @@ import { BuildFailure } from "../../infra/shell/failure.ts";
 import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { run, tail } from "../../infra/shell/process.ts";
 import { buildPolicyPack } from "../../policies/build.ts";
+import { engineOutput } from "./deployed/engine-output.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
@@ -46,7 +47,8 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   }
   const { config, backup } = await readPolicyConfig(words);
   const stack = await openDeployed(name, { runsProgram: true, log });
-  await previewWithPolicies(stack, { config, backup, onOutput: say });
+  const engine = engineOutput((line) => say(`${line}\n`));
+  await previewWithPolicies(stack, { config, backup, onOutput: engine.onOutput }).finally(engine.end);
   say("No mandatory rule is broken.\n");
   return 0;
 }

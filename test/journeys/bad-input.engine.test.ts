@@ -141,16 +141,61 @@ test.each(["--json", "--create --json", "--verify --json"])(
   UPDATE_MS,
 );
 
+describe("policies, which print no object,", () => {
+  /** Types the line. It must fail with one error that has this code, and change nothing. */
+  async function failing(code: string, environment: Record<string, string> = {}): Promise<string> {
+    const state = await readFile(stateFile(), "utf8");
+    const typed = await type(
+      { ...shell, environment: { ...shell.environment, ...environment } },
+      "npm run --silent policies -- dev",
+    );
+    expect(typed.code, typed.said).toBe(1);
+    expect(typed.said.split(`(${code})`), typed.said).toHaveLength(2);
+    expect(typed.said.match(/^ *fix: /gm), typed.said).toHaveLength(1);
+    expect(typed.said).not.toMatch(/^\s+at \S/m);
+    expect(typed.said).not.toContain('"success"');
+    expect(typed.said).not.toContain("No mandatory rule is broken.");
+    expect(await readFile(stateFile(), "utf8")).toBe(state);
+    return typed.said;
+  }
+
+  test.each([401, 403] as const)(
+    "say that the account refuses the token with %i",
+    async (answer) => {
+      status = answer;
+      expect(await failing("token_refused")).toContain(`${answer}`);
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "say that Cloudflare is out of order",
+    async () => {
+      status = 500;
+      expect(await failing("cloudflare_unavailable")).toContain("500");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "name the host that does not answer",
+    async () => {
+      const CLOUDFLARE_BASE_URL = "http://cloudflare.invalid";
+      const said = await failing("cloudflare_unreachable", { CLOUDFLARE_BASE_URL });
+      expect(said).toMatch(/http:\/\/cloudflare\.invalid does not answer: E\w+ \(cloudflare_unreachable\)/);
+      expect(said).toContain("fix: Check this machine's network, DNS and proxy");
+    },
+    UPDATE_MS,
+  );
+});
+
 test(
-  "policies, which print no object, name the host that does not answer",
+  "a preview typed by hand names the host that does not answer, once",
   async () => {
     const environment = { ...shell.environment, CLOUDFLARE_BASE_URL: "http://cloudflare.invalid" };
-    const { code, said } = await type({ ...shell, environment }, "npm run --silent policies -- dev");
-    expect(code, said).toBe(1);
-    expect(said).toMatch(/http:\/\/cloudflare\.invalid does not answer: E\w+ \(cloudflare_unreachable\)/);
-    expect(said).toContain("fix: Check this machine's network, DNS and proxy");
-    expect(said).not.toMatch(/^\s+at \S/m);
-    expect(said).not.toContain("No mandatory rule is broken.");
+    const { code, said } = await type({ ...shell, environment }, "pulumi preview -s dev");
+    expect(code, said).not.toBe(0);
+    expect(said.match(/^ *fix: /gm), said).toHaveLength(1);
   },
   UPDATE_MS,
 );

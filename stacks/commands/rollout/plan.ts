@@ -3,6 +3,7 @@ import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { causeOf } from "../../../infra/shell/failure.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { type DeployedStack, messageOf, nameOf, type PlannedStep, stepsOf } from "../deployed/stack.ts";
+import { engineOutput } from "../deployed/engine-output.ts";
 import { previewWithPolicies } from "../policies/preview.ts";
 import type { Baseline } from "./baseline.ts";
 import { openGates, type RolloutOptions } from "./options.ts";
@@ -121,8 +122,7 @@ interface Progress {
 
 /** @param total the resources that are going to change, where that is known; without it they are counted. */
 export function showProgress({ say, log, terminal }: CommandOutput, what: string, total?: number): Progress {
-  if (terminal === undefined)
-    return { onOutput: (text) => log(text.trimEnd()), onEvent: () => undefined, end: () => undefined };
+  if (terminal === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
   const done = new Set<string>();
   let last = "";
@@ -135,7 +135,8 @@ export function showProgress({ say, log, terminal }: CommandOutput, what: string
     onOutput: () => undefined,
     onEvent(event) {
       const message = messageOf(event);
-      if (message !== undefined) {
+      // The command ends with an error's cause and fix.
+      if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
         terminal.write(CLEAR_LINE);
         say(message);
       }

@@ -23,3 +23,55 @@ test("a plugin whose version the engine does not name is named without one", () 
       "  fix: Run `pulumi plugin install resource docker` once where its download can be reached.",
   );
 });
+
+/** What the engine prints of a program's error under the Automation API, which reports it twice. */
+function diagnosticsOf(...errors: string[]): Error {
+  const lines = errors.flatMap((error) => ["    error: " + error.replaceAll("\n", "\n    ")]);
+  return new Error(
+    [
+      "code: 255",
+      "Diagnostics:",
+      "  pulumi:pulumi:Stack (steward-dev):",
+      "    warning: The application is public",
+      ...lines,
+      "",
+      "  pulumi:pulumi:Stack (other):",
+      "    warning: nothing",
+      "",
+      "Resources:",
+      "    1 errored",
+    ].join("\n"),
+  );
+}
+
+const UNREACHABLE =
+  "https://a.test does not answer: ENOTFOUND (cloudflare_unreachable)\n  fix: Check the network.";
+
+test("an error that the program has explained keeps its code, cause and fix, once", () => {
+  expect(explain(diagnosticsOf(UNREACHABLE, UNREACHABLE), commandsFor("dev"))).toEqual({
+    code: "cloudflare_unreachable",
+    cause: "https://a.test does not answer: ENOTFOUND",
+    fix: "Check the network.",
+  });
+});
+
+test("an error with a fix for each of its problems keeps them", () => {
+  const lacking =
+    "The API token lacks 2 permissions (token_permission_missing):\n" +
+    "  Containers: needed\n    fix: add Containers\n" +
+    "  Workers Scripts: needed\n    fix: add Workers Scripts";
+  expect(explanationText(explain(diagnosticsOf(lacking), commandsFor("dev")))).toBe(lacking);
+});
+
+test("different errors are told one after the other, and the first one's code counts", () => {
+  const gone = "The bucket x is gone (bucket_gone)\n  fix: Refresh.";
+  const explanation = explain(diagnosticsOf(UNREACHABLE, gone), commandsFor("dev"));
+  expect(explanation.code).toBe("cloudflare_unreachable");
+  expect(explanationText(explanation)).toBe(`${UNREACHABLE}\n${gone}`);
+});
+
+test("the diagnostics of an error that nobody has explained are told once", () => {
+  const { cause } = explain(diagnosticsOf("out of memory", "out of memory"), commandsFor("dev"));
+  expect(cause.match(/error: out of memory/g)).toHaveLength(1);
+  expect(cause).toContain("warning: The application is public");
+});

@@ -1,0 +1,41 @@
+import { withoutErrors } from "../../../infra/shell/failure.ts";
+
+const DIAGNOSTICS = "Diagnostics:";
+/** A resource's row with the first line of its error: ` +  pulumi:pulumi:Stack steward-dev create error: …`. */
+const ERROR = /^( .*?) error: .*$/;
+
+/** The engine's own lines, passed on as they come. */
+export interface EngineOutput {
+  onOutput: (text: string) => void;
+  /** Passes on what is left. */
+  end(): void;
+}
+
+/** Passes the engine's lines on without its errors: the command ends with those, with their code and fix. */
+export function engineOutput(write: (line: string) => void): EngineOutput {
+  let rest = "";
+  let diagnostics: string[] | undefined;
+  const endDiagnostics = (): void => {
+    const left = withoutErrors((diagnostics ?? []).join("\n"));
+    if (left !== "") [DIAGNOSTICS, ...left.split("\n"), ""].forEach(write);
+    diagnostics = undefined;
+  };
+  const take = (line: string): void => {
+    if (diagnostics !== undefined && /^\S/.test(line)) endDiagnostics();
+    if (line === DIAGNOSTICS) diagnostics = [];
+    else if (diagnostics !== undefined) diagnostics.push(line);
+    else write(line.replace(ERROR, "$1 error"));
+  };
+  return {
+    onOutput(text) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      lines.forEach(take);
+    },
+    end() {
+      if (rest !== "") take(rest);
+      rest = "";
+      endDiagnostics();
+    },
+  };
+}
