@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Hono } from "hono";
 import { listen, type Listening } from "../../rehearsal/standins/serve.ts";
+import { problem, problemResponse } from "../../runtime/contract/problem.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort } from "../support/ports.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
-import { openShell, type, type Shell } from "./typed.ts";
+import { openShell, succeed, type, type Shell } from "./typed.ts";
 
 /**
  * Every command that asks Cloudflare, in every state in which it cannot answer. `drift` and `backup` ask for what is
@@ -199,6 +200,95 @@ test(
   },
   UPDATE_MS,
 );
+
+describe("of a stack that is deployed, and whose service does not answer,", () => {
+  const LINES = ["", "--create ", "--verify "].map(
+    (words) => `npm run --silent backup -- dev ${words}--json`,
+  );
+  let service: Listening;
+  /** What the service answers everything with. */
+  let answer: Response;
+  let former: string;
+
+  /** Writes a state by hand: what a deployment would have left there of its address and key. */
+  async function deployedAt(url: string): Promise<void> {
+    const stack = "urn:pulumi:dev::steward::pulumi:pulumi:Stack::steward-dev";
+    const type = "pulumi-nodejs:dynamic/secrets:AttestationKey";
+    const resources = [
+      { urn: stack, type: "pulumi:pulumi:Stack", custom: false, outputs: { url } },
+      {
+        urn: `urn:pulumi:dev::steward::${type}::attestation-key`,
+        type,
+        custom: true,
+        id: "key",
+        parent: stack,
+        outputs: { key: "0123456789abcdef0123456789abcdef0123456789a" },
+      },
+    ];
+    const file = join(checkout.root, "deployed.json");
+    const manifest = { time: "2026-01-31T09:30:00Z", magic: "", version: "" };
+    await writeFile(file, JSON.stringify({ version: 3, deployment: { manifest, resources } }));
+    await succeed(shell, `pulumi stack import -s dev --force --file ${file}`);
+  }
+
+  beforeAll(async () => {
+    former = await readFile(stateFile(), "utf8");
+    service = await listen(
+      new Hono().all("*", () => answer.clone() as Response),
+      {
+        hostname: "127.0.0.1",
+        port: 0,
+      },
+    );
+  });
+
+  afterAll(async () => {
+    await service?.close();
+    await writeFile(stateFile(), former);
+  });
+
+  describe.each(LINES)("%s", (line) => {
+    test(
+      "names the address that refuses the connection, and the one that is not known",
+      async () => {
+        const url = `http://127.0.0.1:${await freePort()}`;
+        await deployedAt(url);
+        expect(await fails(line, "service_unreachable")).toContain(`${url} does not answer: ECONNREFUSED`);
+        await deployedAt("http://service.invalid");
+        expect(await fails(line, "service_unreachable")).toMatch(
+          /http:\/\/service\.invalid does not answer: E\w+ \(service_unreachable\)/,
+        );
+      },
+      UPDATE_MS,
+    );
+
+    test(
+      "says what an answer is that is none of steward's",
+      async () => {
+        await deployedAt(service.url);
+        for (const status of [401, 403, 500]) {
+          answer = new Response("<html>No.</html>", { status });
+          const said = await fails(line, "service_unreachable");
+          expect(said).toMatch(/\/stack\/backups\S* answered with \d+, not as steward does/);
+          expect(said).toContain(`${status}`);
+        }
+        answer = Response.json({ success: true });
+        expect(await fails(line, "service_unreachable")).toContain("not as steward does");
+      },
+      UPDATE_MS,
+    );
+
+    test(
+      "tells steward's own refusal with its fix",
+      async () => {
+        await deployedAt(service.url);
+        answer = problemResponse(problem("stack_signature_invalid"));
+        await fails(line, "stack_signature_invalid");
+      },
+      UPDATE_MS,
+    );
+  });
+});
 
 describe("while the stack is locked, a rollout", () => {
   const ROLLOUT = "npm run --silent rollout -- dev --yes --json";

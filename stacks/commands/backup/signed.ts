@@ -6,7 +6,7 @@ import {
 } from "../../../runtime/contract/backup.ts";
 import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
-import { askAsStack } from "../../../infra/readiness/ask-as-stack.ts";
+import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource } from "../deployed/stack.ts";
 
 const KEY = "AttestationKey::attestation-key";
@@ -39,34 +39,34 @@ type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
  * Returns the backups of a deployed stack; `undefined` if the state has no address or no key to sign with. Each method
- * rejects with a StewardError if the service refuses, and with another error if it cannot be reached.
+ * rejects with a StewardError: the service's own refusal, or `service_unreachable` if what answers is not the service.
  */
 export function stackBackups(state: DeployedState): StackBackups | undefined {
   const url = state.output("url");
   const found = findResource(state, KEY)?.outputs?.["key"];
   const key = z.union([z.string(), secret.transform(({ plaintext }) => String(plaintext))]).safeParse(found);
   if (url === "" || !key.success) return undefined;
-  const ask = (route: Route) => signedAnswer(url, key.data, route);
+  const ask = <Answer>(route: Route, schema: z.ZodType<Answer>) =>
+    signedAnswer({ url, key: key.data, route, timeoutMs: ANSWER_MS }, schema);
   return {
-    list: async () => {
-      const answer = z.object({ backups: z.array(manifest), problem: problem.optional() });
-      return answer.parse(await ask(ROUTES.stackBackups));
-    },
-    create: async () => z.object({ backup: manifest }).parse(await ask(ROUTES.stackBackupsCreate)).backup,
-    verify: async () => {
-      const answer = z.object({ backup: manifest, report: drillReport });
-      return answer.parse(await ask(ROUTES.stackBackupsVerify));
-    },
+    list: () =>
+      ask(ROUTES.stackBackups, z.object({ backups: z.array(manifest), problem: problem.optional() })),
+    create: async () => (await ask(ROUTES.stackBackupsCreate, z.object({ backup: manifest }))).backup,
+    verify: () => ask(ROUTES.stackBackupsVerify, z.object({ backup: manifest, report: drillReport })),
   };
 }
 
-async function signedAnswer(url: string, key: string, route: Route): Promise<unknown> {
-  const response = await askAsStack({ url, key, route, timeoutMs: ANSWER_MS });
+async function signedAnswer<Answer>(question: StackQuestion, schema: z.ZodType<Answer>): Promise<Answer> {
+  const response = await askAsStack(question);
   const body: unknown = await response.json().catch(() => undefined);
-  if (response.ok) return body;
   const told = problem.safeParse(body);
-  if (told.success && Object.hasOwn(ERRORS, told.data.code)) {
+  if (!response.ok && told.success && Object.hasOwn(ERRORS, told.data.code)) {
     throw new StewardError(told.data.code as ErrorCode, told.data.detail);
   }
-  throw new Error(`${url}${route.path} answered with ${response.status}`);
+  const answer = schema.safeParse(body);
+  if (response.ok && answer.success) return answer.data;
+  // A proxy, an identity gateway, or another service at this address.
+  const { url, route } = question;
+  const detail = `${url}${route.path} answered with ${response.status}, not as steward does.`;
+  throw new StewardError("service_unreachable", detail);
 }
