@@ -50,12 +50,17 @@ function failed<Inputs>(inputs: Inputs, error: unknown): dynamic.CheckResult<Inp
   return { inputs, failures: [{ property: "", reason }] };
 }
 
+/** The process that runs the providers prints an error and its stack trace, beside the text that the engine shows. */
+const UNTRACED = { toString: () => "A resource reports an error", stack: "it is told with the others" };
+
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const text = explanationText(explain(error, providerCommands()));
-    throw Object.assign(new Error(text, { cause: error }), incompleteCreation(error, text));
+    const explanation = explain(error, providerCommands());
+    const text = explanationText(explanation);
+    const untraced = explanation.code === undefined ? {} : UNTRACED;
+    throw Object.assign(new Error(text, { cause: error }), untraced, incompleteCreation(error, text));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError } from "commander";
-import { explain, explanationText } from "./explain.ts";
+import { type Explanation, explain, explanationText } from "./explain.ts";
+import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { commandsFor } from "./package.ts";
 
 /** Parser of the command that this process runs. */
@@ -86,8 +87,15 @@ function refuseUsage(error: CommanderError, script: string, { report }: CommandO
 }
 
 function refuse(error: unknown, { report }: CommandOutput): number {
-  const explanation = explain(error, commandsFor(namedStack()));
+  const explanation = placed(explain(error, commandsFor(namedStack())));
   process.stderr.write(`${explanationText(explanation)}\n`);
   report({ ok: false, ...explanation });
   return 1;
+}
+
+/** Puts the stack's name into the fix of a provider, which is not told it in a refresh and a destroy. */
+function placed(explanation: Explanation): Explanation {
+  const stack = namedStack();
+  if (stack === undefined) return explanation;
+  return { ...explanation, fix: explanation.fix?.replaceAll("<stack>", shellWord(stack)) };
 }

@@ -37,14 +37,17 @@ export function causeOf(error: unknown): string {
 }
 
 /** An error among an engine's diagnostics: its line below the resource's, and all that is indented further. */
-const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S).*)*)/gm;
+const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
+
+/** What the engine says at the end, beside the errors that it ends by. */
+const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
 
 /** Returns the errors among an engine's diagnostics, each as it was thrown. */
 export function errorsOf(diagnostics: string): string[] {
   const errors = [...diagnostics.matchAll(ERROR)].map(([, text = ""]) =>
     text.replaceAll(/^ {4}/gm, "").trim(),
   );
-  return [...new Set(errors)];
+  return [...new Set(errors)].filter((text) => !SUMMARY.test(text));
 }
 
 /** Returns an engine's diagnostics without its errors, and without the resources that had nothing else. */

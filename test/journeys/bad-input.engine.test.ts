@@ -212,6 +212,17 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
 
   /** Writes a state by hand: what a deployment would have left there of its address and key. */
   async function deployedAt(url: string): Promise<void> {
+    const handlerOf = (name: string) =>
+      `exports.handler = () => require("./infra/dynamic/providers.ts").providers["${name}"];`;
+    const key = { __provider: handlerOf("secrets:AttestationKey") };
+    const bucket = {
+      accountId: "00112233445566778899aabbccddeeff",
+      name: "dev-steward",
+      owner: "steward/dev",
+      ownerId: "an-id",
+      onDestroy: "keep",
+      __provider: handlerOf("serverless:StateBucket"),
+    };
     const stack = "urn:pulumi:dev::steward::pulumi:pulumi:Stack::steward-dev";
     const type = "pulumi-nodejs:dynamic/secrets:AttestationKey";
     const resources = [
@@ -222,7 +233,17 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
         custom: true,
         id: "key",
         parent: stack,
-        outputs: { key: "0123456789abcdef0123456789abcdef0123456789a" },
+        inputs: key,
+        outputs: { key: "0123456789abcdef0123456789abcdef0123456789a", ...key },
+      },
+      {
+        urn: `${stack.replace(/pulumi:pulumi:.*/, "")}pulumi-nodejs:dynamic/serverless:StateBucket::state`,
+        type: "pulumi-nodejs:dynamic/serverless:StateBucket",
+        custom: true,
+        id: "dev-steward",
+        parent: stack,
+        inputs: bucket,
+        outputs: bucket,
       },
     ];
     const file = join(checkout.root, "deployed.json");
@@ -246,6 +267,26 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
     await service?.close();
     await writeFile(stateFile(), former);
   });
+
+  test(
+    "drift says why the account could not be asked, and `pulumi refresh` the same without a stack trace",
+    async () => {
+      await deployedAt("http://service.invalid");
+      const line = "npm run --silent drift -- dev --json";
+      status = 403;
+      expect(await fails(line, "token_permission_missing")).toContain("config set -s dev --secret");
+      status = 500;
+      await fails(line, "cloudflare_unavailable");
+      await fails(line, "cloudflare_unreachable", { CLOUDFLARE_BASE_URL: "http://cloudflare.invalid" });
+
+      status = 403;
+      const { code, said } = await type(shell, "pulumi refresh -s dev");
+      expect(code, said).not.toBe(0);
+      expect(said.match(/^ *fix: /gm), said).toHaveLength(1);
+      expect(said).not.toMatch(/^.*\s+at \S+ \(/m);
+    },
+    UPDATE_MS,
+  );
 
   describe.each(LINES)("%s", (line) => {
     test(
@@ -283,7 +324,7 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
       async () => {
         await deployedAt(service.url);
         answer = problemResponse(problem("stack_signature_invalid"));
-        await fails(line, "stack_signature_invalid");
+        expect(await fails(line, "stack_signature_invalid")).toContain("(stack_signature_invalid)");
       },
       UPDATE_MS,
     );
