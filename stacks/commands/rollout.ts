@@ -12,7 +12,9 @@ import { runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { type DeployedStack, openDeployed, type PlannedStep } from "./deployed/stack.ts";
 import { requireUnlocked } from "./deployed/lock.ts";
 import { deployedBuild, type Promotion, promotionOf, requireReachable } from "./promotion/promotion.ts";
-import { causeOf } from "../../infra/shell/failure.ts";
+import { explain, explanationText } from "../../infra/shell/explain.ts";
+import { BuildFailure, causeOf } from "../../infra/shell/failure.ts";
+import { commandsFor } from "../../infra/shell/package.ts";
 import { backUp, planUpdate } from "./rollout/plan.ts";
 import { EXIT, readOptions, SCRIPT, type RolloutOptions } from "./rollout/options.ts";
 import { interrupted, RolloutRecord } from "./rollout/record.ts";
@@ -91,7 +93,12 @@ async function rollOut(
     return end(EXIT.done, { ...plan, deployed: await deployedBuild(deployedOutput) });
   }
   if (options.planOnly) return end(EXIT.done, { ...plan });
-  if (!options.yes && !(await agreed(say))) return end(EXIT.waits, { ...plan });
+  const unconfirmed = options.yes ? undefined : await askForYes();
+  if (unconfirmed !== undefined) {
+    const explanation = explain(unconfirmed, commandsFor(options.stack));
+    output.log(explanationText(explanation));
+    return end(EXIT.waits, { ...plan, ...explanation });
+  }
 
   const backup = await backUp(before, { without: options.withoutBackup, earlier: backupOf(left) });
   record.note("backup", { ...backup });
@@ -131,20 +138,25 @@ function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
   return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
 }
 
-async function agreed(say: CommandOutput["say"]): Promise<boolean> {
-  if (!process.stdin.isTTY) {
-    say("No terminal: confirm with --yes\n");
-    return false;
-  }
+/** Asks whether to begin. @returns why not; `undefined` after a yes. */
+async function askForYes(): Promise<BuildFailure | undefined> {
+  const refused = (cause: string): BuildFailure =>
+    new BuildFailure(
+      "rollout_unconfirmed",
+      cause,
+      ({ script }) => `Run it again and answer yes, or let it ask nobody: \`${script("rollout", "--yes")}\`.`,
+    );
+  if (!process.stdin.isTTY) return refused("there is no terminal to confirm at");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // A question that is left by Ctrl-C is rejected, and one that is left by Ctrl-D never answered.
-    const left = once(terminal, "close").then(() => "");
-    const answer = await Promise.race([terminal.question("Roll out? Only yes begins: "), left]).catch(
-      () => "",
-    );
-    if (answer !== "yes") say("\nNothing was changed.\n");
-    return answer === "yes";
+    const left = once(terminal, "close").then(() => "\n");
+    const asked = terminal.question("Roll out? Only yes begins: ").catch(() => "\n");
+    const answer = await Promise.race([asked, left]);
+    if (answer === "yes") return undefined;
+    // The question's line has not ended.
+    if (answer === "\n") process.stderr.write(answer);
+    return refused("nobody has confirmed it, so nothing was changed");
   } finally {
     terminal.close();
   }

@@ -22,10 +22,15 @@ export function stackCommand(subject: TestStack, script: string, ...words: strin
 
 /** Runs such a script as somebody at a terminal does: util-linux' `script` gives it one. */
 export function terminalCommand(subject: TestStack, script: string, ...words: string[]): Promise<Ended> {
+  return startTerminalCommand(subject, script, ...words).ended;
+}
+
+/** Starts such a script at a terminal: what is written to its standard input is typed there. */
+export function startTerminalCommand(subject: TestStack, script: string, ...words: string[]) {
   const line = [process.execPath, resolve("stacks/commands", script), ...words]
     .map((word) => `'${word}'`)
     .join(" ");
-  return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]).ended;
+  return start(subject, "script", ["--quiet", "--return", "--command", line, "/dev/null"]);
 }
 
 /** Starts such a script. */

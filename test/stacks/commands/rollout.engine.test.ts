@@ -8,7 +8,7 @@ import { fixFor, stackShell, succeed, type, typeFix, waysOf, type Shell } from "
 import { ACCOUNT, SCRIPT } from "../../rehearsal/support.ts";
 import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
 import type { ServerlessStage } from "../../support/serverless-stack.ts";
-import { stackCommand, terminalCommand } from "../../support/stack-command.ts";
+import { stackCommand, startTerminalCommand, terminalCommand } from "../../support/stack-command.ts";
 import { ENGINE_MS, UPDATE_MS, type TestStack } from "../../support/stack.ts";
 
 const V1 = { tag: "v1", newSqliteClasses: ["Sandbox"] };
@@ -57,9 +57,35 @@ test(
     expect(planned.code).toBe(0);
 
     const waiting = await rollout();
-    expect(waiting.said).toContain("No terminal: confirm with --yes");
+    expect(waiting.stderr).toMatch(
+      /^there is no terminal to confirm at \(rollout_unconfirmed\)\n {2}fix: .*--yes/m,
+    );
+    expect(waiting.report).toMatchObject({ ok: false, exit: 2, code: "rollout_unconfirmed" });
     expect(waiting.code).toBe(2);
     expect(await workers()).toBe(0);
+  },
+  UPDATE_MS,
+);
+
+test.each([
+  ["Ctrl-C", "\u0003"],
+  ["Ctrl-D", "\u0004"],
+  ["another word than yes", "y\r"],
+])(
+  "a question that is left by %s changes nothing, and says so with a code",
+  async (_name, keys) => {
+    const asked = startTerminalCommand(subject, "rollout.ts", "test");
+    await asked.says("Roll out? Only yes begins: ");
+    asked.child.stdin.write(keys);
+    const { code, said } = await asked.ended;
+    expect(said).toMatch(
+      /nobody has confirmed it, so nothing was changed \(rollout_unconfirmed\)\r?\n {2}fix: /,
+    );
+    expect(said).not.toMatch(/^\s+at \S/m);
+    expect(said).not.toContain("AbortError");
+    expect(code).toBe(2);
+    expect(await workers()).toBe(0);
+    expect(await steps()).toEqual(["begun", "planned", "ended"]);
   },
   UPDATE_MS,
 );
