@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
+import { freePort } from "../support/ports.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
 import { openShell, type, type Shell } from "./typed.ts";
 
@@ -81,6 +82,23 @@ describe("with the stack dev as it is shipped", () => {
     expect(said).toMatch(
       /\(pulumi_plugin_missing\)\n {2}fix: Run `pulumi plugin install resource cloudflare 6\.\d+\.\d+`/m,
     );
+  });
+
+  test("without a network the first download that fails ends it: the CLI would try five times", async () => {
+    const proxy = `http://127.0.0.1:${await freePort()}`;
+    const begun = performance.now();
+    const said = await refused("npm run --silent drift -- dev", {
+      PULUMI_HOME: home,
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "",
+      HTTPS_PROXY: proxy,
+      HTTP_PROXY: proxy,
+    });
+    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(said).toContain("Installing the Pulumi plugin cloudflare ");
+    expect(said).toMatch(
+      /not installed: Error downloading plugin: .* refused \(pulumi_plugin_missing\)\n {2}fix: Run `pulumi plugin install /,
+    );
+    expect(said).not.toMatch(/will retry/i);
   });
 
   test("a command says that the passphrase is missing", async () => {

@@ -1,7 +1,7 @@
 import type { EngineEvent, LocalWorkspaceOptions, Stack } from "@pulumi/pulumi/automation/index.js";
 import { missingPlugin } from "../../../infra/shell/explain.ts";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
-import { run, tail } from "../../../infra/shell/process.ts";
+import { type Finished, run, tail } from "../../../infra/shell/process.ts";
 import type { ConfigSource } from "../../config/source.ts";
 import { ANSWER_MS, cliEnvironment, pluginVersion, requireCli, requireLogin } from "./cli.ts";
 import { readStored } from "./config.ts";
@@ -108,9 +108,16 @@ async function requirePlugins(
       ? await run("pulumi", words, { env, timeoutMs: INSTALL_MS, until: (line) => RETRIES.test(line) })
       : undefined;
     if (done?.code === 0) continue;
-    const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : tail(done, 2);
+    const why = done === undefined ? "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" : whyNot(done);
     throw missingPlugin(name, version, why);
   }
+}
+
+/** Returns what a failed download said last. It is not repeated, whatever the CLI says. */
+function whyNot(ended: Finished): string {
+  const lines = tail(ended, 2).split("\n");
+  const said = lines.filter((line) => !RETRIES.test(line)).join("\n");
+  return said.replace(/^(?:warning|error): /, "");
 }
 
 function mayInstall(env: NodeJS.ProcessEnv): boolean {
