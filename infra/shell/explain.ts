@@ -39,14 +39,20 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
     if (refused !== undefined) return refused;
   }
   const cause = causeOf(error);
-  return explainedError(cause) ?? engineError(cause);
+  return explainedError(cause) ?? engineError(withResources(cause));
+}
+
+/** Returns the errors among an engine's diagnostics with their resources; another text as it is. */
+function withResources(text: string): string {
+  const errors = errorsOf(text);
+  return errors.length === 0 ? text : errors.map((error) => `${error.resource}: ${error.text}`).join("\n");
 }
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
 /** Returns the error that a stack's program or provider has explained before, from the engine's diagnostics. */
 function explainedError(diagnostics: string): BuildFailure | undefined {
-  const errors = errorsOf(diagnostics);
+  const errors = errorsOf(diagnostics).map(({ text }) => text);
   const text = errors.join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];

@@ -39,15 +39,32 @@ export function causeOf(error: unknown): string {
 /** An error among an engine's diagnostics: its line below the resource's, and all that is indented further. */
 const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
 
-/** What the engine says at the end, beside the errors that it ends by. */
+/** Summary that the engine prints beside the errors that it ends by. */
 const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
 
-/** Returns the errors among an engine's diagnostics, each as it was thrown. */
-export function errorsOf(diagnostics: string): string[] {
-  const errors = [...diagnostics.matchAll(ERROR)].map(([, text = ""]) =>
-    text.replaceAll(/^ {4}/gm, "").trim(),
-  );
-  return [...new Set(errors)].filter((text) => !SUMMARY.test(text));
+/** A resource's line above its diagnostics: `  cloudflare:index:Worker (worker):`. The first one's indentation may be gone. */
+const RESOURCE = /^ {0,2}(\S+ \(.*\)):$/gm;
+
+/** An error among an engine's diagnostics. */
+interface EngineError {
+  /** Type and name of the resource. */
+  resource: string;
+  /** As it was thrown. */
+  text: string;
+}
+
+/** Returns the errors among an engine's diagnostics, each once. */
+export function errorsOf(diagnostics: string): EngineError[] {
+  const found = new Map<string, EngineError>();
+  const [, ...parts] = diagnostics.split(RESOURCE);
+  for (let at = 0; at < parts.length; at += 2) {
+    const [resource = "", said = ""] = parts.slice(at);
+    for (const [, error = ""] of said.matchAll(ERROR)) {
+      const text = error.replaceAll(/^ {4}/gm, "").trim();
+      if (!SUMMARY.test(text)) found.set(text, found.get(text) ?? { resource, text });
+    }
+  }
+  return [...found.values()];
 }
 
 /** Returns an engine's diagnostics without its errors, and without the resources that had nothing else. */

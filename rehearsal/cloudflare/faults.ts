@@ -13,7 +13,7 @@ export interface RequestFault {
    * 429 comes with `Retry-After: 1`: https://developers.cloudflare.com/fundamentals/api/reference/limits/
    * "lost before": the connection ends and nothing has happened. "lost after": it has, without an answer.
    */
-  outcome: 400 | 429 | 500 | 503 | "lost before" | "lost after";
+  outcome: 400 | 403 | 409 | 429 | 500 | 503 | "lost before" | "lost after";
 }
 
 /** Faults that are injected on purpose; none at first. */
@@ -51,10 +51,14 @@ export class Faults {
 
 const WORDS = {
   400: "Bad Request",
+  403: "Authentication error",
+  409: "The bucket you tried to delete is not empty.",
   429: "More than 1200 requests per 300 seconds reached. Please wait and consider throttling your request speed",
   500: "Internal Server Error",
   503: "Service Unavailable",
 };
+
+const CODES = { 400: 10013, 403: 10000, 409: 10008, 429: 10429, 500: 10013, 503: 10013 };
 
 /** Lets requests meet their faults. */
 export function meetFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBindings }> {
@@ -63,7 +67,7 @@ export function meetFaults(faults: Faults): MiddlewareHandler<{ Bindings: HttpBi
     if (outcome === undefined) return next();
     if (typeof outcome === "number") {
       if (outcome === 429) context.header("retry-after", "1");
-      throw new ApiError(outcome, outcome === 429 ? 10429 : 10013, WORDS[outcome]);
+      throw new ApiError(outcome, CODES[outcome], WORDS[outcome]);
     }
     if (outcome === "lost after") await next();
     context.env.incoming.socket.destroy();

@@ -1,3 +1,4 @@
+import { explanationText } from "../../../infra/shell/explain.ts";
 import type { VersionHealth } from "../../../infra/serverless/version-health.ts";
 import type { PlannedStep } from "../deployed/stack.ts";
 
@@ -37,11 +38,19 @@ export function reportOf(entries: readonly Entry[]): string {
     section("Planned", list(planned?.["steps"]).map(stepText)),
     section("Broken policies", list(planned?.["broken"]).map(String)),
     section("Waits for somebody's word", list(planned?.["gates"]).map(String)),
-    failed === undefined ? [] : ["", "## Failure", "", "```", String(failed["cause"]), "```"],
+    failed === undefined ? [] : ["", "## Failure", "", "```", failureText(failed), "```"],
     "",
   ]
     .flat()
     .join("\n");
+}
+
+function failureText({ code, cause, fix }: Facts): string {
+  return explanationText({
+    code: typeof code === "string" ? code : undefined,
+    cause: String(cause),
+    fix: typeof fix === "string" ? fix : undefined,
+  });
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi/automation/index.js";
 import type { CommandOutput } from "../../../infra/shell/command.ts";
-import { causeOf } from "../../../infra/shell/failure.ts";
+import { explain, explanationText } from "../../../infra/shell/explain.ts";
+import { commandsFor } from "../../../infra/shell/package.ts";
 import { deployedBuild } from "../promotion/promotion.ts";
 import type { Baseline, Former } from "./baseline.ts";
 import { takeShares } from "./canary.ts";
@@ -40,7 +41,7 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
     const deployed = await deployedBuild((name) => String(outputs[name]?.value ?? ""));
     return { exit: EXIT.done, facts: { changes, deployed } };
   } catch (error) {
-    if (!(error instanceof ConcurrentUpdateError)) return goBack(causeOf(error), run);
+    if (!(error instanceof ConcurrentUpdateError)) return goBack(error, run);
     record.note("ended", { exit: EXIT.notBegun });
     throw error;
   }
@@ -66,16 +67,18 @@ async function takeOver(stack: Stack, run: UpdateRun): Promise<UpResult> {
   }
 }
 
-async function goBack(cause: string, { before, former, record, output }: UpdateRun): Promise<Outcome> {
-  const { say } = output;
-  record.note("failed", { cause });
-  say(`\nThe update failed: ${cause}\n`);
+async function goBack(failure: unknown, run: UpdateRun): Promise<Outcome> {
+  const { before, former, record, options, output } = run;
+  const { say, log } = output;
+  const explanation = explain(failure, commandsFor(options.stack));
+  record.note("failed", { ...explanation });
+  log(`\nThe update failed: ${explanationText(explanation)}`);
   const back = await before.goBack(former).catch((problem: unknown) => {
-    say(`Going back failed: ${causeOf(problem)}\n`);
+    log(`Going back failed: ${explanationText(explain(problem, commandsFor(options.stack)))}`);
     return undefined;
   });
   record.note("back", { back });
-  if (back === undefined) return { exit: EXIT.failed, facts: { cause } };
+  if (back === undefined) return { exit: EXIT.failed, facts: { ...explanation } };
   say(`${back.join("\n")}\n`);
-  return { exit: EXIT.wentBack, facts: { cause, back } };
+  return { exit: EXIT.wentBack, facts: { ...explanation, back } };
 }

@@ -75,3 +75,13 @@ test("the diagnostics of an error that nobody has explained are told once", () =
   expect(cause.match(/error: out of memory/g)).toHaveLength(1);
   expect(cause).toContain("warning: The application is public");
 });
+
+test("a refusal by an official provider names its resource, in Cloudflare's words", () => {
+  const refused =
+    'POST "https://a.test": 403 Forbidden {"success":false,"errors":[{"code":10000,"message":"Authentication error"}]}';
+  const { code, cause } = explain(diagnosticsOf(refused, "update failed"), commandsFor("dev"));
+  expect(code).toBe("token_permission_missing");
+  expect(cause).toBe(
+    'pulumi:pulumi:Stack (steward-dev): POST "https://a.test": 403: Authentication error (10000)',
+  );
+});

@@ -225,6 +225,40 @@ test(
 );
 
 test(
+  "a permission that is lost amid an update is named with its fix, and what ran before answers",
+  async () => {
+    const former = await stage.deployments();
+    await setSecret("a-signing-secret-that-is-refused-1");
+    const fault = {
+      method: "POST",
+      path: /^\/workers\/workers\/[^/]+\/versions$/,
+      times: 3,
+      outcome: 403 as const,
+    };
+    world.stage.cloudflare.faults.requests.push(fault);
+    const refused = await rollout("--yes", "--without-backup");
+    world.stage.cloudflare.faults.requests.length = 0;
+    expect(fault.times, refused.said).toBeLessThan(3);
+    expect(refused.report, refused.said).toMatchObject({
+      ok: false,
+      exit: 4,
+      code: "token_permission_missing",
+      cause: expect.stringContaining("403: Authentication error (10000)"),
+      fix: expect.stringContaining("pulumi config set -s test --secret cloudflare:apiToken <token>"),
+    });
+    expect(refused.stderr.match(/^ *fix: /gm), refused.said).toHaveLength(1);
+    expect(refused.said).toContain("(token_permission_missing)");
+    expect(refused.said).not.toContain('"success"');
+    expect(refused.said).not.toMatch(/^\s+at \S/m);
+    expect(refused.code).toBe(4);
+    expect((await stage.deployments())[0]).toEqual(former[0]);
+    const text = await readFile(path.join(subject.folder, String(refused.report["report"])), "utf8");
+    expect(text).toContain("fix: Give the token the permissions");
+  },
+  UPDATE_MS,
+);
+
+test(
   "stops before a migration that nobody has accepted",
   async () => {
     await subject.stack.setConfig("steward:migrations", { value: JSON.stringify([V1, V2]) });
