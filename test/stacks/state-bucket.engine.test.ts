@@ -137,6 +137,33 @@ test(
 );
 
 test(
+  "a bucket that cannot be emptied stays in the state, with its cause and fix, and the next destroy ends it",
+  async () => {
+    changes = { onDestroy: "empty" };
+    const { stack } = await open();
+    await stack.up();
+    await put("test-steward", "steward/steward.json");
+    const { faults } = stage.cloudflare;
+    // An unfinished upload is in no list.
+    const path = /^\/r2\/buckets\/test-steward$/;
+    faults.requests.push({ method: "DELETE", path, times: Infinity, outcome: 409 });
+    const failure = await failureOf(stack.destroy());
+    expect(failure).toContain("Cloudflare refuses to delete the bucket test-steward (bucket_not_empty)");
+    expect(failure).toContain(
+      "fix: End what writes to the bucket, and abort unfinished uploads at Cloudflare's dashboard",
+    );
+    expect(failure).not.toMatch(/\s+at \S+ \(/);
+    expect(failure).not.toContain('"success"');
+    expect(buckets()).toEqual(["test-steward"]);
+
+    faults.requests.length = 0;
+    expect((await stack.destroy()).summary.result).toBe("succeeded");
+    expect(buckets()).toEqual([]);
+  },
+  UPDATE_MS,
+);
+
+test(
   "two projects with one stack name have two buckets, and an explicit clash stops the preview with a name that works",
   async () => {
     const first = await open();
