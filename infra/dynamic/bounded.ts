@@ -51,7 +51,7 @@ function failed<Inputs>(inputs: Inputs, error: unknown): dynamic.CheckResult<Inp
 }
 
 /** The process that runs the providers prints an error and its stack trace, beside the text that the engine shows. */
-const UNTRACED = { toString: () => "A resource reports an error", stack: "it is told with the others" };
+const UNTRACED = { toString: () => "A resource failed", stack: "its error is among the diagnostics" };
 
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
