@@ -54,6 +54,8 @@ test.skipIf(!engine.ok)(
     expect((await fetch(`http://127.0.0.1:${port}/slack/events`, message)).status).toBe(200);
     await platforms.slack.waitFor(({ text }) => text.includes("hello from the package"), 120_000);
 
+    await works("npx steward-deploy backup dev --create");
+
     expect((await works("pulumi preview -s dev")).said).toMatch(/Resources:\n +\d+ unchanged\n/);
     expect((await works("npx steward-deploy drift dev")).said).toContain("No drift.");
     expect((await works("npx steward-deploy compose dev")).said).toContain(
