@@ -50,7 +50,10 @@ function failed<Inputs>(inputs: Inputs, error: unknown): dynamic.CheckResult<Inp
   return { inputs, failures: [{ property: "", reason }] };
 }
 
-/** The process that runs the providers prints an error and its stack trace, beside the text that the engine shows. */
+/**
+ * Pulumi prints a thrown error and its stack trace beside the message that the engine shows; for a known error, this line
+ * takes their place.
+ */
 const UNTRACED = { toString: () => "A resource failed", stack: "its error is among the diagnostics" };
 
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
