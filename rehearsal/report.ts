@@ -34,7 +34,7 @@ interface AddressesOptions {
   verbose: boolean;
 }
 
-/** Returns addresses, what to try, and how to stop, for people. */
+/** Returns text for people: the addresses, what to try, and how to stop the rehearsal. */
 export function addresses(
   world: World,
   deployment: Deployment,
@@ -68,7 +68,7 @@ export function addresses(
   ].join("\n");
 }
 
-/** One message's way, for people. */
+/** Returns a summary of one message and its reply, for people. */
 export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Exchange): string {
   return [
     `Sent:       ${text}`,
@@ -79,12 +79,12 @@ export function exchangeReport({ text, status, reply, replyMs, coldStartMs }: Ex
   ].join("\n");
 }
 
-/** A shell looks for a name without a slash on PATH. */
+/** Returns a file's path as a shell can source it: a shell looks for a name without a slash on PATH. */
 function sourced(file: string): string {
   return file.includes("/") ? file : `./${file}`;
 }
 
-/** The object that `--json` ends with. */
+/** Returns the object that `--json` prints at the end. */
 export function reportOf(world: World, deployment: Deployment, exchange: Exchange | undefined): object {
   const { url, resources, changes, previewMs, upMs } = deployment;
   return {

@@ -12,9 +12,9 @@ import { ensureSidecarImage, sidecarImageName } from "./sidecar/index.ts";
 /** How containers run in this rehearsal, and where the stand-ins have to listen for them. */
 export interface Sandbox {
   mode: ContainerMode;
-  /** The address of this machine as the container sees it. */
+  /** The address at which a container reaches this machine. */
   standInHost: string;
-  /** For people. */
+  /** How containers run, in words. */
   description: string;
 }
 
@@ -27,8 +27,8 @@ export interface SandboxOptions {
 }
 
 /**
- * Chooses how containers run: as `choice` says, else on Docker if an engine answers and can get the images, else as
- * local processes. The result's description says which and why.
+ * Chooses how containers run: as `choice` says; otherwise on Docker if an engine answers and can get the images;
+ * otherwise as local processes. The result's description says which and why.
  */
 export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { choice, log } = options;
@@ -47,12 +47,14 @@ export async function chooseSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Returns how containers ran when the stand-ins listened at `standInHost`. Only good for removing them. */
+/**
+ * Returns how containers ran when the stand-ins listened at `standInHost`. The result is only good for removing them.
+ */
 export async function formerSandbox(dir: string, standInHost: string): Promise<ContainerMode> {
   if (standInHost !== LOOPBACK && (await dockerAvailable()).ok) {
     return { kind: "docker", image: (reference) => reference, sidecarImage: await sidecarImageName() };
   }
-  // A message that comes in meanwhile starts a container that ends at once.
+  // A message that arrives meanwhile starts a process that ends at once.
   return processMode(dir, [process.execPath, "--eval", ""]);
 }
 
@@ -61,7 +63,7 @@ async function dockerSandbox({ bundle, log }: SandboxOptions, version: string): 
   const { image } = await stewardImage(bundle, log);
   const sidecar = await ensureSidecarImage({ log });
   return {
-    // The application's image has the same name at the emulated registry as on this engine.
+    // The application's image has the same name in the emulated registry as on this engine.
     mode: { kind: "docker", image: (reference) => reference, sidecarImage: sidecar.image },
     standInHost: await bridgeAddress(),
     description: `a container on Docker ${version} (${image}; base ${base.source}, sidecar ${sidecar.source})`,
@@ -80,7 +82,7 @@ function processMode(dir: string, command: string[]): ContainerMode {
   return { kind: "process", supervise: { command, dir: path.join(dir, "sandbox") } };
 }
 
-/** The engine's default network ends at this machine: its gateway address is ours. */
+/** Returns this machine's address in the engine's default network, which is that network's gateway. */
 export async function bridgeAddress(): Promise<string> {
   const format = "{{(index .IPAM.Config 0).Gateway}}";
   const { stdout } = await docker(["network", "inspect", "bridge", "--format", format]);

@@ -57,8 +57,8 @@ export function variablesProblem(
 
 /**
  * Asks the running service which variables its config names, and returns the text of {@link variablesProblem}; empty if
- * nothing is wrong. Logs a warning if the service does not answer. Asks nothing for a stack without a key. A 404 is no
- * problem: nothing is deployed there yet, or a version that does not know the route.
+ * nothing is wrong. Logs a warning if the service does not answer. Sends no request for a stack without a key. A 404 is
+ * no problem: nothing is deployed there yet, or the deployed version does not have the route.
  */
 export function askForMissingVariables(
   key: pulumi.Output<string>,
@@ -99,7 +99,7 @@ function misplacedFix({ configSet }: OperatorCommands): string {
   return `Take what names the key out of the config, on \`/_admin/config/edit\` or by \`steward config unset\` in the container; deploy with \`${set}\`; then name that variable in the config.`;
 }
 
-/** Returns the gateway's environment as the program knows it: of a secret it knows only that it is set. */
+/** Returns the gateway's environment as the program knows it: of a secret, the program knows only that it is set. */
 function deployedEnvironment({ variables, secrets }: RuntimeVariables): Record<string, string> {
   const set = Object.keys(secrets).map((name) => [name, "set"] as const);
   return gatewayEnvironment({ ...variables, ...Object.fromEntries(set) });

@@ -5,18 +5,18 @@ import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild"
 import { pack } from "tar-stream";
 import { ROOT } from "../shell/package.ts";
 
-/** Every file of the image has this time, so that the same sources give the same layer. */
+/** Modification time of every file in the image, so that the same sources give the same layer. */
 const FIXED_TIME = new Date(1_700_000_000_000);
 
-/** Programs as they are deployed, by path, and the files of this checkout that they were made of. */
+/** The programs to deploy, by path, and the files of this checkout from which they were built. */
 interface Bundled {
   files: Files;
   read: string[];
 }
 
 /**
- * Messages are in English. The libraries take zod as one object, which brings its translations along: more
- * than half of what the gateway would load.
+ * Keeps only zod's English messages. Libraries import zod as one object, which includes its translations: more than
+ * half of the code that the gateway would load.
  */
 const ENGLISH_ONLY: Plugin = {
   name: "english-only",
@@ -27,15 +27,15 @@ const ENGLISH_ONLY: Plugin = {
 };
 
 /**
- * Node's modules as `require` gives them. An `import` of one reads every export it has, and some of them load
- * others: `ReadStream` of `node:fs` the streams, `WebSocket` of `node:http` the whole of undici, which is 25 ms
- * and 12 MB of a process that may never need it.
+ * Loads Node's built-in modules as `require` does. An `import` of such a module reads each of its exports, and reading
+ * some of them loads further modules: `ReadStream` of `node:fs` loads the streams, and `WebSocket` of `node:http` loads
+ * all of undici, which takes 25 ms and 12 MB in a process that may never need it.
  */
 const PLAIN_BUILTINS: Plugin = {
   name: "plain-builtins",
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
-      // What is imported when it is needed is left to Node.
+      // Dynamic imports of built-in modules stay as they are: Node resolves them at run time.
       kind === "dynamic-import" ? { path: name, external: true } : { path: name, namespace: "builtin" },
     );
     onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
@@ -46,7 +46,7 @@ const PLAIN_BUILTINS: Plugin = {
 
 const COMMON = {
   absWorkingDir: ROOT,
-  // The names of chunks depend on the files' paths: a linked node_modules gives the same ones as a folder.
+  // Chunk names depend on file paths. With symlinks kept, they are the same whether node_modules is a link or a folder.
   preserveSymlinks: true,
   bundle: true,
   format: "esm",
@@ -74,7 +74,7 @@ const WORKER: BuildOptions = {
 const CONTAINER: BuildOptions = {
   ...COMMON,
   minifyIdentifiers: true,
-  // Names are what a stack trace shows.
+  // Stack traces show the original names.
   keepNames: true,
   plugins: [...COMMON.plugins, PLAIN_BUILTINS],
   outbase: "runtime",
@@ -82,16 +82,16 @@ const CONTAINER: BuildOptions = {
   platform: "node",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // Packages written for CommonJS ask for Node's modules by require.
+  // Packages written for CommonJS load Node's modules with `require`.
   banner: {
     js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
 };
 
 /**
- * Entry points that are bundled together. The gateway and the supervisor are bundled separately: together with the
- * others they would be split into one file for each set of programs that share code, and a start that everyone waits
- * for would load two dozen files.
+ * Entry points, grouped by bundle. The gateway and the supervisor have bundles of their own: if they were bundled with
+ * the others, shared code would be split into one file for each set of programs that share it, and a start that
+ * somebody waits for would load two dozen files.
  */
 const PROGRAMS = [
   ["runtime/gateway/main.ts"],
@@ -100,12 +100,12 @@ const PROGRAMS = [
   ["runtime/host/warm.ts"],
 ];
 
-/** The Worker's one module. */
+/** Returns the Worker's bundle, which is a single module. */
 export function bundleWorker(): Promise<Bundled> {
   return bundled(WORKER, "dist/worker");
 }
 
-/** Returns what the container runs. */
+/** Returns the programs that the container runs. */
 export async function bundleContainer(): Promise<Bundled> {
   const programs = await Promise.all(
     PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
@@ -131,7 +131,7 @@ export function byName([a]: [string, Uint8Array], [b]: [string, Uint8Array]): nu
   return a < b ? -1 : 1;
 }
 
-/** Contents by their path below /app, in the order of their names. */
+/** File contents by path below /app, in the order of their names. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
@@ -149,7 +149,7 @@ export async function writeContext(files: Files, folder: string): Promise<void> 
   await writeFile(join(folder, "app.tar"), await buffer(archive));
 }
 
-/** Mode of a file: what is on the PATH can be run; everyone may read everything. */
+/** Returns a file's mode: files in bin/, which is on the PATH, are executable; everyone may read every file. */
 export function modeOf(name: string): number {
   return name.startsWith("bin/") ? 0o755 : 0o644;
 }

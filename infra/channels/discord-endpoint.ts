@@ -15,7 +15,7 @@ export interface EndpointInputs extends DiscordBot {
 const KEYS = ["botToken", "publicKey", "url"] as const;
 const APPLICATION = "/applications/@me";
 
-/** See {@link EndpointInputs}. Discord tests an address with a valid and an invalid signature before it accepts it. */
+/** Provider of {@link DiscordEndpoint}. Discord tests an address with a valid and an invalid signature before use. */
 export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointInputs, EndpointInputs> = {
   configure: configureEndpoints,
 
@@ -46,8 +46,8 @@ export const discordEndpointProvider: pulumi.dynamic.ResourceProvider<EndpointIn
   },
 
   /**
-   * Leaves alone what someone else has set since. A token that Discord does not know any more is no error:
-   * it would keep the stack from ever being destroyed.
+   * Leaves an address alone that someone else has set since. A token that Discord no longer knows is not an error here:
+   * otherwise the stack could never be destroyed.
    */
   async delete(_id, props) {
     const answer = await askDiscord(props, "GET", APPLICATION);

@@ -2,13 +2,13 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { telegramRoot } from "./endpoints.ts";
 import { askPlatform, fieldsOf } from "./platform-call.ts";
 
-/** The bot. */
+/** A Telegram bot. */
 export interface TelegramBot {
   /** Part of the path of every request, so error messages never contain an address. */
   botToken: string;
 }
 
-/** Telegram's answer; `refused` where it does not know the token. */
+/** Telegram's response; `refused` if Telegram does not accept the token. */
 export type TelegramAnswer = { refused: true } | { refused: false; result: unknown };
 
 /** A bot's own user id: the number before the token's colon. */
@@ -25,7 +25,7 @@ export async function askTelegram(
   const token = botToken.replace(/[^\w:-]/g, encodeURIComponent);
   const address = `${telegramRoot()}/bot${token}/${method}`;
   const { status, body } = await askPlatform("POST", address, {}, parameters);
-  // A revoked token is answered with 401, one of another form with 404.
+  // Telegram answers 401 to a revoked token and 404 to a malformed one.
   if (status === 401 || status === 404) return { refused: true };
   if (status === 0 || status >= 500)
     throw new StewardError("registration_unreachable", `Telegram did not answer ${method}`);
@@ -37,7 +37,11 @@ export async function askTelegram(
   );
 }
 
-/** The result of a method; a token that Telegram does not know is an error. */
+/**
+ * Calls a method and returns its result.
+ *
+ * @throws StewardError `telegram_token_invalid` if Telegram does not accept the token
+ */
 export async function callTelegram(
   bot: TelegramBot,
   method: string,

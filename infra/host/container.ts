@@ -19,7 +19,7 @@ export interface ContainerArgs {
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
   /** The engine's address. Default: the docker command's own. */
   dockerHost?: string | undefined;
-  /** Hooks that run before it is created. */
+  /** Hooks that run before the container is created. */
   hooks?: pulumi.ResourceHook[];
   /** A change of this number replaces the container. Default: no such trigger. */
   round?: pulumi.Input<number>;
@@ -48,8 +48,8 @@ export class Container extends pulumi.ComponentResource {
           STEWARD_CONTAINER: args.shape.name,
           ...(args.dockerHost !== undefined && { DOCKER_HOST: args.dockerHost }),
         },
-        // Everything that makes Pulumi replace the container if it changes. It is a secret because it includes the
-        // variables.
+        // Covers everything that makes Pulumi replace the container. The fingerprint is a secret because it includes
+        // the variables.
         triggers: [
           pulumi.output(wanted).apply(fingerprint),
           ...(args.round === undefined ? [] : [args.round]),
@@ -61,13 +61,14 @@ export class Container extends pulumi.ComponentResource {
       name,
       wanted,
       // The engine reports all variables in one output, so that output is a secret as a whole. The labels come from the
-      // image, and a refresh reads them from the container: a difference there is not a change.
+      // image, and a refresh reads them from the container: such a difference must not count as a change.
       {
         parent: this,
         dependsOn: former,
         additionalSecretOutputs: ["envs"],
         ignoreChanges: ["labels"],
-        // A replacement trigger replaces without asking the provider, which would say the same.
+        // Set here because a replacement trigger replaces the container without asking the provider, which would demand
+        // the same.
         deleteBeforeReplace: true,
         hooks: { beforeCreate: args.hooks ?? [] },
         ...(args.round !== undefined && { replacementTrigger: args.round }),
@@ -95,7 +96,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     securityOpts: shape.securityOptions,
     capabilities: { drops: shape.droppedCapabilities },
     memory: shape.memoryMiB,
-    // No swap on top: a leak ends in a restart, not in a host that crawls.
+    // No additional swap: a memory leak then ends in a restart instead of slowing down the host.
     memorySwap: shape.memoryMiB,
     cpus: asProviderReads(shape.cpus),
     ulimits: [{ name: "nproc", soft: shape.maxProcesses, hard: shape.maxProcesses }],
@@ -111,7 +112,7 @@ function containerArgs(args: ContainerArgs): docker.ContainerArgs {
     },
     stopTimeout: shape.stopSeconds,
     destroyGraceSeconds: shape.stopSeconds,
-    // The readiness check starts it, and may have to roll back to the previous version.
+    // The readiness check starts the container, because it may have to roll back to the previous version.
     start: false,
     mustRun: false,
   };
@@ -137,7 +138,7 @@ function dataSource(
   return "directory" in data ? { hostPath: data.directory } : data;
 }
 
-/** Sorted, so that the order in which keys were set means no change. */
+/** Returns the variables sorted by name, so that setting them in another order does not count as a change. */
 function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string>[] {
   const entries = Object.entries<pulumi.Input<string>>({ ...variables, ...secrets });
   return entries
@@ -147,10 +148,10 @@ function environment({ variables, secrets }: ContainerArgs): pulumi.Input<string
 
 /** Dependencies of an image. */
 export interface ImageBuild {
-  /** The folder whose content goes in. */
+  /** Folder with the build context. */
   context: string;
   dockerfile: string;
-  /** Hash of the folder's content: the image is named by it. */
+  /** Hash of the folder's content, which becomes the image's tag. */
   hash: string;
   /**
    * The Dockerfile's build arguments: the base image, which the engine already has, and the values of the image's
@@ -161,13 +162,13 @@ export interface ImageBuild {
 
 /** Arguments of {@link Image}. */
 interface ImageArgs {
-  /** A built image's name, or what to build one from. */
+  /** The name of an image that is already built, or the inputs to build one. */
   source: string | ImageBuild;
   /** A change of this number builds or pulls the image again. Default: no such trigger. */
   round?: pulumi.Input<number>;
 }
 
-/** The image that the container runs, on the engine that the provider speaks to. */
+/** The image that the container runs, on the engine that the provider uses. */
 export class Image extends pulumi.ComponentResource {
   /** The image's own id, which changes with its content. */
   readonly imageId: pulumi.Output<string>;
@@ -190,15 +191,15 @@ export function imageName({ hash }: Pick<ImageBuild, "hash">): string {
 }
 
 function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
-  // An image that someone else put there stays when the stack goes.
+  // Destroying the stack does not delete an image that the stack has not built.
   if (typeof source === "string") return { name: source, keepLocally: true };
   const { context, dockerfile, hash, buildArgs } = source;
   return {
     name: imageName(source),
-    // A replacement of the same name, such as from another checkout's path, must not take the image from
-    // under the container that runs it.
+    // A replacement may have the same image name, for example after a deployment from another checkout's path. Deleting
+    // the old resource must then not remove the image of the running container.
     keepLocally: true,
-    // The other builder takes the engine that the docker command is set to, not the provider's.
+    // The default builder would use the engine that the docker command is set to, not the provider's.
     build: { context, dockerfile, buildArgs, useLegacyBuilder: true },
     triggers: { content: hash, ...buildArgs },
   };
@@ -207,13 +208,13 @@ function imageArgs({ source }: ImageArgs): docker.RemoteImageArgs {
 /** Arguments of {@link Volume}. */
 interface VolumeArgs {
   volumeName: string;
-  /** Refuse to delete the volume, and keep it when the stack goes. Default: false. */
+  /** Refuse to delete the volume, and keep it when the stack is destroyed. Default: false. */
   protect?: boolean;
-  /** Hooks that run before it is created. */
+  /** Hooks that run before the volume is created. */
   hooks?: pulumi.ResourceHook[];
 }
 
-/** The named volume that keeps the service's data over restarts and updates. */
+/** The named volume that keeps the service's data across restarts and updates. */
 export class Volume extends pulumi.ComponentResource {
   readonly volumeName: pulumi.Output<string>;
 
@@ -228,8 +229,8 @@ export class Volume extends pulumi.ComponentResource {
         parent: this,
         protect: keep,
         retainOnDelete: keep,
-        // A change of the label would replace the volume. A volume from before the label existed keeps its data and has
-        // no label.
+        // A changed label would replace the volume. A volume that was created before the label was introduced has none,
+        // and keeps its data.
         ignoreChanges: ["labels"],
         hooks: { beforeCreate: args.hooks ?? [] },
       },

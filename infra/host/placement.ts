@@ -46,8 +46,8 @@ const DEFAULTS = {
 /** Provider of {@link Placement}. */
 export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs, PlacementInputs> = {
   /**
-   * Looks at the engine, in each preview. Refuses to begin with an empty volume unless a refresh has found out that the
-   * stack's own is gone.
+   * Compares the engine with the stack in every preview. Fails if the stack's volume is missing, because the service
+   * would start with an empty one, unless a refresh has recorded that the volume is gone.
    */
   async check(olds, news) {
     const { imageRound, containerRound } = olds;
@@ -57,7 +57,7 @@ export const placementProvider: pulumi.dynamic.ResourceProvider<PlacementInputs,
     const { imageMissing, containerWrong } = await compare(news);
     const inputs = {
       ...news,
-      // A name that the stack has not had yet is built anyway.
+      // An image with a new name is built in any case.
       imageRound: imageRound + Number(imageMissing && olds.image === news.image),
       containerRound: containerRound + Number(containerWrong),
     };
@@ -100,7 +100,7 @@ async function compare({ container, image, settings, dockerHost }: PlacementInpu
 }
 
 function settingsOf({ HostConfig, NetworkSettings }: Inspected): Settings {
-  // The engine says null or -1 where a limit was never set or was taken away again.
+  // The engine reports null or -1 for a limit that was never set or has been removed.
   const unset = (value: unknown): boolean => value === undefined || value === null || value === -1;
   const entries = Object.entries(DEFAULTS).map(([name, byDefault]) => {
     return [name, unset(HostConfig[name]) ? byDefault : HostConfig[name]];
@@ -121,8 +121,9 @@ export type PlacementArgs = Pick<PlacementInputs, "container" | "image" | "volum
 };
 
 /**
- * Evidence of what the engine has under the stack's names. The Docker provider looks at the engine only in a refresh; this
- * resource looks in each preview, and its numbers make Pulumi replace what is gone or was changed by hand.
+ * Records whether the engine still has what the stack created. The Docker provider reads the engine only in a refresh;
+ * this resource reads it in every preview, and its numbers make Pulumi replace an image or a container that is gone,
+ * and a container that was changed by hand.
  */
 export class Placement extends DynamicResource {
   /** A replacement trigger of the image. */

@@ -7,13 +7,13 @@ import { askService } from "./update/ask.ts";
 import { type Containers, containersOf, type Inspected } from "./update/containers.ts";
 import { dropFormer, formerName, goBack, inspectPair, isReady, putInPlace } from "./update/former.ts";
 
-/** State of the service on its engine, as the stack wants it and as a refresh reads it back. */
+/** State of the service on its engine: the wanted one, or the one that a refresh has read. */
 interface Runs {
   /** Name of the running container; the previous version's container after an update that rolled back. */
   container: string;
   containerId: string;
   imageId: string;
-  /** Docker's word: `running`, `paused`, `exited`, `restarting`, `created` or `dead`. */
+  /** Docker's name for the state: `running`, `paused`, `exited`, `restarting`, `created` or `dead`. */
   status: string;
   /** `ready`, or `not ready` if the gateway does not answer. */
   health: string;
@@ -23,14 +23,16 @@ interface Runs {
 export interface ServiceInputs extends Runs {
   /** Variables of the readiness probe. */
   probe: Record<string, string>;
-  /** Secret key that signs the stack's own questions. */
+  /** Secret key that signs the requests that only the stack may make. */
   key: string;
   dockerHost?: string;
 }
 
 /** Outputs of {@link Service}'s provider. */
 export interface ServiceOutputs extends ServiceInputs {
-  /** Answers of the readiness probe, a line for each check; after a refresh, what is wrong instead. */
+  /**
+   * Report of the readiness probe, one line per check; after a refresh that found a difference, what is wrong instead.
+   */
   report: string;
 }
 
@@ -38,7 +40,7 @@ const WANTED = ["container", "containerId", "imageId", "status", "health"] as co
 
 /** Provider of {@link Service}. */
 export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, ServiceOutputs> = {
-  /** Refuses a preview if the container in the stack's state no longer exists and no other resource has noticed. */
+  /** Fails a preview if the container in the stack's state no longer exists and is not about to be replaced. */
   check(_olds, news) {
     return checked(news, async () => {
       if (news.containerId === UNKNOWN) return;
@@ -47,7 +49,10 @@ export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, Ser
     });
   },
 
-  /** Asks the engine in each preview: without a refresh, the state alone would vouch for a container that has stopped. */
+  /**
+   * Compares with the engine in every preview: without a refresh, the state alone would not show that a container has
+   * stopped.
+   */
   async diff(_id, olds, news) {
     const changed = [...WANTED, "probe", "dockerHost"] as const;
     if (changed.some((key) => !isDeepStrictEqual(olds[key], news[key]))) {
@@ -69,7 +74,7 @@ export const serviceProvider: pulumi.dynamic.ResourceProvider<ServiceInputs, Ser
     if (!props) throw new Error("The service of a host cannot be imported.");
     const { report: _, ...inputs } = props;
     const containers = containersOf(props.dockerHost);
-    // `container` may be the former's name since the last refresh.
+    // Since an earlier refresh, `container` may be the name of the previous version's container.
     const runs = await observe(containers, props.probe["PROBE_CONTAINER"] ?? props.container);
     if (runs === undefined) return { id: "" };
     const now = { ...inputs, ...runs };
@@ -100,7 +105,10 @@ async function bringUp(inputs: ServiceInputs): Promise<ServiceOutputs> {
   return { ...inputs, report };
 }
 
-/** Returns which of the two containers runs, or, if none does, how the service's own ended; `undefined` if there is none. */
+/**
+ * Returns the state of the service's container, or of the previous version's if only that one runs or exists;
+ * `undefined` if neither exists.
+ */
 async function observe(containers: Containers, name: string): Promise<Runs | undefined> {
   const { current, former } = await inspectPair(containers, name);
   const usesFormer = former !== undefined && (current === undefined || !current.State.Running);
@@ -119,8 +127,8 @@ async function observe(containers: Containers, name: string): Promise<Runs | und
 }
 
 /**
- * Returns the probe's report if nothing has changed since it was made. Otherwise returns what is wrong, with how the
- * container ended.
+ * Returns the probe's report if nothing has changed since it was made. Otherwise returns what is wrong, with the
+ * container's exit code and number of restarts.
  */
 async function describe(containers: Containers, runs: Runs, before: ServiceOutputs): Promise<string> {
   if (WANTED.every((key) => runs[key] === before[key])) return before.report;
@@ -142,7 +150,7 @@ function messageOf(error: unknown): string {
 export interface ServiceArgs {
   /** Variables of the readiness probe. */
   probe: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Secret key that signs the stack's own questions. */
+  /** Secret key that signs the requests that only the stack may make. */
   key: pulumi.Input<string>;
   /** The container's name. */
   container: string;
@@ -158,7 +166,7 @@ export interface ServiceArgs {
  * which state; each preview compares these too.
  */
 export class Service extends DynamicResource {
-  /** Answers of the readiness probe, a line for each check. */
+  /** Report of the readiness probe, one line per check. */
   declare readonly report: pulumi.Output<string>;
 
   constructor(name: string, args: ServiceArgs, opts?: pulumi.CustomResourceOptions) {

@@ -4,38 +4,41 @@ import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../../runtime/contract/delivery.ts";
 
-/** Questions of the readiness probe. */
+/** Inputs of the readiness probe. */
 export interface ProbeArgs {
   /** The deployed service's address, without a path. */
   url: pulumi.Input<string>;
-  /** The hash of the bundle that has to answer. Default: any. */
+  /** Hash of the bundle that the service has to run. Default: any. */
   bundle?: string | undefined;
   /** Attestation of the deployed secrets, as `AttestationKey` expects it. Default: any. */
   attestation?: pulumi.Input<string>;
   /** The channels that have to work. */
   channels: readonly Platform[];
-  /** Sends a test alert, which every destination has to take. */
+  /** True to send a test alert, which every destination has to accept. */
   alerts: boolean;
-  /** True if the webhook routes have to answer without an identity. */
+  /** True if the webhook routes have to be reachable without an identity. */
   publicWebhooks: boolean;
 }
 
 /** Arguments of {@link Readiness}. */
 export interface ReadinessArgs extends ProbeArgs {
-  /** Signs the questions that only the stack may ask: why the gateway does not start, channels, alerts. */
+  /**
+   * Signs the requests that only the stack may make: for the reason why the gateway does not start, for the channels'
+   * state and for a test alert.
+   */
   key: pulumi.Input<string>;
-  /** Deployed version: when one of these changes, the service is asked again. */
+  /** Values that identify the deployed version. When one of them changes, the service is probed again. */
   triggers: pulumi.Input<string>[];
 }
 
 const PROBE = programText("infra/readiness/probe");
 
 /**
- * Holds an update until the deployed service answers as it should, and fails it otherwise. Make it
- * depend on everything that has to be there before.
+ * Holds an update until the deployed service answers as it should, and fails the update if it does not. Make this
+ * resource depend on everything that has to exist before.
  */
 export class Readiness extends pulumi.ComponentResource {
-  /** Report of the probe: a line for each check. */
+  /** Report of the probe, one line per check. */
   readonly report: pulumi.Output<string>;
 
   constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -47,20 +50,20 @@ export class Readiness extends pulumi.ComponentResource {
         interpreter: INTERPRETER,
         create: PROBE,
         environment: probeEnvironment(args),
-        // Not in the environment, which other processes can read.
+        // The key is not passed in the environment, which other processes can read.
         stdin: args.key,
         triggers: args.triggers,
       },
       { parent: this },
     );
 
-    // The key makes a secret of all that the command gives back; the report holds none.
+    // Pulumi treats the command's whole output as a secret because of the key. The report contains no secret.
     this.report = pulumi.unsecret(probe.stdout);
     this.registerOutputs({ report: this.report });
   }
 }
 
-/** Returns the variables that tell the readiness probe what to ask. */
+/** Returns the variables that tell the readiness probe what to check. */
 export function probeEnvironment({
   url,
   publicWebhooks,

@@ -14,7 +14,7 @@ const time = z.iso.datetime();
 
 const bucketOwner = z.object({
   version: z.literal(1),
-  /** Equal to the one in the state of the stack that owns the bucket. Another state has another one. */
+  /** Equal to the id in the state of the stack that owns the bucket. Every state has an id of its own. */
   id: z.string(),
   /** `<project>/<stack>` */
   owner: z.string(),
@@ -23,16 +23,16 @@ const bucketOwner = z.object({
   released: z.optional(time),
 });
 
-/** Marker object that says whose a bucket is. */
+/** Content of the marker object, which names the stack that owns the bucket. */
 export type BucketOwner = z.infer<typeof bucketOwner>;
 
 /** A bucket that exists. */
 export interface FoundBucket {
-  /** `undefined` if there is no marker, or none that this version reads. */
+  /** `undefined` if there is no marker, or if this version cannot read it. */
   owner: BucketOwner | undefined;
 }
 
-/** Returns a bucket with the marker in it; `undefined` if there is no bucket of that name. */
+/** Returns a bucket with its marker; `undefined` if there is no bucket of that name. */
 export async function findBucket(client: Cloudflare, place: BucketPlace): Promise<FoundBucket | undefined> {
   const bucket = await client.r2.buckets.get(place.name, { account_id: place.accountId }).catch(unlessGone);
   if (bucket === undefined) return undefined;
@@ -41,7 +41,7 @@ export async function findBucket(client: Cloudflare, place: BucketPlace): Promis
   return { owner: read.data };
 }
 
-/** Creates a bucket, and tolerates that it exists: the answer to a first attempt may have been lost. */
+/** Creates a bucket. An existing bucket is not an error: the response to a first attempt may have been lost. */
 export async function createBucket(client: Cloudflare, { accountId, name }: BucketPlace): Promise<void> {
   await client.r2.buckets
     .create({ account_id: accountId, name, storageClass: "Standard" })
@@ -57,21 +57,26 @@ export async function writeOwner(client: Cloudflare, place: BucketPlace, owner: 
   await client.r2.buckets.objects.upload(BUCKET_KEYS.owner, content, inBucket(place), { headers });
 }
 
-/** Keys of up to 1,000 objects of a bucket, without the marker's. */
+/** Keys of up to 1,000 objects in a bucket, without the marker. */
 interface BucketContent {
   keys: string[];
   isMore: boolean;
 }
 
-/** The longest page: https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/ */
+/**
+ * Maximum page size:
+ * https://developers.cloudflare.com/api/resources/r2/subresources/buckets/subresources/objects/methods/list/
+ */
 const PAGE = 1000;
-/** Requests at a time. An account takes 1,200 in five minutes, after which it answers 429 for a while. */
+/**
+ * Number of concurrent requests. An account accepts 1,200 requests in five minutes, and then answers 429 for a while.
+ */
 const PARALLEL = 8;
 const RETRIES = 50;
 const PASSES = 5;
 const PASS_MS = 2_000;
 
-/** Lists a bucket's first objects. A page may hold fewer than asked for, or the marker alone. */
+/** Lists a bucket's first objects. A page may have fewer objects than requested, or only the marker. */
 export async function readContent(client: Cloudflare, place: BucketPlace): Promise<BucketContent> {
   const keys: string[] = [];
   const params = { account_id: place.accountId, per_page: PAGE };
@@ -84,11 +89,11 @@ export async function readContent(client: Cloudflare, place: BucketPlace): Promi
 }
 
 /**
- * Deletes every object of a bucket, page by page and the marker last, and then the bucket. What is written meanwhile is
- * deleted too.
+ * Deletes every object of a bucket, page by page and the marker last, and then the bucket. Objects that are written
+ * meanwhile are deleted too.
  *
- * @param progress called with the number of objects deleted so far, the marker left out, while there are more
- * @returns the number of objects that were deleted, the marker left out
+ * @param progress called with the number of objects deleted so far, not counting the marker, while more are left
+ * @returns the number of deleted objects, not counting the marker
  */
 export async function removeBucket(
   client: Cloudflare,
@@ -109,7 +114,8 @@ export async function removeBucket(
       await client.r2.buckets.delete(place.name, { account_id: place.accountId }).catch(unlessGone);
       return deleted;
     } catch (error) {
-      // A container that was stopping has written its last backup.
+      // The bucket is not empty: a container that was shutting down has written its last backup. The next pass deletes
+      // the backup too.
       if (statusOf(error) !== 409 || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }
@@ -121,7 +127,7 @@ async function deleteObjects(client: Cloudflare, place: BucketPlace, keys: reado
   const root = `/accounts/${place.accountId}/r2/buckets/${place.name}/objects`;
   const work = async (): Promise<void> => {
     for (let key = left.pop(); key !== undefined; key = left.pop()) {
-      // The client's own call encodes slashes, which Cloudflare takes as they are.
+      // The client's own method encodes slashes, but Cloudflare expects them as they are.
       const path = key.split("/").map(encodeURIComponent).join("/");
       await client.delete(`${root}/${path}`, { maxRetries: RETRIES }).catch(unlessGone);
     }

@@ -7,14 +7,14 @@ const WAIT_MS = 300_000;
 /** The instance types that Cloudflare offers. */
 export type InstanceType = "lite" | "basic" | "standard-1" | "standard-2" | "standard-3" | "standard-4";
 
-/** Members of an application that can change in place. */
+/** Settings of an application that can change in place. */
 export interface ApplicationSettings {
   image: string;
   instanceType: InstanceType;
   maxInstances: number;
 }
 
-/** An application as it is live. */
+/** A live application. */
 export interface LiveApplication extends ApplicationSettings {
   id: string;
   namespaceId: string | undefined;
@@ -23,7 +23,7 @@ export interface LiveApplication extends ApplicationSettings {
 const POLL_INTERVAL_MS = 500;
 const POLL_LIMIT_MS = 300_000;
 
-/** The official client; `baseURL` defaults to Cloudflare's own address. */
+/** Returns the official client; `baseURL` defaults to Cloudflare's own address. */
 export async function connect({ apiToken, baseURL }: CloudflareAccess): Promise<Cloudflare> {
   if (!apiToken) {
     throw new StewardError("token_refused", "There is no API token.");
@@ -32,7 +32,9 @@ export async function connect({ apiToken, baseURL }: CloudflareAccess): Promise<
   return new Client({ apiToken, fetch: fetchCloudflare, ...(baseURL && { baseURL }) });
 }
 
-/** The application of that name, whatever it is tied to. */
+/**
+ * Returns the application of that name, whichever Durable Object namespace it belongs to; `undefined` if there is none.
+ */
 export async function findApplication(
   client: Cloudflare,
   { accountId, name }: { accountId: string; name: string },
@@ -43,7 +45,7 @@ export async function findApplication(
   return undefined;
 }
 
-/** The application, `undefined` when it is gone. */
+/** Returns an application; `undefined` if it is gone. */
 export async function getApplication(
   client: Cloudflare,
   accountId: string,
@@ -53,7 +55,10 @@ export async function getApplication(
   return found ? toLive(found) : undefined;
 }
 
-/** Cloudflare deletes in the background: the name and the class are free when it answers 404. */
+/**
+ * Deletes an application and waits until it is gone. Cloudflare deletes in the background: the name and the class are
+ * free when it answers 404.
+ */
 export async function deleteApplication(client: Cloudflare, accountId: string, id: string): Promise<void> {
   await client.containers.applications.delete(id, { account_id: accountId }).catch(unlessGone);
   const end = Date.now() + POLL_LIMIT_MS;
@@ -77,7 +82,7 @@ export async function applyChanges(
   await rollOut(client, accountId, id, { image, instanceType });
 }
 
-/** The part of the answers that is read here: the client's own types are unions by scheduling policy. */
+/** Part of the responses that is used here. The client's own types are unions over the scheduling policies. */
 interface ApplicationAnswer {
   id: string;
   max_instances?: number | undefined;
@@ -103,13 +108,13 @@ export function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** Dependencies of the containers of an application. */
+/** Image and instance type that a rollout gives to an application's containers. */
 interface RolloutTarget {
   image: string;
   instanceType: string;
 }
 
-/** The part of Cloudflare's answer that is read here. */
+/** Part of Cloudflare's response that is used here. */
 interface Rollout {
   id: string;
   status: "pending" | "progressing" | "completed" | "reverted" | "replaced";
@@ -173,7 +178,7 @@ async function start(client: Cloudflare, path: string, target: RolloutTarget): P
   return (await client.post<{ result: Rollout }>(`${path}/rollouts`, { body })).result;
 }
 
-/** The client has no call of its own for reading a rollout. */
+/** Sends a GET request, because the client has no method that reads a rollout. */
 async function get<Result>(client: Cloudflare, path: string): Promise<Result> {
   return (await client.get<{ result: Result }>(path)).result;
 }
@@ -197,7 +202,7 @@ export interface Orphan {
   namespaceId: string;
 }
 
-/** The account's orphans, whatever stack has left them. */
+/** Returns the account's orphans, whichever stack has left them. */
 export async function findOrphans(client: Cloudflare, accountId: string): Promise<Orphan[]> {
   const inAccount = { account_id: accountId };
   const tied: Orphan[] = [];

@@ -17,13 +17,13 @@ export interface Share {
   percentage: number;
 }
 
-/** A Worker's deployment as Cloudflare has it. */
+/** A Worker's deployment as Cloudflare reports it. */
 export interface LiveDeployment {
   id: string;
   versions: Share[];
 }
 
-/** Deployment that a Worker has to have. */
+/** The wanted deployment of a Worker. */
 interface DeploymentInputs {
   accountId: string;
   /** The Worker's name. */
@@ -42,9 +42,10 @@ interface DeploymentOutputs extends DeploymentInputs {
 }
 
 /**
- * Provider of {@link Deployment}. A deployment at Cloudflare never changes: a rollback, a gradual share and somebody
- * else's upload each add one, and the newest one serves. So this reads the newest one, even if somebody else made it.
- * It does so in each preview, because a rollback or a change in the dashboard makes the stack's state out of date.
+ * Provider of {@link Deployment}. A deployment at Cloudflare never changes: each rollback, each gradual share and each
+ * upload by somebody else adds one, and the newest one serves. So the provider reads the newest one, even if somebody
+ * else made it. It does so in every preview, because a rollback or a change in the dashboard makes the stack's state
+ * out of date.
  */
 export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInputs, DeploymentOutputs> = {
   configure: configureAccess,
@@ -61,14 +62,14 @@ export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInput
     return { id: inputs.scriptName, outs: { ...inputs, deploymentId: id } };
   },
 
-  /** A Worker without a deployment, or that is gone, serves nothing. */
+  /** Reports the deployment as gone if the Worker is gone or has no deployment. */
   async read(id, props) {
     if (!props)
       throw new Error("A deployment cannot be imported: deploy, and the one that serves is taken over.");
     const live = await newestDeployment(accessTo(props.accountId), props.scriptName);
     if (live === undefined) return { id: "" };
     const read = { ...props, versions: live.versions, deploymentId: live.id };
-    // The engine's type asks for all outputs here; an id that no program sets is not an input.
+    // Pulumi's type requires all outputs here, but the deployment's id is not an input: no program sets it.
     const { deploymentId: _, ...inputs } = read;
     return { id, inputs: inputs as DeploymentOutputs, props: read };
   },
@@ -78,7 +79,7 @@ export const deploymentProvider: pulumi.dynamic.ResourceProvider<DeploymentInput
     return { outs: { ...news, deploymentId: id } };
   },
 
-  /** A deployment goes with its Worker. */
+  /** Does nothing: a deployment is deleted with its Worker. */
   async delete() {},
 };
 
@@ -87,8 +88,8 @@ function deploy({ accountId, scriptName, versions, lastTag }: DeploymentInputs):
 }
 
 /**
- * Deploys a Worker's versions, each with its percentage, together 100. Does nothing if they serve already: the answer to
- * an earlier request may have been lost.
+ * Deploys a Worker's versions, each with its percentage; the percentages add up to 100. Does nothing if these versions
+ * serve already: the response to an earlier request may have been lost.
  *
  * @throws AccountError
  */
@@ -130,15 +131,15 @@ function serves(live: LiveDeployment | undefined, wanted: readonly Share[]): boo
   return live !== undefined && sharesText(live.versions) === sharesText(wanted);
 }
 
-/** Returns shares as text, the same for the same shares: `<version> at <percentage> %` each. */
+/** Returns shares as text, `<version> at <percentage> %` each. The order of the shares makes no difference. */
 export function sharesText(shares: readonly Share[]): string {
   const texts = shares.map(({ versionId, percentage }) => `${versionId} at ${percentage} %`);
   return texts.sort().join(" and ");
 }
 
 /**
- * Returns the deployment that serves; `undefined` if there is none, or no such Worker. "The first deployment in the list
- * is the latest deployment actively serving traffic":
+ * Returns the deployment that serves; `undefined` if there is none, or no such Worker. Cloudflare's documentation says:
+ * "The first deployment in the list is the latest deployment actively serving traffic":
  * https://developers.cloudflare.com/api/resources/workers/subresources/scripts/subresources/deployments/methods/list/
  *
  * @throws AccountError
@@ -177,9 +178,9 @@ interface DeploymentArgs {
 }
 
 /**
- * A Worker's newest deployment, which is what serves. A refresh reads it, so a rollback by hand, a share left by a gradual
- * deployment or somebody else's upload is a difference, and the next update deploys the wanted versions again. A
- * creation takes over a deployment that serves them already.
+ * A Worker's newest deployment, which is the one that serves. A refresh reads it, so a manual rollback, a share left by
+ * a gradual deployment or somebody else's upload shows as a difference, and the next update deploys the wanted versions
+ * again. Creating the resource adopts a deployment that already serves these versions.
  */
 export class Deployment extends DynamicResource {
   /** Changes with each deployment. */

@@ -25,7 +25,10 @@ import {
 } from "./migration-list.ts";
 import { foreignWorker, goneWorker, otherMigrations, refusedMigrations } from "./migration-refusals.ts";
 
-/** Inputs of the resource. The record has the entries that the account had applied at the last look. */
+/**
+ * Inputs of the resource. In the stack's state, `migrations` has the entries that the account had applied when it was
+ * last read.
+ */
 export interface MigrationsInputs {
   accountId: string;
   workerName: string;
@@ -33,12 +36,13 @@ export interface MigrationsInputs {
   workerId: string;
   migrations: readonly Migration[];
   /**
-   * The class that owns the container. A class can have a container only if the version that creates the class says so.
+   * The class that owns the container. A class can have a container only if the version that creates the class declares
+   * it.
    */
   containerClass: string;
   /** `YYYY-MM-DD` */
   compatibilityDate: string;
-  /** The bucket that the Worker binds: tells this stack's Worker from a stranger's. */
+  /** The bucket that the Worker binds. It distinguishes this stack's Worker from somebody else's. */
   bucketName: string;
 }
 
@@ -51,9 +55,9 @@ const PAUSE_MS = 300;
 const MODULE = "index.js";
 
 /**
- * The Worker's applied migrations. The account decides what is applied, in a preview too; the record follows it. So a
- * tag that was applied and never recorded is recorded, one that is recorded and not applied is applied, and entries
- * that are not applied may be edited or removed.
+ * Provider of {@link Migrations}. The account decides which migrations are applied, in a preview too, and the stack's
+ * state follows it: a tag that was applied but not recorded is recorded, a tag that is recorded but not applied is
+ * applied, and entries that are not applied may be edited or removed.
  */
 export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInputs, MigrationsInputs> = {
   configure: configureAccess,
@@ -69,8 +73,8 @@ export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInput
   },
 
   /**
-   * Compares with the account, not only with the recorded entries: those are as old as the last update. What `check`
-   * has read from the account is not passed on to this function.
+   * Compares with the account, not only with the recorded entries, which are as old as the last update. What `check`
+   * has read from the account is not available to this function.
    */
   async diff(_id, olds, news) {
     if (news.workerId !== olds.workerId || !isSame(olds.migrations, news.migrations))
@@ -109,7 +113,10 @@ async function refuseForeign(
   throw foreignWorker({ ...inputs, live, origin, present });
 }
 
-/** Refuses a list that is not what the account has applied, and a Worker that is not the one of the state. */
+/**
+ * Fails if the list does not begin with what the account has applied, or if the Worker is not the one in the stack's
+ * state.
+ */
 async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInputs): Promise<void> {
   if (live?.id !== inputs.workerId) throw goneWorker(inputs, live);
   if (beginsAsApplied(inputs.migrations, live)) return;
@@ -118,10 +125,10 @@ async function refuseOthers(live: LiveWorker | undefined, inputs: MigrationsInpu
 }
 
 /**
- * Applies what the account has not applied. Whatever a request ends with, the account is asked again: the answer may
- * have been lost, or somebody else may have deployed meanwhile.
+ * Applies the migrations that the account lacks. Reads the account again after every request, successful or not: the
+ * response may have been lost, or somebody else may have deployed meanwhile.
  *
- * @throws StewardError `migration_refused` with Cloudflare's words; then nothing is applied.
+ * @throws StewardError `migration_refused` with Cloudflare's message; nothing has been applied then.
  */
 async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   const access = accessTo(inputs.accountId);
@@ -139,7 +146,7 @@ async function applyMigrations(inputs: MigrationsInputs): Promise<void> {
   }
 }
 
-/** One version with all pending migrations, and the deployment that applies them. */
+/** Creates one version with all pending migrations, and the deployment that applies them. */
 async function deployPending(
   access: AccountAccess,
   { workerName, containerClass, compatibilityDate }: MigrationsInputs,
@@ -206,7 +213,7 @@ interface MigrationsArgs {
   accountId: string;
   worker: cloudflare.Worker;
   workerName: string;
-  /** A list that `checkMigrations` finds nothing wrong with. */
+  /** A list that `checkMigrations` has accepted. */
   migrations: readonly Migration[];
   containerClass: string;
   /** `YYYY-MM-DD` */
@@ -214,7 +221,7 @@ interface MigrationsArgs {
   bucketName: pulumi.Input<string>;
 }
 
-/** The Worker's migrations. What binds a class has to wait for this. */
+/** The Worker's migrations. Everything that binds one of the classes has to depend on this resource. */
 export class Migrations extends DynamicResource {
   /**
    * The last tag. Let the deployment of the current version depend on it: otherwise the deployment that applies a new

@@ -1,7 +1,10 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, readInAccount } from "./account-api.ts";
 
-/** https://developers.cloudflare.com/fundamentals/api/reference/permissions/ ; the README names them in this order. */
+/**
+ * Permissions that every stack needs, in the order in which the README names them:
+ * https://developers.cloudflare.com/fundamentals/api/reference/permissions/
+ */
 const ALWAYS: readonly Permission[] = [
   {
     name: "Workers Scripts",
@@ -31,21 +34,23 @@ interface PermissionCheck extends AccountAccess {
 
 interface Refusal {
   permission: Permission;
-  /** Cloudflare's own words. */
+  /** Status and messages of Cloudflare's response. */
   answer: string;
 }
 
 /**
  * Tests each permission of the token with one read. A read cannot tell whether the token may edit too: the update
- * reports that. If a read is inconclusive, `warn` is called and nothing is refused.
+ * reports that. If a read is inconclusive, `warn` is called and the read does not count as a
+ * refusal.
  *
- * @throws StewardError `token_permission_missing` with all that are missing, `token_refused`, `cloudflare_unreachable`
+ * @throws StewardError `token_permission_missing` with all missing permissions, `token_refused`,
+ * `cloudflare_unreachable`
  */
 export async function checkPermissions(check: PermissionCheck): Promise<void> {
   const asked = await Promise.all(check.permissions.map((permission) => ask(check, permission)));
   const unanswered = asked.filter((one) => one instanceof StewardError);
   const [lost] = unanswered;
-  // Without any answer nothing of the stack can be compared or made.
+  // If no request got a response, nothing in the account can be compared or created.
   if (lost !== undefined && unanswered.length === asked.length) throw lost;
   const refusals = asked.flatMap((one) => (one instanceof StewardError ? [] : one));
   for (const one of unanswered) check.warn(`A permission of the API token was not checked: ${one.message}`);
@@ -94,15 +99,15 @@ function refusedText(accountId: string, [first]: readonly Refusal[]): string {
 
 /** A permission of the API token to edit one part of the account. */
 interface Permission {
-  /** As Cloudflare's dashboard names it. */
+  /** Name in Cloudflare's dashboard. */
   name: string;
-  /** Part of the stack that it is for. */
+  /** Part of the stack that needs the permission. */
   purpose: string;
-  /** The cheapest read that Cloudflare refuses without it, below the account's address. */
+  /** The cheapest read that Cloudflare refuses without the permission, as a path below the account's address. */
   probe: string;
 }
 
-/** Returns all permissions that a stack's API token needs; that of the identity gateway only if there is one. */
+/** Returns all permissions that a stack's API token needs, with the identity gateway's if the stack has a gateway. */
 export function permissionsOf({ gate }: { gate: boolean }): readonly Permission[] {
   return gate ? [...ALWAYS, GATE] : ALWAYS;
 }

@@ -11,7 +11,7 @@ interface WorkerArgs {
   accountId: string;
   /** The Worker's name in the account. */
   workerName: string;
-  /** A host name of the account's zones. Default: none, the Worker answers on workers.dev. */
+  /** A host name in one of the account's zones. Default: none; the Worker answers on workers.dev. */
   hostname?: string | undefined;
   mainModule: string;
   modules: readonly WorkerModule[];
@@ -21,18 +21,18 @@ interface WorkerArgs {
   variables: Readonly<Record<string, pulumi.Input<string>>>;
   /** Secret variables; the values have to be Pulumi secrets. */
   secrets: Readonly<Record<string, pulumi.Output<string>>>;
-  /** The only sender and the only recipient of the Worker's e-mails. Default: it sends none. */
+  /** The only sender and the only recipient of the Worker's e-mails. Default: the Worker sends none. */
   email?: { from: string; to: string } | undefined;
   /** The state bucket's name. */
   bucketName: pulumi.Input<string>;
 }
 
-/** The edge: a Worker, its migrations, its current version and the deployment of that. */
+/** The edge: a Worker, its migrations, its current version and that version's deployment. */
 export class Worker extends pulumi.ComponentResource {
   /** The script's name as Cloudflare knows it. */
   readonly scriptName: pulumi.Output<string>;
   readonly versionId: pulumi.Output<string>;
-  /** The deployment of the current version: what needs the Worker's classes has to wait for it. */
+  /** The deployment of the current version. Everything that needs the Worker's classes has to depend on it. */
   readonly deployment: Deployment;
 
   constructor(name: string, args: WorkerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -44,7 +44,8 @@ export class Worker extends pulumi.ComponentResource {
       {
         accountId,
         name: args.workerName,
-        // Everything that the provider would otherwise fill in: a refresh and `drift` compare only what is given here.
+        // Sets everything that the provider would otherwise fill in, because a refresh and `drift` compare only what is
+        // set here.
         logpush: false,
         observability: { enabled: true, headSamplingRate: 1 },
         // A preview URL would serve a version outside of the identity gateway.
@@ -52,8 +53,8 @@ export class Worker extends pulumi.ComponentResource {
         tags: [],
         tailConsumers: [],
       },
-      // If a Worker were renamed in place, what was deployed under the old name would be read at an address that no
-      // longer exists.
+      // If the Worker were renamed in place, the resources deployed under the old name would be read at an address that
+      // no longer exists.
       { parent: this, replaceOnChanges: ["name"] },
     );
     const migrations = new Migrations(
@@ -99,7 +100,8 @@ export class Worker extends pulumi.ComponentResource {
         : new cloudflare.WorkersCustomDomain(
             `${name}-domain`,
             { accountId, hostname: args.hostname, service: worker.name },
-            // One host name leads to one Worker: a renamed one takes it over when it is free.
+            // A host name can point to only one Worker. When a renamed Worker replaces the old one, the old domain has
+            // to be deleted before the new one is created.
             { parent: this, dependsOn: deployment, deleteBeforeReplace: true },
           );
 
@@ -153,7 +155,7 @@ interface ModuleFile {
 }
 
 /**
- * Reads built modules. By content, not by path: the same code is the same version wherever it was
+ * Reads built modules. A version gets their content, not their paths: the same code is the same version wherever it was
  * built, so a deployment from another machine changes nothing.
  */
 export function readModules(files: readonly ModuleFile[]): Promise<WorkerModule[]> {

@@ -78,7 +78,7 @@ export async function runCommand(
 }
 
 function refuseUsage(error: CommanderError, script: string, { report }: CommandOutput): number {
-  // The parser has printed the help that was asked for.
+  // The user asked for the help, and the parser has printed it.
   if (error.exitCode === 0) return 0;
   const cause = error.message.replace(/^error: /, "").replaceAll("\n", " ");
   process.stderr.write(`error: ${cause}\nUsage: ${script} --help\n`);
@@ -93,7 +93,7 @@ function refuse(error: unknown, { report }: CommandOutput): number {
   return 1;
 }
 
-/** Puts the stack's name into the fix of a provider, which is not told it in a refresh and a destroy. */
+/** Puts the stack's name into the fix of a provider's error: in a refresh and a destroy, no provider knows the name. */
 function placed(explanation: Explanation): Explanation {
   const stack = namedStack();
   if (stack === undefined) return explanation;

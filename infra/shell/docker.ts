@@ -2,16 +2,16 @@ import { join } from "node:path";
 import { BuildFailure } from "./failure.ts";
 import { type Finished, run, type RunOptions, tail } from "./process.ts";
 
-/** Availability of a Docker engine, with the reason for people where there is none. */
+/** Availability of a Docker engine; if it is not available, with the reason in words. */
 export type DockerState = { ok: true; version: string; arch: string } | { ok: false; reason: string };
 
-/** Time that an engine may take to say that it is there. */
+/** Time limit for `docker` commands that only read information. */
 const ANSWER_MS = 10_000;
 
 /** Time limit for pulling an image of about 30 MB from a public registry. After that, the image is made locally. */
 const PULL_MS = 60_000;
 
-/** The Docker engine that the command line, the Pulumi provider and the updates of a stack all talk to. */
+/** The Docker engine that the command line, the Pulumi provider and the updates of a stack all use. */
 export interface Engine {
   /** `unix://…`, `ssh://…` or `tcp://…`. */
   address: string;
@@ -20,23 +20,26 @@ export interface Engine {
   /** Environment in which the `docker` command talks to this engine. */
   env: NodeJS.ProcessEnv;
   /**
-   * Arguments that make the Pulumi provider use this engine. Empty if it would use it anyway: an address that is
+   * Arguments that make the Pulumi provider use this engine. Empty if the provider uses it anyway: an address that is
    * specific to one machine would show as a change on another.
    */
   provider: { host?: string; context?: string; certPath?: string };
 }
 
-/** Returns the environment in which the `docker` command talks to the engine of a resource. Default: its own engine. */
+/**
+ * Returns the environment in which the `docker` command uses a resource's engine. Default: the command's own engine.
+ */
 export function environmentFor(dockerHost: string | undefined): NodeJS.ProcessEnv {
   return { ...process.env, ...(dockerHost && { DOCKER_HOST: dockerHost }) };
 }
 
-/** Address that docker command and Pulumi provider use if nothing names another. */
+/** Address that the docker command and the Pulumi provider use by default. */
 const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 
 /**
- * Resolves the engine's address as the `docker` command does: the given one, else `DOCKER_HOST`, else that of the current
- * context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any address.
+ * Resolves the engine's address as the `docker` command does: the given address, otherwise `DOCKER_HOST`, otherwise the
+ * address of the current context. The Pulumi provider ignores the current context, and prefers `DOCKER_CONTEXT` to any
+ * address.
  */
 export async function resolveEngine(
   configured: string | undefined,
@@ -53,7 +56,7 @@ export async function resolveEngine(
   const { DOCKER_HOST: named } = env;
   if (named) return at(named, "DOCKER_HOST", context.context !== undefined);
   const asked = await run("docker", ["context", "inspect"], { env, timeoutMs: ANSWER_MS });
-  // An old or missing command has no contexts.
+  // The docker command is missing, or too old to have contexts.
   if (asked.code !== 0) return at(DEFAULT_ADDRESS, "default", false);
   const [{ Name, Endpoints, TLSMaterial, Storage }] = JSON.parse(asked.stdout) as [Context];
   const address = Endpoints.docker.Host;
@@ -93,7 +96,8 @@ export async function dockerAvailable(env: NodeJS.ProcessEnv = process.env): Pro
 }
 
 /**
- * The Docker engine of this machine, for callers that cannot do without it.
+ * Returns the version and architecture of the Docker engine, for callers that cannot do without one.
+ *
  * @throws BuildFailure `docker_unavailable`
  */
 export async function requireDocker(
@@ -109,7 +113,7 @@ export async function requireDocker(
 }
 
 /**
- * Runs the `docker` command, which has to succeed.
+ * Runs the `docker` command and fails unless it succeeds.
  *
  * @throws BuildFailure `docker_unavailable` without a client or engine, `docker_failed` with its output
  */
@@ -134,12 +138,12 @@ function dockerEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, BUILDX_BUILDER: "default", BUILDX_NO_DEFAULT_ATTESTATIONS: "1" };
 }
 
-/** The id of an image that the engine has, or undefined where it has none of that name. */
+/** Returns an image's id; `undefined` if the engine does not have the image. */
 export function imageId(image: string, env?: NodeJS.ProcessEnv): Promise<string | undefined> {
   return inspectImage(image, "{{.Id}}", env);
 }
 
-/** A label of an image that the engine has; empty where either is missing. */
+/** Returns the value of an image's label; empty if the engine lacks the image, or the image lacks the label. */
 export async function imageLabel(image: string, label: string): Promise<string> {
   return (await inspectImage(image, `{{index .Config.Labels "${label}"}}`)) ?? "";
 }
@@ -156,7 +160,7 @@ async function inspectImage(
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Tries to pull a public image within a minute, and tells whether it is there now. */
+/** Tries to pull a public image within a minute, and returns whether that succeeded. */
 export async function tryPull(
   image: string,
   options: { log: (line: string) => void; env?: NodeJS.ProcessEnv },

@@ -5,15 +5,16 @@ import { BuildFailure, causeOf, errorsOf } from "./failure.ts";
 
 /** An error as people read it. Nothing in it is secret. */
 export interface Explanation {
-  /** Stable, for people and programs to search for; absent for an error that nothing foresaw. */
+  /** Stable, so that people and programs can search for it; absent for an unexpected error. */
   code: string | undefined;
   cause: string;
-  /** Remedy; absent if the cause has one for each of its problems. */
+  /** Remedy; absent for an unexpected error, and if the cause names a remedy for each of its problems. */
   fix: string | undefined;
 }
 
 /**
- * Returns an error's code, cause and fix. The fix has commands in the form in which they are typed where it is printed.
+ * Returns an error's code, cause and fix. The fix gets its commands from `commands`, so that they can be typed as
+ * printed.
  */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
@@ -24,14 +25,14 @@ export function explain(error: unknown, commands: OperatorCommands): Explanation
   return { code: known.code, cause: known.message, fix: fixText(known.fix, commands) || undefined };
 }
 
-/** Returns an error in lines: its cause with its code, then its fix. */
+/** Returns an error as text: its cause with its code, then its fix on a line of its own. */
 export function explanationText({ code, cause, fix }: Explanation): string {
   const isNamed = code === undefined || cause.includes(`(${code})`);
   const known = isNamed ? cause : `${cause.replace(/\.$/, "")} (${code})`;
   return fix === undefined ? known : `${known}\n  fix: ${fix}`;
 }
 
-/** Returns the error that has a code: this one, or the one that it was caused by. */
+/** Returns the first error with a code among this error and its causes, or the one that its text describes. */
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;
@@ -42,7 +43,7 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
   return explainedError(cause) ?? engineError(withResources(cause));
 }
 
-/** Returns the errors among an engine's diagnostics with their resources; another text as it is. */
+/** Returns the errors among an engine's diagnostics, each with its resource. Returns any other text unchanged. */
 function withResources(text: string): string {
   const errors = errorsOf(text);
   return errors.length === 0 ? text : errors.map((error) => `${error.resource}: ${error.text}`).join("\n");
@@ -50,30 +51,30 @@ function withResources(text: string): string {
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the error that a stack's program or provider has explained before, from the engine's diagnostics. */
+/** Returns the error in the engine's diagnostics that the stack's program or a provider has already explained. */
 function explainedError(diagnostics: string): BuildFailure | undefined {
   const errors = errorsOf(diagnostics).map(({ text }) => text);
   const text = errors.join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
-  // Other providers put words into parentheses too.
+  // Other providers put words into parentheses too, so a text counts only if it has a fix or if its code is known.
   if (code === undefined || !(fixes.length > 0 || Object.hasOwn(ERRORS, code))) return undefined;
   const [only = ""] = errors;
-  // Several errors, or one with several problems, name their fixes themselves.
+  // The text of several errors, or of one with several problems, already contains the fixes.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
   const [cause = "", fix = ""] = only.split(/\n *fix: /);
   return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
 }
 
-/** An entry of Cloudflare's answer: https://developers.cloudflare.com/api/ */
+/** An error in Cloudflare's response: https://developers.cloudflare.com/api/ */
 interface CloudflareError {
   code?: number;
   message?: string;
 }
 
 /**
- * Returns Cloudflare's error messages. An error of the official client has a list of them; an error of our own request
- * has them as its message.
+ * Returns Cloudflare's error messages. An error of the official client has a list of them; an error of this project's
+ * own requests has them as its message.
  */
 function answerOf(error: Error & { status: unknown }): string {
   if (!("errors" in error)) return error.message;
@@ -81,7 +82,7 @@ function answerOf(error: Error & { status: unknown }): string {
   return `Cloudflare answered ${[String(error.status), words.join("; ")].filter(Boolean).join(": ")}`;
 }
 
-/** Returns the error for a status of Cloudflare's API; `undefined` if the status is no refusal. */
+/** Returns the error for a status of Cloudflare's API; `undefined` if the status is not an error. */
 function refusal(status: number, detail: string): StewardError | undefined {
   if (!(status >= 400)) return undefined;
   if (status === 401 || status === 403) {
@@ -91,7 +92,7 @@ function refusal(status: number, detail: string): StewardError | undefined {
   return new StewardError("cloudflare_refused", detail);
 }
 
-/** Cloudflare does not say whether a token is wrong or only lacks a permission. */
+/** Returns a fix for both causes: Cloudflare does not say whether a token is wrong or only lacks a permission. */
 function permissionFix({ configSet }: OperatorCommands): string {
   const set = configSet("cloudflare:apiToken", "<token>", { secret: true });
   return `Give the token the permissions that the README lists, or \`${set}\`, with a valid token of the account that steward:accountId names.`;
@@ -109,8 +110,7 @@ const PLUGIN =
   /no resource plugin '(?:pulumi-resource-)?(\w+)(?:-v?([\d.]+))?' found(?: in the workspace at version v?(\d[\w.+-]*))?/;
 
 /**
- * Returns the known error that a text printed by the engine or an official provider means; `undefined` if there is
- * none.
+ * Returns the known error that a text of the engine or of an official provider describes; `undefined` if there is none.
  */
 function engineError(text: string): StewardError | BuildFailure | undefined {
   if (LOCKED.test(text)) return new StewardError("rollout_under_way", lockText(text));
@@ -124,13 +124,16 @@ function engineError(text: string): StewardError | BuildFailure | undefined {
   return status === undefined ? undefined : refusal(Number(status), withoutAnswers(text));
 }
 
-/** The engine names who holds it and since when: `created by me@host (pid 1) at 2026-…`. */
+/**
+ * Returns a sentence about the stack's lock. The engine says who holds the lock and since when:
+ * `created by me@host (pid 1) at 2026-…`.
+ */
 function lockText(text: string): string {
   const [held] = /created by .*$/m.exec(text) ?? [];
   return `The stack is locked${held === undefined ? "" : `, ${held.trim()}`}.`;
 }
 
-/** Returns the error for an official plugin that the CLI does not have. The engine does not always name its version. */
+/** Returns the error for an official plugin that the CLI does not have. The engine does not always name the version. */
 export function missingPlugin(name: string, version: string | undefined, why?: string): BuildFailure {
   const words = version === undefined ? [name] : [name, version];
   return new BuildFailure(
@@ -141,7 +144,7 @@ export function missingPlugin(name: string, version: string | undefined, why?: s
   );
 }
 
-/** Replaces the JSON of Cloudflare's responses in a text by the error messages in it. */
+/** Replaces Cloudflare's JSON responses in a text by the error messages in them. */
 function withoutAnswers(text: string): string {
   return text.replaceAll(ANSWER, (whole: string, status: string | undefined, body: string) => {
     const { errors } = (parseJson(body) ?? {}) as { errors?: CloudflareError[] };

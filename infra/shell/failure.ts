@@ -3,8 +3,8 @@ import { type Fix, fixText } from "../../runtime/contract/errors.ts";
 const DIAGNOSTICS = "\nDiagnostics:\n";
 
 /**
- * Failure on this machine while something was built or looked for, with what to do about it.
- * `code` is stable: tests, CI and people search for it.
+ * A failure on this machine while building or looking for something, with its remedy. `code` is stable: tests, CI and
+ * people search for it.
  */
 export class BuildFailure extends Error {
   readonly code: string;
@@ -21,8 +21,8 @@ export class BuildFailure extends Error {
 }
 
 /**
- * Returns what went wrong, for people. For a failure of the engine it is only the diagnostics, because the error's text
- * repeats the whole output.
+ * Returns what went wrong, in words. For a failure of the engine, returns only the diagnostics, because the error's
+ * message repeats the whole output.
  */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -36,20 +36,26 @@ export function causeOf(error: unknown): string {
   return engineError ?? message;
 }
 
-/** An error among an engine's diagnostics: its line below the resource's, and all that is indented further. */
+/**
+ * Matches an error among an engine's diagnostics: its line below the resource's line, and the further indented lines
+ * after it.
+ */
 const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
 
-/** Summary that the engine prints beside the errors that it ends by. */
+/** Matches the closing sentence that the engine prints in addition to the errors that made it fail. */
 const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
 
-/** A resource's line above its diagnostics: `  cloudflare:index:Worker (worker):`. The first one's indentation may be gone. */
+/**
+ * Matches the line of a resource above its diagnostics: `  cloudflare:index:Worker (worker):`. The first such line may
+ * have lost its indentation.
+ */
 const RESOURCE = /^ {0,2}(\S+ \(.*\)):$/gm;
 
 /** An error among an engine's diagnostics. */
 interface EngineError {
   /** Type and name of the resource. */
   resource: string;
-  /** As it was thrown. */
+  /** The error's text as it was thrown. */
   text: string;
 }
 
@@ -67,13 +73,16 @@ export function errorsOf(diagnostics: string): EngineError[] {
   return [...found.values()];
 }
 
-/** Returns an engine's diagnostics without its errors, and without the resources that had nothing else. */
+/** Returns an engine's diagnostics without the errors, and without the resources that had only errors. */
 export function withoutErrors(diagnostics: string): string {
   const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
   return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
 }
 
-/** The Automation API reports a program's error twice: as rejected promise, and as the program's end. */
+/**
+ * Removes repeated errors: the Automation API reports a program's error twice, as a rejected promise and as the reason
+ * why the program ended.
+ */
 function withoutRepeats(diagnostics: string): string {
   const seen = new Set<string>();
   return diagnostics.replaceAll(ERROR, (whole: string) => {
@@ -83,7 +92,7 @@ function withoutRepeats(diagnostics: string): string {
   });
 }
 
-/** Returns why a request got no answer; `fetch` hides it in the cause. */
+/** Returns why a request got no response, which `fetch` reports only in the error's cause. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

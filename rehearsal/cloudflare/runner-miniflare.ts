@@ -11,7 +11,7 @@ import { endStrayProcesses, mark } from "../stray-processes.ts";
 import { ProcessHost } from "./runner/process-host.ts";
 import { workerConfig } from "./runner/worker-config.ts";
 
-/** A Worker of the rehearsal's own that has every bucket, so that one can be looked into without a script. */
+/** The rehearsal's own Worker. It binds every bucket, so that a bucket can be read without any deployed script. */
 const STORAGE_WORKER = "rehearsal-storage";
 const DOCKER_SOCKET = "unix:///var/run/docker.sock";
 const NOTHING: Deployed = { scripts: [], buckets: [], namespaces: [], boundNamespaces: [] };
@@ -24,8 +24,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Runs an account's deployed Workers in one workerd, with Miniflare's R2 and Durable Object SQLite below `dir`.
- * A change of what is deployed replaces the process; the storage and, as on the platform, the containers stay.
+ * Runs an account's deployed Workers in one workerd, with Miniflare's R2 and Durable Object SQLite below `dir`. A
+ * changed deployment replaces the process; the storage stays and, as on the platform, so do the containers.
  */
 export function createRunner(options: RunnerOptions): WorkerRunner {
   return new MiniflareRunner(options);
@@ -38,7 +38,7 @@ class MiniflareRunner implements WorkerRunner {
   #hostAddress: Promise<string> | undefined;
   #deployed: Deployed = NOTHING;
   #runtime: { miniflare: Miniflare; key: string; buckets: readonly string[] } | undefined;
-  // One change at a time; requests for an address wait for the one in progress.
+  // Changes run one at a time, and requests for an address wait for the change in progress.
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunnerOptions) {
@@ -60,7 +60,7 @@ class MiniflareRunner implements WorkerRunner {
         endStrayProcesses(this.#storage);
         await this.#removeLeftovers(deployed.namespaces);
       }
-      // They are stopped gracefully before anything changes; Miniflare would kill them.
+      // Containers that have to end are stopped gracefully before anything changes; Miniflare would kill them.
       const ending = endingNamespaces(before, deployed);
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#deployed = deployed;
@@ -71,7 +71,7 @@ class MiniflareRunner implements WorkerRunner {
         await this.#start(before);
         throw error;
       }
-      // Once more for what was started in between.
+      // Stop them once more, because a container may have been started in between.
       await Promise.all(ending.map((id) => this.stopContainers(id)));
       this.#removeStorage();
     });
@@ -125,7 +125,7 @@ class MiniflareRunner implements WorkerRunner {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      // First the containers, while the Durable Objects can still see them end.
+      // The containers are stopped first, while the Durable Objects can still see them end.
       await Promise.all(this.#deployed.namespaces.map((id) => this.stopContainers(id)));
       await this.#stop();
       await this.#removeLeftovers(this.#deployed.namespaces);
@@ -156,12 +156,12 @@ class MiniflareRunner implements WorkerRunner {
     if (this.#runtime?.key !== keyOf(deployed, this.#options.containers)) await this.#restart(deployed);
   }
 
-  // setOptions and not a new Miniflare: Miniflare ends the containers of one that it disposes of.
+  // Uses `setOptions` instead of a new Miniflare: disposing of the old one would end its containers.
   async #restart(deployed: Deployed): Promise<void> {
     const options = await this.#miniflareOptions(deployed);
     const began = performance.now();
     const miniflare = this.#runtime?.miniflare;
-    // Equals no key until the new options are in effect: if this fails, the next start restarts workerd.
+    // An empty key matches no deployment: if the new options cannot be applied, the next start restarts workerd.
     if (this.#runtime) this.#runtime.key = "";
     this.#runtime = {
       miniflare: miniflare ? await changed(miniflare, options) : await created(options),
@@ -211,7 +211,10 @@ class MiniflareRunner implements WorkerRunner {
     await Promise.all(namespaces.map((id) => removeContainers(id)));
   }
 
-  /** Miniflare keeps a namespace's databases in a directory that is named by the namespace's key. */
+  /**
+   * Removes the databases of deleted namespaces. Miniflare keeps each namespace's databases in a directory named by its
+   * id.
+   */
   #removeStorage(): void {
     const kept = new Set(this.#deployed.namespaces);
     const dir = join(this.#storage, "do");
@@ -273,7 +276,8 @@ function keyOf(deployed: Deployed, containers: ContainerMode): string {
   const scripts = deployed.scripts.map(({ modules, classes, ...rest }) => ({
     ...rest,
     modules: modules.map(({ name, contentType, sha256 }) => [name, contentType, sha256]),
-    // The stand-in asks at each start whether there is an application; workerd gets the image at its own start.
+    // With Docker, workerd is given the images at its own start, so they are part of the key. The stand-in needs no
+    // image: at each container start it checks whether there is an application.
     classes: classes.map(({ image, ...one }) => (containers.kind === "docker" ? { ...one, image } : one)),
   }));
   return createHash("sha256").update(JSON.stringify(scripts)).digest("hex");

@@ -10,36 +10,42 @@ const PROVIDER_FOLDER = join(import.meta.dirname, "../providers");
 /** Launcher that is installed in place of an official provider. */
 const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
 
-/** Looked for beside the engine's executable, as one of the plugins that an official installation brings along. */
+/**
+ * Launcher of dynamic resources. The engine looks for it beside its own executable, where an official installation has
+ * it.
+ */
 const DYNAMIC_LAUNCHER = "pulumi-resource-pulumi-nodejs";
 
-/** What the launcher of dynamic resources has the process load first. */
+/** Module that the launcher of dynamic resources preloads. */
 const LOAD_LATER = "load-later.cjs";
 
-/** Looked for among the installed plugins. On PATH it is found too, but with a warning in every preview. */
+/**
+ * Launcher of policies. The engine looks for it among the installed plugins. It also finds one on PATH, but then prints
+ * a warning in every preview.
+ */
 const POLICY_LAUNCHER = "pulumi-analyzer-policy-nodejs";
 const POLICY_PLUGIN = "analyzer-policy-nodejs-v1.0.0";
 
 /** Options of {@link prepareHome}. */
 export interface HomeOptions {
-  /** The folder that gets the home, and is the engine's own if it was built here. */
+  /** The folder in which the home is created. It is also the engine's own folder if the engine was built here. */
   folder: string;
-  /** True if the engine was built from modules: an official one brings its launchers along. */
+  /** True if the engine was built from modules: an official one includes its launchers. */
   own: boolean;
-  /** Executables of the providers that are not the rehearsal's. */
+  /** Executables of the providers that are not the rehearsal's own. */
   plugins: InstalledPlugins;
 }
 
 /**
- * Gives the engine a Pulumi home of the rehearsal's, so that a person's `~/.pulumi` with its logins stays untouched,
- * and puts there what it needs: launchers, and each provider, the rehearsal's own if no other one is given.
+ * Prepares a Pulumi home for the rehearsal's engine, so that the user's `~/.pulumi` with its logins stays untouched.
+ * Installs the launchers and each provider in it: the given one, otherwise the rehearsal's own.
  *
- * @returns the variables that lead the engine to it
+ * @returns the variables that make the engine use this home
  */
 export async function prepareHome({ folder, own, plugins }: HomeOptions): Promise<Record<string, string>> {
   const home = join(folder, "home");
   if (own) {
-    // The launcher names it, so it is there first.
+    // The launcher loads this module, so the module is copied first.
     await place(LOAD_LATER, join(folder, "bin", LOAD_LATER));
     await place(DYNAMIC_LAUNCHER, join(folder, "bin", DYNAMIC_LAUNCHER));
     await place(POLICY_LAUNCHER, join(home, "plugins", POLICY_PLUGIN, POLICY_LAUNCHER));
@@ -55,13 +61,13 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
     );
     const given = plugins[provider];
     if (given !== undefined) await linkTo(executable, given);
-    // The docker provider of an earlier run stays: there is none of the rehearsal's own.
+    // A docker provider of an earlier run stays: the rehearsal has none of its own to install instead.
     else if (provider !== "docker") await place(PROVIDER_LAUNCHER, executable);
   }
 
   return {
     PULUMI_HOME: home,
-    // A missing plugin is then an error at once, where a download would hang on a machine without the network.
+    // A missing plugin is then an immediate error. A download would hang on a machine without a network.
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     STEWARD_NODE: process.execPath,
     STEWARD_NODE_MODULES: nodeModules(),
@@ -69,7 +75,7 @@ export async function prepareHome({ folder, own, plugins }: HomeOptions): Promis
   };
 }
 
-/** Copies a launcher of this checkout to its place, unless it is there. */
+/** Copies a launcher of this checkout to its place, unless the same file is there already. */
 async function place(launcher: string, to: string): Promise<void> {
   const from = join(LAUNCHERS, launcher);
   const [wanted, present] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)]);
@@ -81,19 +87,20 @@ async function place(launcher: string, to: string): Promise<void> {
 }
 
 /**
- * The CLI logs every run in all detail, with the Worker's code a dozen times: a fifth of a preview's time, and up to
- * 500 MB. No option turns that off, but it does without where it cannot make the folder (pulumi pkg/logging).
+ * Keeps the CLI from writing logs. It logs every run in all detail, with the Worker's code a dozen times, which takes a
+ * fifth of a preview's time and up to 500 MB. No option turns that off, but the CLI does without logs if it cannot
+ * create their folder (pulumi pkg/logging).
  */
 async function keepNoLogs(home: string): Promise<void> {
   const place = join(home, "logs");
   if ((await stat(place).catch(() => undefined))?.isFile()) return;
-  // A run that is logging right now may be in the way; then the next one finds it free.
+  // This can fail while another run is writing logs. The next run tries again.
   await rm(place, { recursive: true, force: true })
     .then(() => writeFile(place, "In the place of a folder, so that the Pulumi CLI keeps no logs.\n"))
     .catch(() => undefined);
 }
 
-/** The node_modules folder that this checkout's packages come from. */
+/** Returns the node_modules folder from which this checkout's packages come. */
 function nodeModules(): string {
   const manifest = createRequire(import.meta.url).resolve("@pulumi/pulumi/package.json");
   return dirname(dirname(dirname(manifest)));

@@ -9,19 +9,19 @@ import proto from "@pulumi/pulumi/proto/provider_pb.js";
 import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { toProperties, type Properties } from "./values.ts";
 
-/** One input that cannot be accepted. */
+/** An input that cannot be accepted. */
 export interface CheckFailure {
   property: string;
   reason: string;
 }
 
-/** What a change of inputs means. Empty lists: nothing to do. */
+/** Consequences of changed inputs. Empty lists mean that there is nothing to do. */
 interface Difference {
   changed: string[];
   replaces: string[];
 }
 
-/** A resource as it is in the cloud, in the terms of the program. */
+/** A resource as it is in the cloud, described as a program would describe it. */
 export interface LiveState {
   id: string;
   inputs: Properties;
@@ -32,22 +32,22 @@ export interface LiveState {
 export interface Provider {
   name: string;
   version: string;
-  /** Receives the provider's configuration, secrets wrapped, before any resource. */
+  /** Receives the provider's configuration, with secrets wrapped, before any call about a resource. */
   configure(variables: Properties): void;
-  /** Inputs with what the provider adds, or everything that is wrong with them. Makes no request. */
+  /** Returns the inputs with the provider's additions, and everything that is wrong with them. Makes no request. */
   check(type: string, inputs: Properties): Promise<{ inputs: Properties; failures: CheckFailure[] }>;
   diff(type: string, before: Omit<LiveState, "id">, after: Properties): Difference;
   create(type: string, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
-  /** `undefined` when the resource is gone. */
+  /** Resolves to `undefined` if the resource is gone. */
   read(type: string, state: LiveState): Promise<LiveState | undefined>;
   update(type: string, id: string, inputs: Properties, outputs: Properties): Promise<Properties>;
   delete(type: string, id: string, inputs: Properties, outputs: Properties): Promise<void>;
 }
 
 /**
- * Serves a provider to the engine by the resource provider protocol (pulumi proto/pulumi/provider.proto)
- * on a free loopback port. `main` of `@pulumi/pulumi/provider` serves too, but keeps the provider's
- * configuration to itself, and it is the configuration that says which address to speak to.
+ * Serves a provider to the engine over the resource provider protocol (pulumi proto/pulumi/provider.proto) on a free
+ * loopback port. `main` of `@pulumi/pulumi/provider` could serve it too, but does not pass on the provider's
+ * configuration, which contains the API's address.
  *
  * @returns the port, for PULUMI_DEBUG_PROVIDERS.
  */
@@ -81,13 +81,13 @@ async function serveProvider(provider: Provider): Promise<number> {
 }
 
 /**
- * Runs a provider's process: serves, prints the port as its first line, and exits when its parent does, which closes
- * the standard input.
+ * Runs a provider as this process: serves it, prints the port as the first line, and exits when the parent process
+ * does, because that closes standard input.
  */
 export async function runProvider(provider: Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
   process.stdout.write(`${await serveProvider(provider)}\n`);
-  // The engine ends this process by a signal, after which Node would not write what it has compiled.
+  // The engine ends this process with a signal, and Node would then not write its compile cache.
   flushCompileCache();
 }
 
@@ -101,7 +101,8 @@ async function check(provider: Provider, request: messages.CheckRequest) {
 
 function diff(provider: Provider, request: messages.DiffRequest) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
-  // The engine has put the former inputs in place of ignored ones; the account is not asked about those either.
+  // The engine has already replaced ignored inputs by their old values. With `*`, all are ignored: the old values are
+  // not compared with the account's either.
   if (request.getIgnorechangesList().includes("*")) return new proto.DiffResponse().setChanges(DIFF_NONE);
   const before = { inputs: read(request.getOldInputs()), outputs: read(request.getOlds()) };
   const { changed, replaces } = provider.diff(tokenOf(request.getUrn()), before, read(request.getNews()));
@@ -140,7 +141,7 @@ async function remove(provider: Provider, request: messages.DeleteRequest) {
   return new emptyProto.Empty();
 }
 
-/** The type's token inside a URN, `urn:pulumi:<stack>::<project>::<parents>$<token>::<name>`. */
+/** Returns the type's token from a URN, `urn:pulumi:<stack>::<project>::<parents>$<token>::<name>`. */
 function tokenOf(urn: string): string {
   return urn.split("::")[2]?.split("$").at(-1) ?? "";
 }

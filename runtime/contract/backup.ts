@@ -4,9 +4,9 @@ import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
 /**
- * Copies of the data directory. A generation is an immutable archive (tar, Zstandard) with a manifest
- * beside it; host and serverless write the same form. On a host they lie in `backups/` of the data
- * directory, on the serverless stack in the bucket, below the keys that follow.
+ * Keys of a bucket with copies of the data directory. Such a copy, a generation, is an immutable archive (tar,
+ * Zstandard) with a manifest; host and serverless stacks write the same format. A host keeps its generations in
+ * `backups/` of the data directory, a serverless stack in the bucket, below these keys.
  */
 export const BUCKET_KEYS = {
   /** `<prefix><id>.tar.zst` is a generation's archive, `<prefix><id>.json` its manifest. */
@@ -18,7 +18,7 @@ export const BUCKET_KEYS = {
    * a fresh config.
    */
   marker: ".last-sync",
-  /** Says which stack owns the bucket. Written and read by the stack alone. */
+  /** Names the stack that owns the bucket. Only the stack writes and reads it. */
   owner: ".steward-owner.json",
 } as const;
 
@@ -40,7 +40,10 @@ const LARGEST_PART = 99_999_999;
 /** `<epoch>-<sequence>`, each of eight digits, so that names sort by age. */
 export const generationId = z.string().check(z.regex(/^\d{8}-\d{8}$/));
 
-/** The name of a generation. The epoch moves at every container start, the sequence at every copy within it. */
+/**
+ * Returns a generation's name. The epoch increases at every container start, the sequence at every copy within an
+ * epoch.
+ */
 export function nameGeneration({ epoch, sequence }: GenerationNumber): string {
   const parts = [epoch, sequence];
   if (!parts.every((part) => Number.isInteger(part) && part >= 0 && part <= LARGEST_PART)) {
@@ -49,13 +52,13 @@ export function nameGeneration({ epoch, sequence }: GenerationNumber): string {
   return parts.map((part) => String(part).padStart(8, "0")).join("-");
 }
 
-/** The two numbers of a generation's name. */
+/** The two numbers in a generation's name. */
 export interface GenerationNumber {
   epoch: number;
   sequence: number;
 }
 
-/** The numbers of a name that {@link generationId} has accepted. */
+/** Returns the numbers in a generation's name, which has to be one that {@link generationId} accepts. */
 export function readGenerationId(id: string): GenerationNumber {
   const [epoch = "", sequence = ""] = generationId.parse(id).split("-");
   return { epoch: Number(epoch), sequence: Number(sequence) };
@@ -63,7 +66,7 @@ export function readGenerationId(id: string): GenerationNumber {
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** Counts of a generation. A backup that holds far less than the previous one is not published. */
+/** Numbers of items in a generation. A backup that holds far fewer than the previous one is not published. */
 const counts = z.strictObject({
   /** Regular files in the archive. */
   files: z.int().check(z.minimum(0)),
@@ -75,9 +78,7 @@ const counts = z.strictObject({
   approvals: z.int().check(z.minimum(0)),
 });
 
-/**
- * Reasons for a backup besides the automatic ones: an operator's request, a rollout, a restore that is about to begin.
- */
+/** Reasons for a backup that is not automatic: an operator's request, a rollout, a restore that is about to begin. */
 const BACKUP_CAUSES = ["operator", "rollout", "restore"] as const;
 
 /** See {@link BACKUP_CAUSES}. */
@@ -89,18 +90,18 @@ export const generationManifest = z.strictObject({
   id: generationId,
   /** ISO 8601 */
   createdAt: z.iso.datetime(),
-  /** Of the archive, 64 hexadecimal digits. */
+  /** SHA-256 of the archive, 64 hexadecimal digits. */
   sha256,
-  /** Of the archive, in bytes. */
+  /** Size of the archive in bytes. */
   size: z.int().check(z.minimum(0)),
-  /** Of the config file, 64 hexadecimal digits; `null` where there is none. */
+  /** SHA-256 of the config file, 64 hexadecimal digits; `null` if there is none. */
   configSha256: z.nullable(sha256),
-  /** The config file satisfied its schema when the copy was made. */
+  /** True if the config file satisfied its schema when the copy was made. */
   configValid: z.boolean(),
   counts,
-  /** The steward that made it. */
+  /** Version of the steward that made the copy. */
   agentVersion: z.string().check(z.maxLength(64)),
-  /** Digest of the image that it ran in, where that is known. */
+  /** Digest of the image that this steward ran in, if known. */
   image: z.optional(z.string().check(z.maxLength(256))),
   /** Absent for an automatic copy. */
   cause: z.optional(z.enum(BACKUP_CAUSES)),
@@ -122,8 +123,8 @@ const lastSync = z.strictObject({
 export type LastSync = z.output<typeof lastSync>;
 
 /**
- * Source from which a restore takes the config file: the generation, or nowhere, so that the gateway writes a
- * fresh one from its environment, or the file that is there now.
+ * Sources of the config file in a restore: the generation; no source, so that the gateway writes a fresh file from its
+ * environment; or the file that is there now.
  */
 export const CONFIG_SOURCES = ["generation", "fresh", "current"] as const;
 
@@ -133,7 +134,9 @@ export type ConfigSource = (typeof CONFIG_SOURCES)[number];
 /** Result of a restore, or of a drill, which leaves the data directory unchanged. */
 export interface RestoreReport {
   id: string;
-  /** Content of the archive; equal to the manifest's, or it is refused as `backup_corrupt`. */
+  /**
+   * Counts of the archive's content. If they differ from the manifest's, the archive is refused as `backup_corrupt`.
+   */
   counts: GenerationManifest["counts"];
   /** Problems of the archived config under this version's schema. */
   configProblems: { path: string; message: string }[];

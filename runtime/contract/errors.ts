@@ -23,23 +23,23 @@ const TEXTS = {
 type Texts = typeof TEXTS;
 
 /**
- * Every stable error code, by area; every row of the specification's section 7 has one. Runtime, stacks
- * and CLI read their texts here. The fix is {@link fixOf}, since it may name commands.
+ * Texts of every stable error code, by area; every row of the specification's section 7 has a code. Runtime, stacks and
+ * CLI read the texts here, except for the fix: it may name commands, so {@link fixOf} returns it.
  */
 export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> } = TEXTS;
 
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Remedy of an error; a function if it names commands, which the printing side passes in. */
+/** Remedy of an error. It is a function if it names commands, which are passed in where the fix is printed. */
 export type Fix = ErrorText["fix"];
 
-/** Returns the text of a fix, with its commands in the form that works where it is printed. */
+/** Returns the text of a fix, with its commands as they are typed in the place where it is printed. */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }
 
-/** Returns the fix of an error code, with its commands in the form that works where it is printed. */
+/** Returns the fix for an error code, with its commands as they are typed in the place where it is printed. */
 export function fixOf(code: ErrorCode, commands: OperatorCommands = UNPLACED): string {
   return fixText(TEXTS[code].fix, commands);
 }
@@ -51,7 +51,7 @@ export interface Reason {
   fix: string;
 }
 
-/** The reason of a code; `detail` defaults to the code's general cause. */
+/** Returns the reason for an error code; `detail` defaults to the code's general cause. */
 export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Reason {
   return { code, detail, fix: fixOf(code) };
 }
@@ -59,7 +59,7 @@ export function reason(code: ErrorCode, detail: string = ERRORS[code].cause): Re
 /** An error with a stable code. Its message is safe to show: it never holds a secret. */
 export class StewardError extends Error {
   readonly code: ErrorCode;
-  /** Default: the code's own. Empty if the detail names the fix of each problem. */
+  /** Default: the code's own fix. Empty if the detail names the fix of each problem. */
   readonly fix: Fix;
 
   constructor(code: ErrorCode, detail?: string, options?: ErrorOptions & { fix?: Fix }) {

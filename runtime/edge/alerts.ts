@@ -12,7 +12,7 @@ import type { Backups, Clock, Sandbox } from "./ports.ts";
 /** The header of a webhook's signature: `t=<seconds>,v1=<HMAC-SHA256 of "<seconds>.<body>" in hexadecimal>`. */
 const SIGNATURE_HEADER = "x-steward-signature";
 
-/** Interval between two looks, and so the shortest time between two messages. */
+/** Interval between two checks, and so the shortest time between two messages. */
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a lasting failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
@@ -30,11 +30,11 @@ interface Alert {
   since: string;
 }
 
-/** Destination of alerts, and with what. */
+/** Destinations of alerts, and the means to send them. */
 export interface AlertSender {
   settings: AlertSettings;
   fetch: typeof globalThis.fetch;
-  /** Sends an e-mail, if the platform does. Rejects if it does not take the message. */
+  /** Sends an e-mail; absent if the platform cannot. Rejects if the platform does not accept the message. */
   sendEmail?: ((email: Email) => Promise<unknown>) | undefined;
   clock: Clock;
 }
@@ -80,7 +80,7 @@ function destinationsOf(settings: AlertSettings): (keyof typeof WAYS)[] {
   return DESTINATIONS.filter((destination) => settings[destination] !== undefined);
 }
 
-/** Sends alerts to every destination. Returns what went wrong, by destination; no address is in it. */
+/** Sends alerts to every destination. Returns what went wrong, by destination, without any address. */
 async function sendAlerts(sender: AlertSender, alerts: readonly Alert[]): Promise<string[]> {
   const results = await Promise.all(
     destinationsOf(sender.settings).map(async (destination) => {
@@ -150,10 +150,12 @@ function slackText(name: string, alerts: readonly Alert[]): string {
 /** Sources of the alerts, and the store that remembers what was sent. */
 export interface AlertsOptions extends AlertSender {
   sandbox: Pick<Sandbox, "status" | "peek">;
-  /** True if the gateway is to run always: then a stopped one is an outage. */
+  /** True if the gateway should always run: a stopped gateway is then an outage. */
   neverSleeps: boolean;
   backups: Pick<Backups, "status">;
-  /** Returns when the oldest event came that is still to be answered; milliseconds since the epoch. */
+  /**
+   * Returns when the oldest unanswered event arrived, in milliseconds since the epoch; `undefined` if there is none.
+   */
   oldestEvent(): number | undefined;
   memory: { read(): string | undefined; write(text: string): void };
   log: Log;
@@ -167,8 +169,8 @@ interface Failing {
 }
 
 /**
- * Alerts the operator to outages by other ways than the bot. A failure that lasts longer than `after` is reported once,
- * then every six hours, and when it has recovered. Everything due at one look goes out as one message.
+ * Alerts the operator to outages by other means than the bot. A failure that lasts longer than `after` is reported
+ * once, then every six hours, and when it has ended. Everything due at one check is sent as one message.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -181,15 +183,15 @@ export class Alerts {
     this.#afterMs = parseDuration(options.settings.after) ?? 0;
   }
 
-  /** True while something fails that may recover while the container is asleep, so that another look is needed. */
+  /** True while there is a failure that may end while the container is asleep, so that another check is needed. */
   get isOpen(): boolean {
     return Object.keys(this.#read()).some((subject) => !isTold(subject));
   }
 
-  /** Checks everything and sends the alerts that are due. Does nothing within 30 s of the last look. Never rejects. */
+  /** Checks everything and sends the alerts that are due. Does nothing within 30 s of the last check. Never rejects. */
   async look(): Promise<void> {
     const now = this.#options.clock();
-    // A destination that answers slowly must not get it twice, and timers are not exact.
+    // A destination that answers slowly must not get the same alert twice, and timers are not exact.
     if (this.#looking || Math.abs(now - this.#lookedAt) < LOOK_EVERY_MS / 2) return;
     this.#looking = true;
     this.#lookedAt = now;
@@ -224,7 +226,7 @@ export class Alerts {
       if (problems.length < destinationsOf(this.#options.settings).length) {
         for (const [subject, failing] of due) found[subject] = { ...failing, toldAt: now };
       } else {
-        // Not delivered anywhere: the next look sends it again.
+        // No destination has accepted the alerts: the next check sends them again.
         for (const [subject, failing] of over) found[subject] ??= failing;
       }
     }
@@ -232,7 +234,9 @@ export class Alerts {
     if (text !== JSON.stringify(before)) this.#options.memory.write(text);
   }
 
-  /** Returns what fails now. While the gateway does not run, failures that only it can report stay as they were. */
+  /**
+   * Returns the current failures. While the gateway does not run, failures that only it can report stay as they were.
+   */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
     const [{ state, reason }, details, copies] = await Promise.all([
@@ -256,7 +260,7 @@ export class Alerts {
       }
       return found;
     }
-    // A container of another version may tell less.
+    // A container of another version may report less.
     const { models = [], channels = [], limited = 0 }: Partial<GatewayStatus> = details;
     if (limited > 0) fails("limits", "token_limit_reached");
     const [first, ...others] = models;
@@ -271,12 +275,15 @@ export class Alerts {
 
   #read(): Record<string, Failing> {
     const value = parseJson(this.#options.memory.read() ?? "{}");
-    // Written by this class alone.
+    // Only this class writes the text, so its form is known.
     return typeof value === "object" && value !== null ? (value as Record<string, Failing>) : {};
   }
 }
 
-/** Tells whether only the gateway reports a subject, so that nothing is known while it is down or asleep. */
+/**
+ * Returns true if only the gateway reports a subject, so that nothing is known of it while the gateway is down or
+ * asleep.
+ */
 function isTold(subject: string): boolean {
   return subject === "models" || subject === "limits" || subject.startsWith("channel ");
 }

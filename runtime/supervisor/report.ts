@@ -16,7 +16,7 @@ const STATES: Record<Phase, SandboxState> = {
   stopped: "stopped",
   starting: "starting",
   ready: "ready",
-  // Between two attempts it is still on its way, with the reason of the last crash beside it.
+  // Between two attempts the gateway still counts as starting. The status then also has the reason for the last crash.
   backoff: "starting",
   held: "starting",
   "crash-looping": "crash-looping",
@@ -40,14 +40,14 @@ const START_PHASES: Partial<Record<Phase, StartPhase>> = {
 /** Facts that the supervisor reports besides the gateway's lifecycle. */
 interface SupervisorFacts {
   version: string | undefined;
-  /** Bundle that its programs run from. */
+  /** Bundle that the container's programs run from. */
   bundle: string | undefined;
   /** Milliseconds that passed before the first start. */
   bootMs: number;
   coldStarts: ColdStart[];
 }
 
-/** The sandbox's state as the edge sees it. */
+/** Returns the sandbox's state as the edge receives it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
   { version, bundle, bootMs, coldStarts }: SupervisorFacts,
@@ -68,7 +68,7 @@ export function sandboxStatus(
   };
 }
 
-/** The container's two processes. `tail` is the gateway's output, where it was asked for. */
+/** Returns the container's two processes. `tail` is the gateway's output, if it was requested. */
 export function processList(
   lifecycle: Lifecycle,
   pid: number | null,
@@ -98,7 +98,7 @@ export function processList(
   };
 }
 
-/** Outcome of the gateway's last starts, in a small file that outlives the container. */
+/** Outcomes of the gateway's last starts, in a small file that outlives the container. */
 export class Starts {
   readonly #file: string;
   readonly #log: Log;
@@ -110,19 +110,19 @@ export class Starts {
     this.#log = log;
   }
 
-  /** Newest first. */
+  /** The starts, newest first. */
   get list(): ColdStart[] {
     return (this.#list ??= readColdStarts(this.#read()));
   }
 
-  /** Adds one, and writes the file in the background so that a ready gateway does not wait for the disk. */
+  /** Adds a start, and writes the file in the background so that a ready gateway does not wait for the disk. */
   add(start: ColdStart): void {
     this.#list = addColdStart(this.list, start);
     const text = `${JSON.stringify(this.#list)}\n`;
     this.#written = this.#written.then(() => this.#write(text));
   }
 
-  /** Resolves when what was added is on the disk. */
+  /** Resolves when the writes of all added starts have ended. */
   written(): Promise<void> {
     return this.#written;
   }
@@ -140,7 +140,7 @@ export class Starts {
     try {
       return readFileSync(this.#file, "utf8");
     } catch {
-      // None yet, or one that cannot be read: there is nothing to compare a start with.
+      // The file does not exist yet or cannot be read: there are no earlier starts to compare with.
       return undefined;
     }
   }

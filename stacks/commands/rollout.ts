@@ -1,6 +1,7 @@
 /**
- * `npm run rollout`: an update that a pipeline may run. Previews under the policies, stops before what nobody has
- * accepted, deploys, and goes back where the new version does not answer. See `npm run rollout -- --help`.
+ * `npm run rollout`: an update that a pipeline may run. Makes a preview that applies the policies, stops if it shows
+ * something that nobody has accepted, deploys, and goes back if the new version does not answer. For its options, see
+ * `npm run rollout -- --help`.
  */
 import { once } from "node:events";
 import path from "node:path";
@@ -22,7 +23,10 @@ import type { Former } from "./rollout/baseline.ts";
 import { lookBefore } from "./rollout/inspect.ts";
 import { update } from "./rollout/update.ts";
 
-/** People wait for the previous version, so the probe of an update gives up sooner than its default. */
+/**
+ * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
+ * version is back.
+ */
 const PROBE_MS = "40000";
 
 async function main(argv: string[], output: CommandOutput): Promise<number> {
@@ -44,7 +48,7 @@ async function opened(options: RolloutOptions, folder: string, output: CommandOu
   const deployed = await openDeployed(options.stack, { runsProgram: true, log, changes });
   try {
     const left = interrupted(folder);
-    // A rollout that was killed here is taken up by this one.
+    // If a rollout was killed on this machine, this one continues it and may release its lock.
     if (!options.planOnly) await requireUnlocked(deployed.stack, { releaseStale: left !== undefined });
     await requireReachable(deployed, promoted);
     return await rollOut(deployed, { ...options, promoted }, folder, output);
@@ -123,22 +127,29 @@ function stepLine({ op, name, type }: PlannedStep): string {
   return `${op} ${name} (${type})\n`;
 }
 
-/** Returns the id of the backup that an interrupted rollout made, or took over from the one before it. */
+/** Returns the id of the backup that an interrupted rollout made, or took over from an earlier one. */
 function backupOf(left: ReturnType<typeof interrupted>): string | undefined {
   const noted = left?.findLast(({ step }) => step === "backup");
   const id = noted?.["made"] ?? noted?.["earlier"];
   return typeof id === "string" ? id : undefined;
 }
 
-/** Returns what ran before an interrupted rollout: that is what to go back to, not what that one left behind. */
+/**
+ * Returns the version that ran before an interrupted rollout. A rollback returns to it, not to what that rollout left
+ * behind.
+ */
 function formerOf(left: ReturnType<typeof interrupted>): Former | undefined {
   const noted = left?.findLast(({ step }) => step === "former");
   const former = noted?.["former"] as Former | undefined;
-  // An older checkout's record has another form; the caller then takes what is live.
+  // The record of an older checkout has another form; the caller then uses the live version.
   return former?.version.versions.every(({ versionId }) => versionId) === true ? former : undefined;
 }
 
-/** Asks whether to begin. @returns why not; `undefined` after a yes. */
+/**
+ * Asks whether to begin.
+ *
+ * @returns why not; `undefined` after a yes
+ */
 async function askForYes(): Promise<BuildFailure | undefined> {
   const refused = (cause: string): BuildFailure =>
     new BuildFailure(
@@ -149,12 +160,12 @@ async function askForYes(): Promise<BuildFailure | undefined> {
   if (!process.stdin.isTTY) return refused("there is no terminal to confirm at");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // A question that is left by Ctrl-C is rejected, and one that is left by Ctrl-D never answered.
+    // Ctrl-C rejects the question's promise. Ctrl-D leaves it pending and only closes the terminal.
     const left = once(terminal, "close").then(() => "\n");
     const asked = terminal.question("Roll out? Only yes begins: ").catch(() => "\n");
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return undefined;
-    // The question's line has not ended.
+    // The cursor is still on the question's line: end the line.
     if (answer === "\n") process.stderr.write(answer);
     return refused("nobody has confirmed it, so nothing was changed");
   } finally {

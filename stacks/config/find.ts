@@ -13,19 +13,19 @@ const API_TOKEN_FORM = /^[0-9A-Za-z_-]{40,80}$/;
 const ALL_KEYS = [...new Set(Object.values(SCHEMAS).flatMap(({ shape }) => Object.keys(shape)))];
 const CHECKS = { serverless: serverlessChecks, host: hostChecks } as const;
 
-/** The values of `steward:*`, by the key without its namespace. */
+/** Returns the values of `steward:*` by key, without the namespace. */
 export function stewardValues({ values }: ConfigSource): Record<string, string> {
   const own = Object.entries(values).filter(([key]) => key.startsWith(NAMESPACE));
   return Object.fromEntries(own.map(([key, value]) => [key.slice(NAMESPACE.length), value]));
 }
 
-/** The target that the configuration names; `undefined` where it names none. */
+/** Returns the target that the configuration names; `undefined` if it names none. */
 export function targetOf(given: Readonly<Record<string, string>>): Target | undefined {
   const { target } = given;
   return target === "serverless" || target === "host" ? target : undefined;
 }
 
-/** Everything that is wrong with a stack's configuration, in the order of its keys. */
+/** Returns everything that is wrong with a stack's configuration, in the order of its keys. */
 export function findProblems(source: ConfigSource): ConfigProblem[] {
   const given = stewardValues(source);
   const target = targetOf(given);
@@ -57,7 +57,7 @@ function targetProblems(
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(shape, key));
   const between = CHECKS[target]
     .flatMap((check) => check(values, commands))
-    // An invalid value is reported as such, not as missing too.
+    // An invalid value is reported as invalid, not also as missing.
     .filter(({ key }) => !wrong.some((problem) => problem.key === key));
   const allowed = Object.keys(shape).filter((key) => !known.includes(key));
   const foreign = unknown.map((key) => unknownKey(key, { target, allowed, commands }));
@@ -81,7 +81,7 @@ function fieldProblem(
   };
 }
 
-/** Target of a stack, the keys that it may still get, and the commands that change it. */
+/** A stack's target, the keys that it does not set yet, and the commands that change the configuration. */
 interface Allowed {
   target: Target;
   allowed: readonly string[];
@@ -112,7 +112,7 @@ function moveCommands(key: string, meant: string, commands: OperatorCommands): s
   return inOrder(commands.configRemove(key), set);
 }
 
-/** Reports keys of a misspelled namespace: Pulumi takes any namespace, but no program reads these. */
+/** Reports keys with a misspelled namespace: Pulumi accepts any namespace, but no program reads these keys. */
 function nearNamespaces({ values, commands }: ConfigSource): ConfigProblem[] {
   return Object.keys(values).flatMap((key) => {
     const [namespace = "", ...rest] = key.split(":");

@@ -7,10 +7,10 @@ import { StewardError } from "../../../runtime/contract/errors.ts";
 import { environmentFor } from "../../shell/docker.ts";
 import { type Finished, run, tail } from "../../shell/process.ts";
 
-/** Facts about a container, as the engine reports them. Only the members that are used. */
+/** A container as the engine reports it, with only the members that are used here. */
 export interface Inspected {
   Id: string;
-  /** The image's id, whatever the container was made from. */
+  /** The image's id, even if the container was created from an image's name. */
   Image: string;
   RestartCount: number;
   State: {
@@ -30,12 +30,15 @@ export interface Containers {
   /**
    * Returns a container by its name or id, running or not; `undefined` if the engine has none.
    *
-   * @throws StewardError `docker_unavailable` if the engine does not say.
+   * @throws StewardError `docker_unavailable` if the `docker` command fails for any other reason.
    */
   inspect(name: string): Promise<Inspected | undefined>;
-  /** Runs the `docker` command to its end, whatever its exit code. */
+  /** Runs the `docker` command and returns its result, whatever the exit code. */
   docker(words: readonly string[]): Promise<Finished>;
-  /** Creates a container with the image, environment, data and port of another. It does not start, not even at the engine's own start. */
+  /**
+   * Creates a container with the image, environment, data and port of another one. The copy is not started, not even
+   * when the engine starts.
+   */
   copy(from: Inspected, to: string): Promise<void>;
   wait(milliseconds: number): Promise<void>;
 }
@@ -62,8 +65,8 @@ export function containersOf(address?: string): Containers {
 }
 
 /**
- * Sends a POST request to the engine's API over the connection of the `docker` command. The API accepts all settings of
- * a container as the engine reports them, so a copy has every one.
+ * Sends a POST request to the engine's API over the connection of the `docker` command. The API accepts a container's
+ * settings in the form in which it reports them, so a copy keeps all of them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });

@@ -14,7 +14,7 @@ import type { Sender } from "../channels/channel.ts";
 import { type DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 
-/** Messages of the page. Keys and signatures are base64url without padding. */
+/** Messages from the page. Keys and signatures are base64url without padding. */
 const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("hello"),
@@ -27,7 +27,7 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("say"),
-    /** The page's own name for this message. */
+    /** The page's own id for this message. */
     id: z.string().check(z.regex(/^[\w-]{8,64}$/)),
     text: z.string().check(z.minLength(1), z.maxLength(CHAT_MESSAGE_BYTES)),
   }),
@@ -43,10 +43,10 @@ const REFILL_MS = 1_000;
 /** Head of an Ed25519 key in SubjectPublicKeyInfo, up to the key itself (RFC 8410 section 10.1). */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
-/** As much of a request's id as the operator types. */
+/** Number of leading characters of a request's id that the operator types. */
 const SHORT = 12;
 
-/** The socket under a session. */
+/** The socket of a session. */
 interface Wire {
   send(message: ToPage): void;
   close(code: number, reason: string): void;
@@ -57,10 +57,10 @@ interface SessionOptions {
   wire: Wire;
   devices: DeviceStore;
   chat: WebChat;
-  /** Of the page, as its browser tells. */
+  /** Origin of the page, as its browser reports it. */
   origin: string;
   remoteIp: string;
-  /** Tells whether one more page of an approved device may be connected. */
+  /** Returns true if one more page of an approved device may connect. */
   hasRoom(): boolean;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -86,17 +86,17 @@ export class ChatSession {
     options.wire.send({ type: "challenge", nonce });
   }
 
-  /** The page has not said who it is. */
+  /** True until the page has said which device it belongs to. */
   get isNew(): boolean {
     return this.#state.phase === "new";
   }
 
-  /** The page is an approved device's. */
+  /** True if the page belongs to an approved device. */
   get isPaired(): boolean {
     return this.#state.phase === "paired";
   }
 
-  /** One message of the page. */
+  /** Handles one message from the page. */
   receive(text: string): void {
     const state = this.#state;
     if (state.phase === "closed") return;
@@ -106,7 +106,7 @@ export class ChatSession {
     if (state.phase !== "paired" || message.type !== "say")
       return this.close(CHAT_CLOSE.invalid, "not in this order");
     const { id } = message;
-    // Read each time, so that a revocation counts at once.
+    // The approval is read for every message, so that a revocation takes effect at once.
     if (!this.#allowed(state.sender.id)) return;
     if (!this.#rate.take()) {
       const code = "chat_too_many";
@@ -116,7 +116,7 @@ export class ChatSession {
     this.#options.chat.say({ id, text: message.text, sender: state.sender });
   }
 
-  /** Checks whether the operator has decided; called every second. */
+  /** Checks whether the operator has approved, rejected or revoked the device; called every second. */
   look(paired: ReadonlyMap<string, PairedDevice>): void {
     const state = this.#state;
     if (state.phase === "paired") {
@@ -127,7 +127,7 @@ export class ChatSession {
       this.#enter(state.hello, paired.get(state.hello.deviceId), state.requestId);
   }
 
-  /** Ends it; the page learns why. */
+  /** Ends the connection, and tells the page why. */
   close(code: number, reason: string): void {
     if (this.#state.phase === "paired") this.#state.leave();
     this.#state = { phase: "closed" };
@@ -157,18 +157,18 @@ export class ChatSession {
   }
 
   /**
-   * Requests approval of a device. Waits while an earlier request is pending; closes the connection if that one has
+   * Requests approval of a device. Waits while an earlier request is pending; closes the connection if that request has
    * expired or was rejected.
    */
   #ask(hello: Hello, known: string | undefined): void {
     const { wire, devices, remoteIp } = this.#options;
     if (known !== undefined && devices.pending().some(({ requestId }) => requestId === known)) return;
-    // Rejected or too old: the page asks again when its person wants it to.
+    // The request was rejected or has expired. The page requests approval again only if its user wants that.
     if (known !== undefined) return this.close(CHAT_CLOSE.late, "the request was not approved");
     const { deviceId, publicKey, displayName } = hello;
     const device = { deviceId, publicKey, displayName, platform: "web", remoteIp };
     const request = devices.request(device);
-    // It was approved at this very moment: the page connects again.
+    // The device has just been approved: the page connects again.
     if (request === undefined) return this.close(CHAT_CLOSE.late, "the request was settled");
     const { requestId } = request;
     this.#state = { phase: "pairing", hello, requestId };
@@ -191,9 +191,9 @@ function readMessage(text: string) {
   return fromPageSchema.safeParse(parseJson(text)).data;
 }
 
-/** Tells whether a page holds the key of the device that it says it is, and signed this very connection's nonce. */
+/** Returns true if the page has the key of the device that it claims to be, and has signed this connection's nonce. */
 function isProven(hello: Hello, nonce: string, origin: string): boolean {
-  // Loaded with the first page that connects, and not with every start.
+  // Loaded when the first page connects, not at every start.
   const { createHash, createPublicKey, verify } = process.getBuiltinModule("node:crypto");
   const { deviceId, publicKey, signature } = hello;
   const raw = Buffer.from(publicKey, "base64url");
@@ -203,7 +203,7 @@ function isProven(hello: Hello, nonce: string, origin: string): boolean {
     const key = createPublicKey({ key: Buffer.concat([SPKI_HEAD, raw]), format: "der", type: "spki" });
     return verify(null, text, key, Buffer.from(signature, "base64url"));
   } catch {
-    // Not a point of the curve.
+    // The key is not a point on the curve.
     return false;
   }
 }
@@ -219,7 +219,7 @@ class Rate {
     this.#at = clock();
   }
 
-  /** Tells whether one more is allowed now. */
+  /** Returns true if one more message is allowed now, and counts it. */
   take(): boolean {
     const now = this.#clock();
     this.#left = Math.min(BURST, this.#left + Math.max(0, now - this.#at) / REFILL_MS);
@@ -229,8 +229,6 @@ class Rate {
     return true;
   }
 }
-
-/** See {@link fromPageSchema}. */
 
 /** The first message of a page. */
 type Hello = Extract<FromPage, { type: "hello" }>;

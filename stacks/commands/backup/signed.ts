@@ -10,7 +10,7 @@ import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-
 import { type DeployedState, findResource } from "../deployed/stack.ts";
 
 const KEY = "AttestationKey::attestation-key";
-/** Beyond what the service takes for it. */
+/** Longer than the service's own time limits. */
 const ANSWER_MS = 200_000;
 
 const manifest = z.looseObject({
@@ -24,17 +24,17 @@ const problem = z.looseObject({ code: z.string(), detail: z.string() });
 /** Form in which Pulumi writes a decrypted secret. */
 const secret = z.looseObject({ plaintext: z.string().transform((text) => JSON.parse(text) as unknown) });
 
-/** The backups of a deployed stack, as the service itself makes and checks them. */
+/** The backups of a deployed stack, which the service itself makes and checks. */
 export interface StackBackups {
-  /** Newest first, and why the last attempt to make one failed. */
+  /** Returns the backups, newest first, and why the last attempt to make one failed, if it did. */
   list(): Promise<{ backups: Manifest[]; problem?: { code: string; detail: string } | undefined }>;
-  /** Makes one now. */
+  /** Makes a backup now. */
   create(): Promise<Manifest>;
-  /** Unpacks the newest one aside and checks it. */
+  /** Unpacks the newest backup in a separate place and checks it. */
   verify(): Promise<{ backup: Manifest; report: Pick<RestoreReport, "configProblems"> }>;
 }
 
-/** See {@link GenerationManifest}: what is needed of it here. */
+/** The part of a {@link GenerationManifest} that is needed here. */
 type Manifest = Pick<GenerationManifest, "id" | "createdAt">;
 
 /**
@@ -65,7 +65,7 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: z.ZodType<A
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;
-  // A proxy, an identity gateway, or another service at this address.
+  // Something else has answered: a proxy, an identity gateway, or another service at this address.
   const { url, route } = question;
   const detail = `${url}${route.path} answered with ${response.status}, not as steward does.`;
   throw new StewardError("service_unreachable", detail);

@@ -4,14 +4,14 @@ const DIAGNOSTICS = "Diagnostics:";
 /** A resource's row with the first line of its error: ` +  pulumi:pulumi:Stack steward-dev create error: …`. */
 const ERROR = /^( .*?) error: .*$/;
 
-/** The engine's own lines, passed on as they come. */
+/** Passes on the engine's lines as they come. */
 export interface EngineOutput {
   onOutput: (text: string) => void;
-  /** Passes on what is left. */
+  /** Passes on the rest of the output. */
   end(): void;
 }
 
-/** Passes the engine's lines on without its errors: the command ends with those, with their code and fix. */
+/** Passes on the engine's lines without its errors, which the command prints at its end, with code and fix. */
 export function engineOutput(write: (line: string) => void): EngineOutput {
   let rest = "";
   let diagnostics: string[] | undefined;

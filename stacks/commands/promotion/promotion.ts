@@ -8,16 +8,16 @@ import type { Entry } from "../rollout/report.ts";
 import { EXIT } from "../rollout/options.ts";
 import { newestRecord } from "../rollout/record.ts";
 
-/** Promotion: the version, and the stack that has proven it. */
+/** The version to promote, and the stack that has proven it. */
 export interface Promotion extends DeployedBuild {
   from: string;
 }
 
-/** An image in an account's own registry, as an update pushes it. */
+/** Matches an image in an account's own registry, in the form in which an update pushes it. */
 const OF_ACCOUNT = /^[^/]+\/([0-9a-f]{32})\/steward@/;
 
 /**
- * Returns what a stack has deployed and probed, once this checkout is known to build the same.
+ * Returns what a stack has deployed and probed, after checking that this checkout builds the same.
  *
  * @throws StewardError `promotion_unproven`, `promotion_differs`, `stack_not_serverless`
  */
@@ -45,7 +45,11 @@ export async function promotionOf(
   return { from, ...proven };
 }
 
-/** An account's registry gives its images to that account alone. */
+/**
+ * Fails if the stack's account cannot pull the promoted image: an account's registry serves only that account.
+ *
+ * @throws StewardError `promotion_image_elsewhere`
+ */
 export async function requireReachable(
   deployed: DeployedStack,
   promoted: Promotion | undefined,
@@ -60,7 +64,7 @@ export async function requireReachable(
   );
 }
 
-/** An update after the recorded rollout has no probe on record. */
+/** Fails if the stack no longer runs what its recorded rollout has deployed: a later update has no probe on record. */
 async function requireUnchanged({ stack, state }: DeployedStack, proven: DeployedBuild): Promise<void> {
   const { output } = await state();
   const [bundle, image] = [output("bundleHash"), output("image")];
@@ -76,7 +80,8 @@ async function requireUnchanged({ stack, state }: DeployedStack, proven: Deploye
  * Returns what the newest rollout of a stack has proven: it was deployed, and it answered its probe.
  *
  * @param folder where the stack's rollouts are recorded
- * @throws StewardError `promotion_unproven` where the newest one that has changed something did not end well.
+ * @throws StewardError `promotion_unproven` if none is recorded, or if the newest one that changed something did not
+ * end well.
  */
 function provenIn(folder: string, stack: string): DeployedBuild {
   const newest = newestRecord(folder, (entries) => entries.some(tellsWhatRuns));
@@ -93,7 +98,10 @@ function provenIn(folder: string, stack: string): DeployedBuild {
   return last["deployed"] as DeployedBuild;
 }
 
-/** A rollout that only looked, or was stopped before its update, leaves what was proven before. */
+/**
+ * Returns true if an entry shows that its rollout has changed or confirmed what runs. A rollout that only previewed, or
+ * was stopped before its update, does not affect what was proven earlier.
+ */
 function tellsWhatRuns({ step, deployed }: Entry): boolean {
   return step === "updating" || deployed !== undefined;
 }
@@ -103,7 +111,7 @@ function rolloutFailed(stack: string, [first]: readonly Entry[], how: string): S
   return unproven(stack, `The rollout${began} of ${stack} ${how}.`);
 }
 
-/** Names the source stack in the fix too, as the table of errors cannot. */
+/** Returns the error with the source stack's name in its fix, which the general text of the code cannot have. */
 function unproven(source: string, detail: string): StewardError {
   return new StewardError("promotion_unproven", detail, {
     fix: ({ tool }) =>
@@ -111,13 +119,13 @@ function unproven(source: string, detail: string): StewardError {
   });
 }
 
-/** Deployment of a stack, and its source. Plain data: a record keeps it. */
+/** Build that a stack has deployed, and its source. Plain data, because it is written to a record. */
 interface DeployedBuild {
   /** Hash over the code of Worker and container. */
   bundle: string;
-  /** The container's image, by digest where it was pushed. */
+  /** The container's image, by digest if it was pushed. */
   image: string;
-  /** The commit of the checkout, with `-dirty` behind it where files are changed; absent outside of a repository. */
+  /** The checkout's commit, with `-dirty` behind it if files are changed; absent outside of a repository. */
   commit?: string;
 }
 
@@ -127,7 +135,7 @@ export async function deployedBuild(output: (name: string) => string): Promise<D
   return { bundle: output("bundleHash"), image: output("image"), ...(commit !== undefined && { commit }) };
 }
 
-/** The commit of this checkout, whatever folder the command was started in. */
+/** Returns the commit of this checkout, whichever folder the command was started in. */
 async function commitOf(): Promise<string | undefined> {
   const words = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"];
   const { code, stdout } = await run("git", words, { cwd: import.meta.dirname });

@@ -6,9 +6,12 @@ import type { RolloutRecord } from "./record.ts";
 
 type Shares = FormerVersion["versions"];
 
-/** Rollout of a new version of the Worker, share by share. */
+/** Gradual rollout of a new version of the Worker. */
 export interface Canary {
-  /** The deployment under each of its types. These and everything that depends on them are updated last. */
+  /**
+   * URNs of the deployment, one for each of its types. These resources and everything that depends on them are updated
+   * last.
+   */
   deploymentUrns: string[];
   /** Returns the version that the stack created last. */
   nextVersion(): Promise<string | undefined>;
@@ -22,9 +25,9 @@ export interface Canary {
 export interface CanaryRun {
   canary: Canary;
   former: FormerVersion;
-  /** The percentages that the new version gets one after the other, below 100. */
+  /** The percentages below 100 that the new version gets, one after the other. */
   shares: readonly number[];
-  /** So long each of them is watched. */
+  /** Time for which each share is watched. */
   watchMs: number;
   record: RolloutRecord;
   /** Options of the engine's output. */
@@ -34,9 +37,9 @@ export interface CanaryRun {
 
 /**
  * Performs an update except for the deployment and what depends on it (the container, the probe, the registrations),
- * then raises the traffic share of the Worker's new version step by step. It stays deployed at the last share.
+ * then raises the traffic share of the Worker's new version step by step and leaves it at the last share.
  *
- * @throws if the new version answers worse than the former one; the caller goes back.
+ * @throws if the new version performs worse than the former one; the caller has to roll back.
  */
 export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
   const { canary, former, shares, watchMs, record, engine, say } = run;
@@ -55,7 +58,7 @@ export async function takeShares(stack: Stack, run: CanaryRun): Promise<void> {
     return;
   }
   for (const percentage of shares) {
-    // In this order at each step: an object that already runs the new version keeps it.
+    // The order is the same at each step: a Durable Object that already runs the new version keeps it.
     await canary.share([
       { versionId: formerId, percentage: 100 - percentage },
       { versionId: nextId, percentage },
