@@ -51,8 +51,8 @@ function failed<Inputs>(inputs: Inputs, error: unknown): dynamic.CheckResult<Inp
 }
 
 /**
- * Pulumi prints a thrown error and its stack trace beside the message that the engine shows; for a known error, this line
- * takes their place.
+ * Pulumi prints a thrown error and its stack trace beside the message that the engine shows. A known error prints this
+ * line instead.
  */
 const UNTRACED = { toString: () => "A resource failed", stack: "its error is among the diagnostics" };
 

@@ -14,7 +14,11 @@ import { edgeFixture } from "../../support/edge.ts";
 import { useEndpoints } from "../../support/endpoints.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
-const failure = (attempt: Promise<unknown>) => attempt.then(() => "it was taken", (error: Error) => error.message);
+const failure = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => "it was taken",
+    (error: Error) => error.message,
+  );
 
 // Each provider's methods as the engine calls them; registrations.engine.test.ts has the engine itself.
 

@@ -74,7 +74,11 @@ describe("a secret is tried at its platform", () => {
     variable,
     value,
   });
-  const failure = (attempt: Promise<unknown>) => attempt.then(() => "it was taken", (error: Error) => error.message);
+  const failure = (attempt: Promise<unknown>) =>
+    attempt.then(
+      () => "it was taken",
+      (error: Error) => error.message,
+    );
 
   test.each(Object.keys(RIGHT) as Variable[])(
     "the right %s is taken, at first and later",
