@@ -74,7 +74,14 @@ export async function runCommand(
   const ended = main(argv, output).catch((error: unknown) =>
     error instanceof CommanderError ? refuseUsage(error, script, output) : refuse(error, output),
   );
-  return process.exit(await ended);
+  const code = await ended;
+  await Promise.all([process.stdout, process.stderr].map(written));
+  return process.exit(code);
+}
+
+/** Waits until a stream's reader has taken what was written: an exit would drop the rest of it. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((done) => void stream.write("", () => done()));
 }
 
 function refuseUsage(error: CommanderError, script: string, { report }: CommandOutput): number {

@@ -100,6 +100,8 @@ async function daysOfUse(): Promise<void> {
   await works(`docker stop ${container}`);
   const drift = await type(shell, "npm run --silent drift -- host");
   expect(drift.code, drift.said).toBe(2);
+  // What changed and what to type: none of the Docker provider's own log.
+  expect(drift.said.trimEnd().split("\n")).toHaveLength(2);
   const [remedy = ""] = /pulumi up -s host --refresh/.exec(drift.said) ?? [];
   await works(remedy);
   expect(await works("npm run --silent drift -- host")).toContain("No drift.");

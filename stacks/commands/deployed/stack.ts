@@ -187,9 +187,16 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
 /** Marks of colors in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Returns an event's message for people, without colors; `undefined` if it has none, or only a transient one. */
+/** Severity of what a provider's process writes to its standard error: its own log (pulumi sdk/go/common/diag). */
+const PROVIDER_LOG = "info#err";
+
+/**
+ * Returns an event's message for people, without colors; `undefined` if it has none, only a transient one, or a line of
+ * a provider's log.
+ */
 export function messageOf({ diagnosticEvent: said }: EngineEvent): string | undefined {
-  return said === undefined || said.ephemeral ? undefined : said.message.replaceAll(MARKUP, "");
+  if (said === undefined || said.ephemeral || said.severity === PROVIDER_LOG) return undefined;
+  return said.message.replaceAll(MARKUP, "");
 }
 
 /** A resource's own name: the last part of its URN, which may hold separators itself. */

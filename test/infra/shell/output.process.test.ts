@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+
+const LINES = 50_000;
+
+/** A command that prints more than a pipe holds, and ends at once. */
+const COMMAND = `
+  import { runCommand } from "./infra/shell/command.ts";
+  await runCommand("x", async (argv, { say, log }) => {
+    for (let line = 1; line <= ${LINES}; line += 1) say("line " + line + "\\n");
+    log("the last line");
+    return 2;
+  });
+`;
+
+test("a reader that takes its time gets all that a command prints", async () => {
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", COMMAND], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise((done) => void child.on("close", done));
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  let said = "";
+  for await (const chunk of child.stdout) {
+    said += String(chunk);
+    await sleep(5);
+  }
+  expect(await ended).toBe(2);
+  expect(said.trimEnd().split("\n")).toHaveLength(LINES);
+  expect(errors).toContain("the last line");
+});
