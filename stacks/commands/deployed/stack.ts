@@ -187,15 +187,15 @@ export function stepsOf({ resourcePreEvent: event }: EngineEvent): PlannedStep[]
 /** Marks of colors in the engine's messages. */
 const MARKUP = /<\{%[^%]*%\}>/g;
 
-/** Severity of what a provider's process writes to its standard error: its own log (pulumi sdk/go/common/diag). */
-const PROVIDER_LOG = "info#err";
+/** Severities of a provider's own log; the SDK's type lacks `debug` (pulumi sdk/go/common/diag). */
+const PROVIDER_LOG: ReadonlySet<string> = new Set(["debug", "info#err"]);
 
 /**
  * Returns an event's message for people, without colors; `undefined` if it has none, only a transient one, or a line of
  * a provider's log.
  */
 export function messageOf({ diagnosticEvent: said }: EngineEvent): string | undefined {
-  if (said === undefined || said.ephemeral || said.severity === PROVIDER_LOG) return undefined;
+  if (said === undefined || said.ephemeral || PROVIDER_LOG.has(said.severity)) return undefined;
   return said.message.replaceAll(MARKUP, "");
 }
 
