@@ -33,7 +33,7 @@ const TYPE_ALL = `
   for (const [at, [file, ...words]] of JSON.parse(argv[1]).entries()) {
     const end = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"])
-      process[name].write = (text) => ((end[name] += text), true);
+      process[name].write = (text, taken) => ((end[name] += text), taken?.(), true);
     process.argv = [argv[0], file, ...words];
     process.exitCode = undefined;
     const ended = new Promise((resolve) => {

@@ -31,7 +31,11 @@ const TOO_LONG =
   /prompt is too long|exceeds? the (?:maximum|context)|maximum context|context (?:window|length|limit)/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota|insufficient (?:credits|quota)/i;
 /** A key that a provider quotes in part: OpenAI shows its beginning, asterisks, and its end. */
-const QUOTED_KEYS = [/(?<!\S)\S*\*{3,}[\w*-]*/g, /\b(?:sk|pk|key)-[\w-]{4,}/gi, /(?<=api[ _-]?key provided: )\S+/gi];
+const QUOTED_KEYS = [
+  /(?<!\S)\S*\*{3,}[\w*-]*/g,
+  /\b(?:sk|pk|key)-[\w-]{4,}/gi,
+  /(?<=api[ _-]?key provided: )\S+/gi,
+];
 /** Inside a stream there is no status, but a kind that corresponds to one. */
 const STATUS_OF: Record<string, number> = {
   authentication_error: 401,
