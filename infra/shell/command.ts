@@ -62,6 +62,7 @@ export async function runCommand(
   script: string,
   main: (argv: string[], output: CommandOutput) => Promise<number>,
 ): Promise<never> {
+  const lost = lostOutput();
   const argv = process.argv.slice(2);
   const json = argv.includes("--json");
   const out = json ? process.stderr : process.stdout;
@@ -76,7 +77,20 @@ export async function runCommand(
   );
   const code = await ended;
   await Promise.all([process.stdout, process.stderr].map(written));
-  return process.exit(code);
+  return process.exit(lost() ? 1 : code);
+}
+
+/**
+ * Keeps an output that cannot be written from ending the process with a stack trace. Returns whether any was lost, to a
+ * full disk for example. A reader that has left, as `head` does, has what it wanted.
+ */
+function lostOutput(): () => boolean {
+  let isLost = false;
+  const note = ({ code }: NodeJS.ErrnoException): void => {
+    isLost ||= code !== "EPIPE";
+  };
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", note);
+  return () => isLost;
 }
 
 /** Waits until a stream's reader has taken what was written: an exit would drop the rest of it. */

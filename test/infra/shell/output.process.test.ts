@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 
@@ -29,4 +30,20 @@ test("a reader that takes its time gets all that a command prints", async () => 
   expect(await ended).toBe(2);
   expect(said.trimEnd().split("\n")).toHaveLength(LINES);
   expect(errors).toContain("the last line");
+});
+
+test.each([
+  [
+    "a reader that leaves early",
+    'node --input-type=module --eval "$COMMAND" | head -n 1; echo ${PIPESTATUS[0]}',
+    "line 1\n2\n",
+  ],
+  ["a full disk", 'node --input-type=module --eval "$COMMAND" >/dev/full; echo $?', "1\n"],
+])("%s leaves no stack trace", async (_, line, expected) => {
+  const env = { ...process.env, COMMAND, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` };
+  const [out, errors] = await new Promise<[string, string]>((done) => {
+    execFile("bash", ["-c", line], { env }, (_error, stdout, stderr) => done([stdout, stderr]));
+  });
+  expect(out).toBe(expected);
+  expect(errors.trim()).toMatch(/^(?:the last line)?$/);
 });
