@@ -1,7 +1,8 @@
 import { ERRORS, fixText, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { BuildFailure, causeOf, errorsOf } from "./failure.ts";
+import { type EngineError, errorsOf } from "./diagnostics.ts";
+import { BuildFailure, causeOf } from "./failure.ts";
 
 /** An error as people read it. Nothing in it is secret. */
 export interface Explanation {
@@ -18,11 +19,9 @@ export interface Explanation {
  */
 export function explain(error: unknown, commands: OperatorCommands): Explanation {
   const known = knownError(error);
-  if (known instanceof BuildFailure) {
-    return { code: known.code, cause: known.reason, fix: fixText(known.fix, commands) || undefined };
-  }
   if (known === undefined) return { code: undefined, cause: withoutAnswers(causeOf(error)), fix: undefined };
-  return { code: known.code, cause: known.message, fix: fixText(known.fix, commands) || undefined };
+  const cause = known instanceof BuildFailure ? known.reason : known.message;
+  return { code: known.code, cause, fix: fixText(known.fix, commands) || undefined };
 }
 
 /** Returns an error as text: its cause with its code, then its fix on a line of its own. */
@@ -40,29 +39,26 @@ function knownError(error: unknown): StewardError | BuildFailure | undefined {
     if (refused !== undefined) return refused;
   }
   const cause = causeOf(error);
-  return explainedError(cause) ?? engineError(withResources(cause));
-}
-
-/** Returns the errors among an engine's diagnostics, each with its resource. Returns any other text unchanged. */
-function withResources(text: string): string {
-  const errors = errorsOf(text);
-  return errors.length === 0 ? text : errors.map((error) => `${error.resource}: ${error.text}`).join("\n");
+  const errors = errorsOf(cause);
+  if (errors.length === 0) return engineError(cause);
+  return (
+    explainedError(errors) ??
+    engineError(errors.map(({ resource, text }) => `${resource}: ${text}`).join("\n"))
+  );
 }
 
 const CODE = /\(([a-z]+(?:_[a-z]+)+)\)/;
 
-/** Returns the error in the engine's diagnostics that the stack's program or a provider has already explained. */
-function explainedError(diagnostics: string): BuildFailure | undefined {
-  const errors = errorsOf(diagnostics).map(({ text }) => text);
-  const text = errors.join("\n");
+/** Returns the error of an engine that the stack's program or a provider has already explained. */
+function explainedError(errors: readonly EngineError[]): BuildFailure | undefined {
+  const text = errors.map((error) => error.text).join("\n");
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
   // Other providers put words into parentheses too, so a text counts only if it has a fix or if its code is known.
   if (code === undefined || !(fixes.length > 0 || Object.hasOwn(ERRORS, code))) return undefined;
-  const [only = ""] = errors;
   // The text of several errors, or of one with several problems, already contains the fixes.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
-  const [cause = "", fix = ""] = only.split(/\n *fix: /);
+  const [cause = "", fix = ""] = text.split(/\n *fix: /);
   return new BuildFailure(code, cause.replace(new RegExp(` \\(${code}\\)$`), ""), fix);
 }
 

@@ -1,4 +1,4 @@
-import { withoutErrors } from "../../../infra/shell/failure.ts";
+import { withoutErrors } from "../../../infra/shell/diagnostics.ts";
 
 const DIAGNOSTICS = "Diagnostics:";
 /** A resource's row with the first line of its error: ` +  pulumi:pulumi:Stack steward-dev create error: …`. */

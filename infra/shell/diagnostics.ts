@@ -1,0 +1,65 @@
+const DIAGNOSTICS = "\nDiagnostics:\n";
+
+/**
+ * Matches an error among an engine's diagnostics: its line below the resource's line, and the further indented lines
+ * after it.
+ */
+const ERROR = /^ {4}error: (.*(?:\n(?! {4}(?:error|warning|info): | {0,3}\S|\n {4}\S).*)*)/gm;
+
+/** Matches the closing sentence that the engine prints in addition to the errors that made it fail. */
+const SUMMARY = /^(?:preview|update|refresh|destroy) failed$/;
+
+/**
+ * Matches the line of a resource above its diagnostics: `  cloudflare:index:Worker (worker):`. The first such line may
+ * have lost its indentation.
+ */
+const RESOURCE = /^ {0,2}(\S+ \(.*\)):$/gm;
+
+/** An error among an engine's diagnostics. */
+export interface EngineError {
+  /** Type and name of the resource. */
+  resource: string;
+  /** The error's text as it was thrown. */
+  text: string;
+}
+
+/** Returns the diagnostics in the output of an engine, each error once; `undefined` if there are none. */
+export function diagnosticsIn(output: string): string | undefined {
+  const start = output.indexOf(DIAGNOSTICS);
+  if (start === -1) return undefined;
+  const [diagnostics = ""] = output.slice(start + DIAGNOSTICS.length).split(/^(?:Resources|Outputs):/m);
+  return withoutRepeats(diagnostics).trim();
+}
+
+/** Returns the errors among an engine's diagnostics, each once. */
+export function errorsOf(diagnostics: string): EngineError[] {
+  const found = new Map<string, EngineError>();
+  const [, ...parts] = diagnostics.split(RESOURCE);
+  for (let at = 0; at < parts.length; at += 2) {
+    const [resource = "", said = ""] = parts.slice(at);
+    for (const [, error = ""] of said.matchAll(ERROR)) {
+      const text = error.replaceAll(/^ {4}/gm, "").trim();
+      if (!SUMMARY.test(text)) found.set(text, found.get(text) ?? { resource, text });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Returns an engine's diagnostics without the errors, and without the resources that had only errors. */
+export function withoutErrors(diagnostics: string): string {
+  const others = diagnostics.replaceAll(ERROR, "").replaceAll(/\n{2,}(?= {4})/g, "\n");
+  return others.replaceAll(/^ {2}\S.*:\s*(?=^ {2}\S|(?![^]))/gm, "").trimEnd();
+}
+
+/**
+ * Removes repeated errors: the Automation API reports a program's error twice, as a rejected promise and as the reason
+ * why the program ended.
+ */
+function withoutRepeats(diagnostics: string): string {
+  const seen = new Set<string>();
+  return diagnostics.replaceAll(ERROR, (whole: string) => {
+    const isRepeated = seen.has(whole.trim());
+    seen.add(whole.trim());
+    return isRepeated ? "" : whole;
+  });
+}
