@@ -33,8 +33,6 @@ interface ShellOptions {
 export async function openShell(folder: string, name: string, options: ShellOptions = {}): Promise<Shell> {
   const { state = join(folder, "state"), docker = false, environment = {} } = options;
   await mkdir(state, { recursive: true });
-  const transcript = resolve(`.steward/artefacts/transcripts/${name}.txt`);
-  await rm(transcript, { force: true });
   return {
     folder,
     environment: {
@@ -43,8 +41,14 @@ export async function openShell(folder: string, name: string, options: ShellOpti
       PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       ...environment,
     },
-    transcript,
+    transcript: await beginTranscript(name),
   };
+}
+
+async function beginTranscript(name: string): Promise<string> {
+  const file = resolve(`.steward/artefacts/transcripts/${name}.txt`);
+  await rm(file, { force: true });
+  return file;
 }
 
 /** What `pulumi up` runs in a folder: the program of every stack. */
@@ -70,9 +74,7 @@ export async function stackShell(subject: TestStack, name: string, program = PRO
   await writeFile(join(folder, "Pulumi.yaml"), project.replace(/^runtime: .*$/m, `runtime: ${untyped}`));
   await writeFile(join(folder, "package.json"), JSON.stringify(about));
   await writeFile(join(folder, "index.js"), program);
-  const transcript = resolve(`.steward/artefacts/transcripts/${name}.txt`);
-  await rm(transcript, { force: true });
-  return { folder, environment, transcript };
+  return { folder, environment, transcript: await beginTranscript(name) };
 }
 
 /** One typed line, and its end. */
