@@ -14,7 +14,7 @@ export interface Sandbox {
   mode: ContainerMode;
   /** The address at which a container reaches this machine. */
   standInHost: string;
-  /** How containers run, in words. */
+  /** Description of how containers run, for people. */
   description: string;
 }
 

@@ -34,12 +34,12 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Remedy of an error. It is a function if it names commands, which are passed in where the fix is printed. */
 export type Fix = ErrorText["fix"];
 
-/** Returns the text of a fix, with its commands as they are typed in the place where it is printed. */
+/** Returns the text of a fix. `commands` writes its commands for the stack and launcher at hand. */
 export function fixText(fix: Fix, commands: OperatorCommands = UNPLACED): string {
   return typeof fix === "string" ? fix : fix(commands);
 }
 
-/** Returns the fix for an error code, with its commands as they are typed in the place where it is printed. */
+/** Returns the fix for an error code. `commands` writes its commands for the stack and launcher at hand. */
 export function fixOf(code: ErrorCode, commands: OperatorCommands = UNPLACED): string {
   return fixText(TEXTS[code].fix, commands);
 }

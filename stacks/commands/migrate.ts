@@ -140,7 +140,7 @@ function sameName(workerName: string, present: ServerlessConfig): BuildFailure {
   );
 }
 
-/** Returns what the new name means for the public address and for its callers, one line each. */
+/** Returns the lines that explain how the new name changes the public address, and which callers need the new one. */
 function addressLines(
   { script }: OperatorCommands,
   present: ServerlessConfig,

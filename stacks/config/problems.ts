@@ -15,12 +15,12 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
   return [`Invalid stack configuration (stack_config_invalid), ${count}:`, ...lines].join("\n");
 }
 
-/** Returns a fix of several commands, any one of which is enough. */
+/** Returns a fix with alternative commands: one of them is enough. */
 export function either(...commands: string[]): string {
   return commands.map((command) => `\`${command}\``).join(", or ");
 }
 
-/** Returns a fix of several commands, all of which are needed, in this order. */
+/** Returns a fix with commands that are all needed, in this order. */
 export function inOrder(...commands: string[]): string {
   return commands.map((command) => `\`${command}\``).join(", then ");
 }

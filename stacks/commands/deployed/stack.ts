@@ -113,7 +113,7 @@ async function requirePlugins(
   }
 }
 
-/** Returns what a failed download said last. It is not repeated, whatever the CLI says. */
+/** Returns the last lines of a failed download, without the CLI's announcement of a retry, which is not awaited. */
 function whyNot(ended: Finished): string {
   const lines = tail(ended, 2).split("\n");
   const said = lines.filter((line) => !RETRIES.test(line)).join("\n");

@@ -99,7 +99,7 @@ function isWhole({ versions }: FormerVersion, versionId: string): boolean {
   return versions.every((share) => share.versionId === versionId);
 }
 
-/** Returns what identifies a deployment from outside: the bundle that answers, and the secrets that it runs with. */
+/** Returns the hashes by which a deployment is recognised from outside: of its bundle and of its secrets. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}${ROUTES.ready.path}`, { signal: AbortSignal.timeout(ANSWER_MS) });

@@ -143,7 +143,7 @@ interface Approvals {
   canary: readonly number[];
 }
 
-/** Returns what blocks the update until somebody accepts it: one line each, saying how to proceed. */
+/** Returns what blocks the update until an operator accepts it: one line for each, with how to proceed. */
 export function openGates({ steps, migrations }: Plan, { stack, accept, canary }: Approvals): string[] {
   const open = migrations
     .filter((tag) => tag !== accept)

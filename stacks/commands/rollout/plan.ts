@@ -105,7 +105,7 @@ export async function backUp(
   }
 }
 
-/** Returns when the newest backup was made, as ISO 8601; `undefined` if the service does not say. */
+/** Returns the time of the newest backup as ISO 8601; `undefined` if the service reports none. */
 async function newestBackup({ backups, former }: Baseline): Promise<string | undefined> {
   if (former?.answered === undefined) return undefined;
   const list = await backups?.list().catch(() => undefined);

@@ -24,7 +24,7 @@ test("a plugin whose version the engine does not name is named without one", () 
   );
 });
 
-/** What the engine prints of a program's error under the Automation API, which reports it twice. */
+/** An engine's output for a program's error under the Automation API, which reports the error twice. */
 function diagnosticsOf(...errors: string[]): Error {
   const lines = errors.flatMap((error) => ["    error: " + error.replaceAll("\n", "\n    ")]);
   return new Error(
@@ -63,14 +63,14 @@ test("an error with a fix for each of its problems keeps them", () => {
   expect(explanationText(explain(diagnosticsOf(lacking), commandsFor("dev")))).toBe(lacking);
 });
 
-test("different errors are told one after the other, and the first one's code counts", () => {
+test("different errors are printed in their order, and the first one's code counts", () => {
   const gone = "The bucket x is gone (bucket_gone)\n  fix: Refresh.";
   const explanation = explain(diagnosticsOf(UNREACHABLE, gone), commandsFor("dev"));
   expect(explanation.code).toBe("cloudflare_unreachable");
   expect(explanationText(explanation)).toBe(`${UNREACHABLE}\n${gone}`);
 });
 
-test("the diagnostics of an error that nobody has explained are told once", () => {
+test("the diagnostics of an unexplained error are printed once", () => {
   const { cause } = explain(diagnosticsOf("out of memory", "out of memory"), commandsFor("dev"));
   expect(cause.match(/error: out of memory/g)).toHaveLength(1);
   expect(cause).toContain("warning: The application is public");
