@@ -159,9 +159,10 @@ async function keep(
 
 /** Returns the remedy that is printed for a code. */
 export function fixFor(code: string, said: string): string {
-  // The engine's list of steps has the cause alone; the remedy is in the diagnostics below it.
+  // The engine's list of steps has the cause alone, so that a remedy further below may belong to another code.
   const [, ...parts] = said.split(`(${code})`);
-  const fixes = parts.flatMap((part) => /\bfix: ([^\n]+)/.exec(part)?.[1] ?? []);
+  const own = parts.map((part) => part.split(/\([a-z]+_[a-z_]+\)/, 1)[0] ?? "");
+  const fixes = own.flatMap((part) => /\bfix: ([^\n]+)/.exec(part)?.[1] ?? []);
   return fixes[0] ?? `no fix for ${code} in ${said}`;
 }
 
