@@ -30,7 +30,9 @@ export async function deploy(
   const unchanged = Object.keys(changeSummary).every((op) => op === "same");
   const updated = unchanged
     ? undefined
-    : await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal }));
+    : await timed(() =>
+        stack.up({ color: "never", suppressOutputs: true, showSecrets: false, onOutput, signal }),
+      );
   const { outputs, resources } = await deployedBy(stack);
   return {
     url: String(outputs["url"]),

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
 import { mark } from "./stray-processes.ts";
+import { withoutOutputs } from "../stacks/commands/deployed/stack.ts";
 import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -30,7 +31,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
   await linkProject(workDir);
   // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
-  return LocalWorkspace.createOrSelectStack(
+  const stack = await LocalWorkspace.createOrSelectStack(
     { stackName: STACK, projectName: PROJECT, program },
     {
       workDir,
@@ -44,6 +45,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
       },
     },
   );
+  return withoutOutputs(stack);
 }
 
 /**

@@ -73,7 +73,8 @@ async function rehearse(call: Call): Promise<void> {
     output.say("Ending what the rehearsal started\n");
     try {
       // A host's container outlives this process, unlike the emulated account's.
-      if (target === "host" && options.once) await world.stack.destroy({ color: "never" });
+      if (target === "host" && options.once)
+        await world.stack.destroy({ color: "never", showSecrets: false });
     } finally {
       await world.close();
     }

@@ -83,7 +83,7 @@ export async function destroyWorld(
       });
       ends.push(() => cloud.close());
     }
-    await stack.destroy({ color: "never" });
+    await stack.destroy({ color: "never", showSecrets: false });
     return () => end(ends);
   });
   await close();

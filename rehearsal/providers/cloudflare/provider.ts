@@ -109,7 +109,7 @@ function connect(variables: Properties, environment: NodeJS.ProcessEnv): Cloudfl
     throw new Error("No API token. Run `pulumi config set --secret cloudflare:apiToken <token>`.");
   }
   const baseUrl = variables["baseUrl"] ?? environment["CLOUDFLARE_BASE_URL"];
-  return new CloudflareApi(token, typeof baseUrl === "string" ? baseUrl : undefined);
+  return new CloudflareApi(token, typeof baseUrl === "string" && baseUrl !== "" ? baseUrl : undefined);
 }
 
 function find(type: string): ResourceDefinition {
