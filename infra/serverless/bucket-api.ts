@@ -1,14 +1,15 @@
-import type Cloudflare from "cloudflare";
 import * as z from "zod/mini";
 import { BUCKET_KEYS } from "../../runtime/contract/backup.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
-import { unlessGone } from "./container-api.ts";
-
-/** A bucket of an account. */
-export interface BucketPlace {
-  accountId: string;
-  name: string;
-}
+import {
+  type AccountAccess,
+  AccountError,
+  askAccount,
+  callAccount,
+  listInAccount,
+  textInAccount,
+  unlessGone,
+} from "./account-api.ts";
 
 const time = z.iso.datetime();
 
@@ -33,28 +34,25 @@ export interface FoundBucket {
 }
 
 /** Returns a bucket with its marker; `undefined` if there is no bucket of that name. */
-export async function findBucket(client: Cloudflare, place: BucketPlace): Promise<FoundBucket | undefined> {
-  const bucket = await client.r2.buckets.get(place.name, { account_id: place.accountId }).catch(unlessGone);
-  if (bucket === undefined) return undefined;
-  const marker = await client.r2.buckets.objects.get(BUCKET_KEYS.owner, inBucket(place)).catch(unlessGone);
-  const read = bucketOwner.safeParse(parseJson((await marker?.text()) ?? ""));
+export async function findBucket(access: AccountAccess, name: string): Promise<FoundBucket | undefined> {
+  if ((await askAccount(access, pathOf(name))) === undefined) return undefined;
+  const marker = await textInAccount(access, pathOf(name, BUCKET_KEYS.owner)).catch(unlessGone);
+  const read = bucketOwner.safeParse(parseJson(marker ?? ""));
   return { owner: read.data };
 }
 
 /** Creates a bucket. An existing bucket is not an error: the response to a first attempt may have been lost. */
-export async function createBucket(client: Cloudflare, { accountId, name }: BucketPlace): Promise<void> {
-  await client.r2.buckets
-    .create({ account_id: accountId, name, storageClass: "Standard" })
-    .catch((error: unknown) => {
-      if (statusOf(error) !== 409) throw error;
-    });
+export async function createBucket(access: AccountAccess, name: string): Promise<void> {
+  const body = { name, storageClass: "Standard" };
+  await callAccount(access, "r2/buckets", { method: "POST", body }).catch((error: unknown) => {
+    if (!isConflict(error)) throw error;
+  });
 }
 
 /** Writes the marker. */
-export async function writeOwner(client: Cloudflare, place: BucketPlace, owner: BucketOwner): Promise<void> {
-  const content = Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`);
-  const headers = { "content-type": "application/json" };
-  await client.r2.buckets.objects.upload(BUCKET_KEYS.owner, content, inBucket(place), { headers });
+export async function writeOwner(access: AccountAccess, name: string, owner: BucketOwner): Promise<void> {
+  const body = `${JSON.stringify(owner, undefined, 2)}\n`;
+  await callAccount(access, pathOf(name, BUCKET_KEYS.owner), { method: "PUT", body });
 }
 
 /** Keys of up to 1,000 objects in a bucket, without the marker. */
@@ -72,15 +70,16 @@ const PAGE = 1000;
  * Number of concurrent requests. An account accepts 1,200 requests in five minutes, and then answers 429 for a while.
  */
 const PARALLEL = 8;
-const RETRIES = 50;
-const PASSES = 5;
+const DELETE_ATTEMPTS = 50;
+/** Together 14 s: a container that is shutting down makes a backup first. */
+const PASSES = 8;
 const PASS_MS = 2_000;
 
 /** Lists a bucket's first objects. A page may have fewer objects than requested, or only the marker. */
-export async function readContent(client: Cloudflare, place: BucketPlace): Promise<BucketContent> {
+export async function readContent(access: AccountAccess, name: string): Promise<BucketContent> {
   const keys: string[] = [];
-  const params = { account_id: place.accountId, per_page: PAGE };
-  for await (const { key } of client.r2.buckets.objects.list(place.name, params)) {
+  const query = { per_page: String(PAGE) };
+  for await (const { key } of listInAccount<{ key?: string }>(access, `${pathOf(name)}/objects`, query)) {
     if (key === undefined || key === BUCKET_KEYS.owner) continue;
     if (keys.length === PAGE) return { keys, isMore: true };
     keys.push(key);
@@ -96,49 +95,49 @@ export async function readContent(client: Cloudflare, place: BucketPlace): Promi
  * @returns the number of deleted objects, not counting the marker
  */
 export async function removeBucket(
-  client: Cloudflare,
-  place: BucketPlace,
+  access: AccountAccess,
+  name: string,
   progress: (deleted: number) => void,
 ): Promise<number> {
   let deleted = 0;
   for (let pass = 1; ; pass += 1) {
     for (let isMore = true; isMore;) {
-      const content = await readContent(client, place);
-      await deleteObjects(client, place, content.keys);
+      const content = await readContent(access, name);
+      await deleteObjects(access, name, content.keys);
       deleted += content.keys.length;
       ({ isMore } = content);
       if (isMore) progress(deleted);
     }
-    await deleteObjects(client, place, [BUCKET_KEYS.owner]);
+    await deleteObjects(access, name, [BUCKET_KEYS.owner]);
     try {
-      await client.r2.buckets.delete(place.name, { account_id: place.accountId }).catch(unlessGone);
+      await askAccount(access, pathOf(name), { method: "DELETE" });
       return deleted;
     } catch (error) {
       // The bucket is not empty: a container that was shutting down has written its last backup. The next pass deletes
       // the backup too.
-      if (statusOf(error) !== 409 || pass === PASSES) throw error;
+      if (!isConflict(error) || pass === PASSES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PASS_MS));
     }
   }
 }
 
-async function deleteObjects(client: Cloudflare, place: BucketPlace, keys: readonly string[]): Promise<void> {
+async function deleteObjects(access: AccountAccess, name: string, keys: readonly string[]): Promise<void> {
   const left = keys.toReversed();
-  const root = `/accounts/${place.accountId}/r2/buckets/${place.name}/objects`;
   const work = async (): Promise<void> => {
     for (let key = left.pop(); key !== undefined; key = left.pop()) {
-      // The client's own method encodes slashes, but Cloudflare expects them as they are.
-      const path = key.split("/").map(encodeURIComponent).join("/");
-      await client.delete(`${root}/${path}`, { maxRetries: RETRIES }).catch(unlessGone);
+      await askAccount(access, pathOf(name, key), { method: "DELETE", attempts: DELETE_ATTEMPTS });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-function inBucket({ accountId, name }: BucketPlace): { account_id: string; bucket_name: string } {
-  return { account_id: accountId, bucket_name: name };
+/** Returns the path of a bucket, or of an object in it. Cloudflare expects the slashes of a key as they are. */
+function pathOf(name: string, key?: string): string {
+  const bucket = `r2/buckets/${name}`;
+  return key === undefined ? bucket : `${bucket}/objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-function statusOf(error: unknown): unknown {
-  return error instanceof Error && "status" in error ? error.status : undefined;
+/** Returns true for the answer to a bucket that exists already, or that is not empty. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof AccountError && error.status === 409;
 }

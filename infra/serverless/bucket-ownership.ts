@@ -1,18 +1,14 @@
-import type Cloudflare from "cloudflare";
 import { BUCKET_KEYS } from "../../runtime/contract/backup.ts";
 import { type ErrorCode, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
-import {
-  type BucketOwner,
-  type BucketPlace,
-  findBucket,
-  type FoundBucket,
-  readContent,
-} from "./bucket-api.ts";
+import type { AccountAccess } from "./account-api.ts";
+import { type BucketOwner, findBucket, type FoundBucket, readContent } from "./bucket-api.ts";
 import { fittingName, LONGEST } from "./names.ts";
 
 /** A stack's claim to a bucket. */
-export interface BucketClaim extends BucketPlace {
+export interface BucketClaim {
+  accountId: string;
+  name: string;
   /** `<project>/<stack>`: what the marker in the bucket says. */
   owner: string;
   /** Confirmation of the operator that this bucket may be taken over: its marker's id, or its name if it has none. */
@@ -38,16 +34,15 @@ export function adoptionLine({ owner }: FoundBucket, { name, owner: own }: Bucke
 
 /** Returns the error for a bucket that must not be taken over, with commands that resolve it. */
 export async function foreignError(
-  client: Cloudflare,
+  access: AccountAccess,
   code: ErrorCode,
   { owner }: FoundBucket,
-  claim: BucketClaim,
+  { name, owner: own }: BucketClaim,
 ): Promise<StewardError> {
-  const { name, owner: own } = claim;
-  const free = await freeBucketName(client, claim);
+  const free = await freeBucketName(access, name);
   const { cause, condition } =
     owner === undefined
-      ? { cause: await describeUnmarked(client, claim), condition: "the bucket is yours" }
+      ? { cause: await describeUnmarked(access, name), condition: "the bucket is yours" }
       : describeOwner(name, owner, own);
   return new StewardError(code, cause, {
     fix: ({ configSet }) =>
@@ -76,18 +71,18 @@ function describeOwner(name: string, { owner, since }: BucketOwner, own: string)
   };
 }
 
-async function describeUnmarked(client: Cloudflare, claim: BucketClaim): Promise<string> {
-  const { keys } = await readContent(client, claim);
+async function describeUnmarked(access: AccountAccess, name: string): Promise<string> {
+  const { keys } = await readContent(access, name);
   const backups = keys.some((key) => key.startsWith(BUCKET_KEYS.generations)) ? "with" : "without";
   const content = keys.length === 0 ? "is empty" : `holds objects, ${backups} steward's backups among them`;
-  return `The bucket ${claim.name} exists, does not say whose it is, and ${content}.`;
+  return `The bucket ${name} exists, does not say whose it is, and ${content}.`;
 }
 
 /** Returns a name similar to the given one that no bucket of the account has. */
-async function freeBucketName(client: Cloudflare, { accountId, name }: BucketClaim): Promise<string> {
+async function freeBucketName(access: AccountAccess, name: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(name, LONGEST.bucket, `-${number}`);
-    if ((await findBucket(client, { accountId, name: candidate })) === undefined) return candidate;
+    if ((await findBucket(access, candidate)) === undefined) return candidate;
   }
 }
 

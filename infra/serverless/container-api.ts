@@ -1,6 +1,6 @@
-import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { type CloudflareAccess, fetchCloudflare } from "./account-api.ts";
+import { type AccountAccess, askAccount, callAccount, listInAccount } from "./account-api.ts";
+import { listNamespaces } from "./namespaces.ts";
 
 const WAIT_MS = 300_000;
 
@@ -23,23 +23,17 @@ export interface LiveApplication extends ApplicationSettings {
 const POLL_INTERVAL_MS = 500;
 const POLL_LIMIT_MS = 300_000;
 
-/** Returns the official client; `baseURL` defaults to Cloudflare's own address. */
-export async function connect({ apiToken, baseURL }: CloudflareAccess): Promise<Cloudflare> {
-  if (!apiToken) {
-    throw new StewardError("token_refused", "There is no API token.");
-  }
-  const { default: Client } = await import("cloudflare");
-  return new Client({ apiToken, fetch: fetchCloudflare, ...(baseURL && { baseURL }) });
-}
+/** https://developers.cloudflare.com/api/resources/containers/subresources/applications/ */
+export const APPLICATIONS = "containers/applications";
 
 /**
  * Returns the application of that name, whichever Durable Object namespace it belongs to; `undefined` if there is none.
  */
 export async function findApplication(
-  client: Cloudflare,
-  { accountId, name }: { accountId: string; name: string },
+  access: AccountAccess,
+  name: string,
 ): Promise<LiveApplication | undefined> {
-  for await (const found of client.containers.applications.list({ account_id: accountId, name })) {
+  for await (const found of listInAccount<ApplicationAnswer>(access, APPLICATIONS, { name })) {
     if (found.name === name) return toLive(found);
   }
   return undefined;
@@ -47,11 +41,10 @@ export async function findApplication(
 
 /** Returns an application; `undefined` if it is gone. */
 export async function getApplication(
-  client: Cloudflare,
-  accountId: string,
+  access: AccountAccess,
   id: string,
 ): Promise<LiveApplication | undefined> {
-  const found = await client.containers.applications.get(id, { account_id: accountId }).catch(unlessGone);
+  const found = await askAccount<ApplicationAnswer>(access, `${APPLICATIONS}/${id}`);
   return found ? toLive(found) : undefined;
 }
 
@@ -59,10 +52,10 @@ export async function getApplication(
  * Deletes an application and waits until it is gone. Cloudflare deletes in the background: the name and the class are
  * free when it answers 404.
  */
-export async function deleteApplication(client: Cloudflare, accountId: string, id: string): Promise<void> {
-  await client.containers.applications.delete(id, { account_id: accountId }).catch(unlessGone);
+export async function deleteApplication(access: AccountAccess, id: string): Promise<void> {
+  await askAccount(access, `${APPLICATIONS}/${id}`, { method: "DELETE" });
   const end = Date.now() + POLL_LIMIT_MS;
-  while (await getApplication(client, accountId, id)) {
+  while (await getApplication(access, id)) {
     if (Date.now() > end) throw new Error(`The container application ${id} is still being deleted.`);
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
@@ -70,24 +63,25 @@ export async function deleteApplication(client: Cloudflare, accountId: string, i
 
 /** Changes the maximum number of containers in place (PATCH). Rolls out a changed image or instance type. */
 export async function applyChanges(
-  client: Cloudflare,
-  accountId: string,
+  access: AccountAccess,
   { id, ...live }: LiveApplication,
   { image, instanceType, maxInstances }: ApplicationSettings,
 ): Promise<void> {
   if (live.maxInstances !== maxInstances) {
-    await client.containers.applications.edit(id, { account_id: accountId, max_instances: maxInstances });
+    const body = { max_instances: maxInstances };
+    await callAccount(access, `${APPLICATIONS}/${id}`, { method: "PATCH", body });
   }
   if (live.image === image && live.instanceType === instanceType) return;
-  await rollOut(client, accountId, id, { image, instanceType });
+  await rollOut(access, id, { image, instanceType });
 }
 
-/** Part of the responses that is used here. The client's own types are unions over the scheduling policies. */
+/** Part of the responses that is used here. */
 interface ApplicationAnswer {
   id: string;
-  max_instances?: number | undefined;
-  configuration?: object | undefined;
-  durable_objects?: { namespace_id?: string | undefined } | undefined;
+  name: string;
+  max_instances?: number;
+  configuration?: object;
+  durable_objects?: { namespace_id?: string };
 }
 
 function toLive({ id, max_instances, configuration, durable_objects }: ApplicationAnswer): LiveApplication {
@@ -100,12 +94,6 @@ function toLive({ id, max_instances, configuration, durable_objects }: Applicati
     maxInstances: max_instances ?? 0,
     namespaceId: durable_objects?.namespace_id,
   };
-}
-
-/** Turns Cloudflare's 404 into `undefined`, for a `catch`. Throws any other error again. */
-export function unlessGone(error: unknown): undefined {
-  if (error instanceof Error && "status" in error && error.status === 404) return undefined;
-  throw error;
 }
 
 /** Image and instance type that a rollout gives to an application's containers. */
@@ -130,14 +118,9 @@ interface Rollout {
  *
  * @throws StewardError `rollout_failed` if the rollout was reverted or replaced.
  */
-async function rollOut(
-  client: Cloudflare,
-  accountId: string,
-  applicationId: string,
-  target: RolloutTarget,
-): Promise<void> {
-  const path = `/accounts/${accountId}/containers/applications/${applicationId}`;
-  let rollout = (await underWay(client, path, target)) ?? (await start(client, path, target));
+async function rollOut(access: AccountAccess, applicationId: string, target: RolloutTarget): Promise<void> {
+  const path = `${APPLICATIONS}/${applicationId}`;
+  let rollout = (await underWay(access, path, target)) ?? (await start(access, path, target));
   let told = "";
   const end = Date.now() + WAIT_MS;
   while (rollout.status === "pending" || rollout.status === "progressing") {
@@ -149,24 +132,25 @@ async function rollOut(
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
-    rollout = await get<Rollout>(client, `${path}/rollouts/${rollout.id}`);
+    rollout = (await callAccount<Rollout>(access, `${path}/rollouts/${rollout.id}`)).result;
   }
   if (rollout.status !== "completed") throw new StewardError("rollout_failed", failureText(rollout, target));
 }
 
 async function underWay(
-  client: Cloudflare,
+  access: AccountAccess,
   path: string,
   target: RolloutTarget,
 ): Promise<Rollout | undefined> {
-  const { active_rollout_id: id } = await get<{ active_rollout_id?: string }>(client, path);
+  const { active_rollout_id: id } = (await callAccount<{ active_rollout_id?: string }>(access, path)).result;
   if (id === undefined) return undefined;
-  const rollout = await get<Rollout>(client, `${path}/rollouts/${id}`);
+  const { result: rollout } = await callAccount<Rollout>(access, `${path}/rollouts/${id}`);
   const { image, instance_type: instanceType } = rollout.target_configuration;
   return image === target.image && instanceType === target.instanceType ? rollout : undefined;
 }
 
-async function start(client: Cloudflare, path: string, target: RolloutTarget): Promise<Rollout> {
+/** Starts a rollout. A repeated request does no harm: its rollout replaces the first one, to the same target. */
+async function start(access: AccountAccess, path: string, target: RolloutTarget): Promise<Rollout> {
   const { image, instanceType } = target;
   const body = {
     description: `${image} on ${instanceType}`,
@@ -175,12 +159,7 @@ async function start(client: Cloudflare, path: string, target: RolloutTarget): P
     step_percentage: 100,
     target_configuration: { image, instance_type: instanceType },
   };
-  return (await client.post<{ result: Rollout }>(`${path}/rollouts`, { body })).result;
-}
-
-/** Sends a GET request, because the client has no method that reads a rollout. */
-async function get<Result>(client: Cloudflare, path: string): Promise<Result> {
-  return (await client.get<{ result: Result }>(path)).result;
+  return (await callAccount<Rollout>(access, `${path}/rollouts`, { method: "POST", body })).result;
 }
 
 function progressLine({ status, progress }: Rollout, { image }: RolloutTarget): string {
@@ -203,16 +182,16 @@ export interface Orphan {
 }
 
 /** Returns the account's orphans, whichever stack has left them. */
-export async function findOrphans(client: Cloudflare, accountId: string): Promise<Orphan[]> {
-  const inAccount = { account_id: accountId };
+export async function findOrphans(access: AccountAccess): Promise<Orphan[]> {
   const tied: Orphan[] = [];
   // The applications are listed first: a namespace is created before its application, so an application that is created
   // meanwhile is not taken for an orphan.
-  for await (const { id, name, durable_objects: owner } of client.containers.applications.list(inAccount)) {
+  const applications = listInAccount<ApplicationAnswer>(access, APPLICATIONS);
+  for await (const { id, name, durable_objects: owner } of applications) {
     if (owner?.namespace_id) tied.push({ id, name, namespaceId: owner.namespace_id });
   }
   const living = new Set<string | undefined>();
-  for await (const { id } of client.durableObjects.namespaces.list(inAccount)) living.add(id);
+  for await (const { id } of listNamespaces(access)) living.add(id);
   return tied.filter(({ namespaceId }) => !living.has(namespaceId));
 }
 
@@ -221,9 +200,9 @@ export async function findOrphans(client: Cloudflare, accountId: string): Promis
  *
  * @throws StewardError `application_in_use` if the id does not belong to an orphan.
  */
-export async function removeOrphan(client: Cloudflare, accountId: string, id: string): Promise<Orphan> {
-  const orphan = (await findOrphans(client, accountId)).find((one) => one.id === id);
+export async function removeOrphan(access: AccountAccess, id: string): Promise<Orphan> {
+  const orphan = (await findOrphans(access)).find((one) => one.id === id);
   if (orphan === undefined) throw new StewardError("application_in_use");
-  await deleteApplication(client, accountId, id);
+  await deleteApplication(access, id);
   return orphan;
 }

@@ -1,13 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import type Cloudflare from "cloudflare";
 import { ERRORS, StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource, UNKNOWN } from "../dynamic/resource.ts";
-import { accessTo, configureAccess } from "./account-api.ts";
+import { type AccountAccess, accessTo, callAccount, configureAccess, untold } from "./account-api.ts";
 import {
   type ApplicationSettings,
+  APPLICATIONS,
   applyChanges,
-  connect,
   deleteApplication,
   findApplication,
   getApplication,
@@ -42,10 +41,7 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   async check(olds, news) {
     if (olds.name === news.name || news.name === UNKNOWN) return { inputs: news };
     return checked(news, async () => {
-      const client = await connect(accessTo(news.accountId));
-      const taken = await whyTaken(client, news).catch((error: Error) => {
-        throw new Error(`Cloudflare did not tell whether ${news.name} exists: ${error.message}`);
-      });
+      const taken = await whyTaken(news).catch(untold(`${news.name} exists`));
       if (taken !== undefined) throw taken;
     });
   },
@@ -71,22 +67,20 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
   /** Takes over an application that is tied to the same namespace: an interrupted update created it. */
   async create(inputs) {
     const access = accessTo(inputs.accountId);
-    const client = await connect(access);
     const namespaceId = await findNamespace(access, inputs);
     if (namespaceId === undefined) {
       throw new Error(`The Worker ${inputs.scriptName} has no Durable Object class ${inputs.className}.`);
     }
     const existing =
-      (await findApplication(client, inputs)) ?? (await createApplication(client, inputs, namespaceId));
-    if (existing.namespaceId !== namespaceId) throw await takenError(client, inputs, existing);
-    await applyChanges(client, inputs.accountId, existing, inputs);
+      (await findApplication(access, inputs.name)) ?? (await createApplication(inputs, namespaceId));
+    if (existing.namespaceId !== namespaceId) throw await takenError(inputs, existing);
+    await applyChanges(access, existing, inputs);
     return { id: existing.id, outs: { ...inputs, namespaceId } };
   },
 
   async read(id, props) {
     if (!props) throw new Error("A container application cannot be imported.");
-    const client = await connect(accessTo(props.accountId));
-    const found = await getApplication(client, props.accountId, id);
+    const found = await getApplication(accessTo(props.accountId), id);
     if (!found) return { id: "" };
     const { image, instanceType, maxInstances } = found;
     const inputs = { ...props, image, instanceType, maxInstances };
@@ -95,62 +89,63 @@ export const containerApplicationProvider: pulumi.dynamic.ResourceProvider<
 
   /** Starts from what is live rather than from the state: a rollout may have been interrupted. */
   async update(id, olds, news) {
-    const client = await connect(accessTo(news.accountId));
-    const live = await getApplication(client, news.accountId, id);
+    const access = accessTo(news.accountId);
+    const live = await getApplication(access, id);
     if (live === undefined)
       throw new StewardError("application_gone", `The container application ${news.name} is gone.`);
-    await applyChanges(client, news.accountId, live, news);
+    await applyChanges(access, live, news);
     return { outs: { ...news, namespaceId: olds.namespaceId } };
   },
 
   async delete(id, { accountId }) {
-    await deleteApplication(await connect(accessTo(accountId)), accountId, id);
+    await deleteApplication(accessTo(accountId), id);
   },
 };
 
-/** Creates the application. The client repeats a request whose answer was lost, so a refusal may mean that it exists. */
+/** Creates the application. A request whose answer was lost is repeated, so a refusal may mean that it exists. */
 async function createApplication(
-  client: Cloudflare,
-  inputs: ApplicationInputs,
+  { accountId, name, image, instanceType, maxInstances }: ApplicationInputs,
   namespaceId: string,
 ): Promise<LiveApplication> {
-  const { accountId, name, image, instanceType, maxInstances } = inputs;
+  const access = accessTo(accountId);
   try {
-    const { id } = await client.containers.applications.create({
-      account_id: accountId,
-      name,
-      scheduling_policy: "default",
-      instances: 0,
-      max_instances: maxInstances,
-      configuration: { image, instance_type: instanceType },
-      durable_objects: { namespace_id: namespaceId },
+    const { result } = await callAccount<{ id: string }>(access, APPLICATIONS, {
+      method: "POST",
+      body: {
+        name,
+        scheduling_policy: "default",
+        instances: 0,
+        max_instances: maxInstances,
+        configuration: { image, instance_type: instanceType },
+        durable_objects: { namespace_id: namespaceId },
+      },
     });
-    return { id, namespaceId, image, instanceType, maxInstances };
+    return { id: result.id, namespaceId, image, instanceType, maxInstances };
   } catch (error) {
-    const found = await findApplication(client, inputs);
+    const found = await findApplication(access, name);
     if (found === undefined) throw error;
     return found;
   }
 }
 
 /** Returns why an application of that name is not this stack's; `undefined` if it is, or if there is none. */
-async function whyTaken(client: Cloudflare, inputs: ApplicationInputs): Promise<StewardError | undefined> {
-  const existing = await findApplication(client, inputs);
+async function whyTaken(inputs: ApplicationInputs): Promise<StewardError | undefined> {
+  const access = accessTo(inputs.accountId);
+  const existing = await findApplication(access, inputs.name);
   if (existing === undefined) return undefined;
   const own =
-    existing.namespaceId !== undefined &&
-    (await findNamespace(accessTo(inputs.accountId), inputs)) === existing.namespaceId;
-  return own ? undefined : takenError(client, inputs, existing);
+    existing.namespaceId !== undefined && (await findNamespace(access, inputs)) === existing.namespaceId;
+  return own ? undefined : takenError(inputs, existing);
 }
 
 /** Returns the error for an application that is tied to another namespace or to none, with commands that resolve it. */
 async function takenError(
-  client: Cloudflare,
   { accountId, name, scriptName }: ApplicationInputs,
   { id, namespaceId }: LiveApplication,
 ): Promise<StewardError> {
-  const other = await freeWorkerName(client, accountId, scriptName);
-  const owner = namespaceId === undefined ? undefined : await findOwner(accessTo(accountId), namespaceId);
+  const access = accessTo(accountId);
+  const other = await freeWorkerName(access, scriptName);
+  const owner = namespaceId === undefined ? undefined : await findOwner(access, namespaceId);
   if (owner === undefined && namespaceId !== undefined) {
     const cause = `An application with the name ${name} already exists and is tied to a different Durable Object namespace (application_orphaned). ${ERRORS.application_orphaned.cause}`;
     return new StewardError("application_orphaned", cause, {
@@ -172,11 +167,10 @@ async function takenError(
 }
 
 /** Returns a Worker's name similar to the given one for which the name of the application is free. */
-async function freeWorkerName(client: Cloudflare, accountId: string, workerName: string): Promise<string> {
+async function freeWorkerName(access: AccountAccess, workerName: string): Promise<string> {
   for (let number = 2; ; number += 1) {
     const candidate = fittingName(workerName, LONGEST.worker, `-${number}`);
-    const found = await findApplication(client, { accountId, name: applicationName(candidate) });
-    if (found === undefined) return candidate;
+    if ((await findApplication(access, applicationName(candidate))) === undefined) return candidate;
   }
 }
 
@@ -187,8 +181,8 @@ export type ContainerApplicationArgs = {
 
 /**
  * The container application that belongs to a Durable Object class. No provider has this resource,
- * so it is a dynamic one over the official client, with the token and address of `cloudflare:*`.
- * The class has to exist: depend on the deployment that created it.
+ * so it is a dynamic one, with the token and address of `cloudflare:*`. The class has to exist: depend on the
+ * deployment that created it.
  */
 export class ContainerApplication extends DynamicResource {
   /** The Durable Object namespace that the application serves. */

@@ -106,7 +106,7 @@ export async function deployVersions(
       return await post(access, scriptName, versions, message);
     } catch (error) {
       if (!isTransient(error) || attempt === ATTEMPTS) throw error;
-      await pauseAfter(attempt);
+      await pauseAfter(attempt, error);
     }
   }
 }
@@ -117,12 +117,15 @@ async function post(
   versions: readonly Share[],
   message: string,
 ): Promise<LiveDeployment> {
-  const body = {
-    strategy: "percentage",
-    versions: versions.map(({ versionId, percentage }) => ({ version_id: versionId, percentage })),
-    annotations: { "workers/message": message },
-  };
-  const posted = await askAccount<ListedDeployment>(access, pathOf(scriptName), { method: "POST", body });
+  const posted = await askAccount<ListedDeployment>(access, pathOf(scriptName), {
+    method: "POST",
+    attempts: 1,
+    body: {
+      strategy: "percentage",
+      versions: versions.map(({ versionId, percentage }) => ({ version_id: versionId, percentage })),
+      annotations: { "workers/message": message },
+    },
+  });
   if (posted === undefined) throw new AccountError(404, `The Worker ${scriptName} does not exist (404).`);
   return toLive(posted);
 }

@@ -1,6 +1,6 @@
 import { parseJson } from "../../runtime/shared/json.ts";
 import { DUTY_KEY, dutyOf, dutyRecord, SHORTEST_DUTY_HOURS } from "../../runtime/contract/duty.ts";
-import { readInAccount, type AccountAccess } from "./account-api.ts";
+import { type AccountAccess, AccountError, textInAccount, unlessGone } from "./account-api.ts";
 import type { MeasuredDuty } from "./cost.ts";
 
 /** Measurements of a deployed stack. */
@@ -23,12 +23,13 @@ export interface DutyPlace extends AccountAccess {
  */
 export async function readDuty({ bucketName, now, ...access }: DutyPlace): Promise<DutyReading> {
   try {
-    const response = await readInAccount(access, `r2/buckets/${bucketName}/objects/${DUTY_KEY}`);
-    if (response.ok) return measuredIn(await response.text(), now);
-    await response.body?.cancel();
-    const { status } = response;
-    return { unmeasured: status === 404 ? "nothing has run yet" : `Cloudflare answered ${status}` };
+    const path = `r2/buckets/${bucketName}/objects/${DUTY_KEY}`;
+    const text = await textInAccount(access, path, { attempts: 1 }).catch(unlessGone);
+    return text === undefined ? { unmeasured: "nothing has run yet" } : measuredIn(text, now);
   } catch (error) {
+    if (error instanceof AccountError && error.status > 0) {
+      return { unmeasured: `Cloudflare answered ${error.status}` };
+    }
     return { unmeasured: error instanceof Error ? error.message : String(error) };
   }
 }

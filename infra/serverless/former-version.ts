@@ -1,4 +1,3 @@
-import type Cloudflare from "cloudflare";
 import { type ApplicationSettings, applyChanges, findApplication } from "./container-api.ts";
 import type { AccountAccess } from "./account-api.ts";
 import { deployVersions, newestDeployment, type Share, sharesText } from "./deployment.ts";
@@ -19,11 +18,11 @@ export interface FormerVersion {
 }
 
 /** Returns what is live now; `undefined` where nothing was deployed. */
-export async function readFormer(client: Cloudflare, deployed: Deployed): Promise<FormerVersion | undefined> {
-  const { access, scriptName, applicationName: name } = deployed;
+export async function readFormer(deployed: Deployed): Promise<FormerVersion | undefined> {
+  const { access, scriptName, applicationName } = deployed;
   const newest = await newestDeployment(access, scriptName);
   if (newest === undefined) return undefined;
-  const application = await findApplication(client, { accountId: access.accountId, name });
+  const application = await findApplication(access, applicationName);
   return { versions: newest.versions, application: application && settingsOf(application) };
 }
 
@@ -34,21 +33,18 @@ export async function readFormer(client: Cloudflare, deployed: Deployed): Promis
  * @returns what was done, a line each; empty if all of it is live already.
  */
 export async function putBack(
-  client: Cloudflare,
-  deployed: Deployed,
+  { access, scriptName, applicationName }: Deployed,
   former: FormerVersion,
 ): Promise<string[]> {
-  const { access, scriptName, applicationName: name } = deployed;
-  const { accountId } = access;
   const done: string[] = [];
   const newest = await newestDeployment(access, scriptName);
   if (sharesText(newest?.versions ?? []) !== sharesText(former.versions)) {
     await deployVersions(access, scriptName, former.versions, "back to the former version");
     done.push(`The Worker is back at ${sharesText(former.versions)}.`);
   }
-  const live = await findApplication(client, { accountId, name });
+  const live = await findApplication(access, applicationName);
   if (live !== undefined && former.application !== undefined && !isSame(live, former.application)) {
-    await applyChanges(client, accountId, live, former.application);
+    await applyChanges(access, live, former.application);
     done.push(`The container is back at ${former.application.image}.`);
   }
   return done;

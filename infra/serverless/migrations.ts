@@ -160,6 +160,7 @@ async function deployPending(
   };
   const version = await askAccount<{ id: string }>(access, `workers/workers/${workerName}/versions`, {
     method: "POST",
+    attempts: 1,
     body: {
       compatibility_date: compatibilityDate,
       main_module: MODULE,
@@ -176,6 +177,7 @@ async function deployPending(
   });
   await askAccount(access, `workers/scripts/${workerName}/deployments`, {
     method: "POST",
+    attempts: 1,
     body: {
       strategy: "percentage",
       versions: [{ version_id: version?.id, percentage: 100 }],

@@ -1,11 +1,6 @@
-import { askAccount, type AccountAccess } from "./account-api.ts";
+import { callAccount, type AccountAccess } from "./account-api.ts";
 
-/**
- * Durable Object namespace of a Worker's class. Every preview asks for it, without the official client: loading
- * that takes longer than everything else that an unchanged application needs.
- */
-
-/** Whose class. */
+/** The class of a Worker that has a Durable Object namespace. */
 export interface NamespaceOwner {
   scriptName: string;
   className: string;
@@ -40,14 +35,15 @@ export async function findOwner(
 }
 
 /**
- * Lists the account's namespaces without the official client.
+ * Lists the account's namespaces.
  * https://developers.cloudflare.com/api/resources/durable_objects/subresources/namespaces/methods/list/
  */
 export async function* listNamespaces(access: AccountAccess): AsyncGenerator<Namespace> {
   for (let page = 1; ; page += 1) {
-    const result = await askAccount<Namespace[]>(access, `workers/durable_objects/namespaces?page=${page}`);
+    const path = `workers/durable_objects/namespaces?page=${page}`;
+    const { result } = await callAccount<Namespace[] | null>(access, path);
     // A page past the end is empty.
-    if (result === undefined || result.length === 0) return;
+    if (!result?.length) return;
     yield* result;
   }
 }

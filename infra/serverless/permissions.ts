@@ -1,5 +1,5 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
-import { type AccountAccess, readInAccount } from "./account-api.ts";
+import { type AccountAccess, sendToAccount } from "./account-api.ts";
 
 /**
  * Permissions that every stack needs, in the order in which the README names them:
@@ -63,7 +63,7 @@ export async function checkPermissions(check: PermissionCheck): Promise<void> {
 
 async function ask(check: PermissionCheck, permission: Permission): Promise<Refusal[] | StewardError> {
   try {
-    const response = await readInAccount(check, permission.probe);
+    const response = await sendToAccount(check, permission.probe);
     const { status } = response;
     if (status === 401 || status === 403) return [{ permission, answer: await answerOf(response) }];
     await response.body?.cancel();

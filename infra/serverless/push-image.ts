@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { AGENT } from "../../runtime/contract/names.ts";
 import { docker, resolveEngine } from "../shell/docker.ts";
 import { run, tail } from "../shell/process.ts";
+import { type AccountAccess, AccountError, callAccount } from "./account-api.ts";
 import type { InstanceType } from "./container-api.ts";
 import { INSTANCES } from "./cost.ts";
 
@@ -17,7 +17,9 @@ const LAYER_BYTES = 16 * 1024 * 1024;
 const SPARE = 1.1;
 
 /** Image to push, and its destination. */
-interface ImagePush extends RegistryAccount {
+interface ImagePush {
+  /** Host of the registry, with a port where it has one. */
+  registry: string;
   /** An image that the engine has. */
   image: string;
   /** Name at the registry. */
@@ -38,12 +40,12 @@ const REFUSAL = /unauthorized|authentication required|access to the resource is 
  * @throws StewardError `image_platform_wrong`, `image_too_large` before anything is pushed; `registry_refused`,
  * `image_push_failed`
  */
-export async function pushImage(client: Cloudflare, push: ImagePush): Promise<string> {
-  const { image, tag, accountId, registry, instanceType } = push;
+export async function pushImage(access: AccountAccess, push: ImagePush): Promise<string> {
+  const { image, tag, registry, instanceType } = push;
   requireFit(await inspect(image), instanceType);
-  const repository = `${registry}/${accountId}/${AGENT}`;
+  const repository = `${registry}/${access.accountId}/${AGENT}`;
   const target = `${repository}:${tag}`;
-  return withRegistryLogin(client, push, async (env) => {
+  return withRegistryLogin(access, registry, async (env) => {
     await docker(["tag", image, target]);
     try {
       const pushed = await run("docker", ["push", "--quiet", target], { env });
@@ -105,12 +107,7 @@ function requireFit(size: ImageSize, instanceType: InstanceType): void {
   );
 }
 
-/** Whose registry. */
-interface RegistryAccount {
-  accountId: string;
-  /** Host, with a port where it has one. */
-  registry: string;
-}
+type RegistryLogin = Record<"username" | "password", string>;
 
 /**
  * Runs `work` with an environment in which the `docker` command may push, with credentials that are issued for it. They
@@ -120,11 +117,11 @@ interface RegistryAccount {
  * @throws StewardError `registry_refused` if none are issued.
  */
 async function withRegistryLogin<T>(
-  client: Cloudflare,
-  { accountId, registry }: RegistryAccount,
+  access: AccountAccess,
+  registry: string,
   work: (env: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
-  const { username, password } = await issue(client, { accountId, registry });
+  const { username, password } = await issue(access, registry);
   const folder = await mkdtemp(join(tmpdir(), "steward-registry-"));
   try {
     const auth = Buffer.from(`${username}:${password}`).toString("base64");
@@ -140,16 +137,14 @@ async function withRegistryLogin<T>(
 }
 
 /** https://developers.cloudflare.com/api/resources/containers/subresources/registries/subresources/credentials/ */
-async function issue(client: Cloudflare, { accountId, registry }: RegistryAccount) {
-  const request = {
-    account_id: accountId,
-    expiration_minutes: VALID_MINUTES,
-    permissions: ["push" as const, "pull" as const],
-  };
-  return client.containers.registries.credentials.generate(registry, request).catch((error: unknown) => {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new StewardError("registry_refused", `Cloudflare issues no credentials for ${registry}: ${cause}`, {
-      cause: error,
-    });
-  });
+async function issue(access: AccountAccess, registry: string): Promise<RegistryLogin> {
+  const path = `containers/registries/${registry}/credentials`;
+  const body = { expiration_minutes: VALID_MINUTES, permissions: ["push", "pull"] };
+  try {
+    return (await callAccount<RegistryLogin>(access, path, { method: "POST", body })).result;
+  } catch (cause) {
+    if (!(cause instanceof AccountError)) throw cause;
+    const detail = `Cloudflare issues no credentials for ${registry}: ${cause.message}`;
+    throw new StewardError("registry_refused", detail, { cause });
+  }
 }

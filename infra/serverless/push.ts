@@ -2,7 +2,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { buildBundle } from "../bundle/bundle.ts";
 import { BuildFailure } from "../shell/failure.ts";
 import { stewardImage } from "../bundle/image.ts";
-import { connect, type InstanceType } from "./container-api.ts";
+import type { InstanceType } from "./container-api.ts";
 import { pushImage } from "./push-image.ts";
 
 /**
@@ -20,11 +20,10 @@ const {
 try {
   const bundle = await buildBundle();
   const { image } = await stewardImage(bundle, (line) => void process.stderr.write(`${line}\n`));
-  const client = await connect({ apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL });
-  const reference = await pushImage(client, {
+  const access = { accountId: PUSH_ACCOUNT, apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL };
+  const reference = await pushImage(access, {
     image,
     tag: bundle.container.hash,
-    accountId: PUSH_ACCOUNT,
     registry: PUSH_REGISTRY,
     instanceType: PUSH_INSTANCE_TYPE as InstanceType,
   });

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import type Cloudflare from "cloudflare";
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { checked } from "../dynamic/bounded.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { commandsFor } from "../shell/package.ts";
-import { accessTo, configureAccess } from "./account-api.ts";
+import { accessTo, configureAccess, untold } from "./account-api.ts";
 import {
   type BucketOwner,
   createBucket,
   findBucket,
+  isConflict,
   readContent,
   removeBucket,
   writeOwner,
@@ -23,7 +23,6 @@ import {
   objects,
   renameError,
 } from "./bucket-ownership.ts";
-import { connect } from "./container-api.ts";
 
 /** Settings of the bucket. */
 interface BucketInputs extends BucketClaim {
@@ -59,13 +58,11 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
         say(
           `The bucket changes from ${olds.name} to ${inputs.name}, which begins without data. ${olds.name} stays.`,
         );
-      const client = await connect(accessTo(inputs.accountId));
-      const found = await findBucket(client, inputs).catch((error: Error) => {
-        throw new Error(`Cloudflare did not tell whether the bucket ${inputs.name} exists: ${error.message}`);
-      });
+      const access = accessTo(inputs.accountId);
+      const found = await findBucket(access, inputs.name).catch(untold(`the bucket ${inputs.name} exists`));
       if (found === undefined) return;
       const refused = foreignCode(found, inputs);
-      if (refused !== undefined) throw await foreignError(client, refused, found, inputs);
+      if (refused !== undefined) throw await foreignError(access, refused, found, inputs);
       say(adoptionLine(found, inputs));
     });
   },
@@ -81,14 +78,14 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   },
 
   async create(inputs) {
-    const client = await connect(accessTo(inputs.accountId));
-    const found = await findBucket(client, inputs);
+    const access = accessTo(inputs.accountId);
+    const found = await findBucket(access, inputs.name);
     const refused = found && foreignCode(found, inputs);
     if (found !== undefined && refused !== undefined)
-      throw await foreignError(client, refused, found, inputs);
-    if (found === undefined) await createBucket(client, inputs);
+      throw await foreignError(access, refused, found, inputs);
+    if (found === undefined) await createBucket(access, inputs.name);
     const outs = { ...inputs, ownerId: randomUUID() };
-    await mark(client, outs).catch((error: Error) => {
+    await mark(outs).catch((error: Error) => {
       // The bucket is in the state from here on, and the next update writes the marker.
       throw Object.assign(error, { id: inputs.name, properties: outs });
     });
@@ -98,7 +95,7 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   /** Reports a marker that is not this state's as another owner, which the next update refuses or puts right. */
   async read(id, props) {
     if (!props) throw new Error("A bucket cannot be imported: the next update adopts it.");
-    const found = await findBucket(await connect(accessTo(props.accountId)), props);
+    const found = await findBucket(accessTo(props.accountId), props.name);
     if (found === undefined) return { id: "" };
     if (props.ownerId === undefined) return { id, props };
     const { owner: marker } = found;
@@ -111,35 +108,35 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
   },
 
   async update(_id, olds, news) {
-    const client = await connect(accessTo(news.accountId));
-    const found = await findBucket(client, news);
+    const access = accessTo(news.accountId);
+    const found = await findBucket(access, news.name);
     if (found === undefined) throw new StewardError("bucket_gone", `The bucket ${news.name} is gone.`);
     const refused = isOther(found.owner, olds) ? foreignCode(found, news) : undefined;
-    if (refused !== undefined) throw await foreignError(client, refused, found, news);
+    if (refused !== undefined) throw await foreignError(access, refused, found, news);
     const outs = { ...news, ownerId: olds.ownerId ?? randomUUID() };
-    await mark(client, outs, found.owner);
+    await mark(outs, found.owner);
     return { outs };
   },
 
   /** Deletes the bucket or keeps it. Prints what remains, or how many objects were deleted. */
   async delete(_id, props) {
-    const client = await connect(accessTo(props.accountId));
-    const found = await findBucket(client, props);
+    const access = accessTo(props.accountId);
+    const found = await findBucket(access, props.name);
     if (found === undefined) return;
     if (isOther(found.owner, props)) {
       say(`The bucket ${props.name} belongs to ${found.owner?.owner} and stays.`);
       return;
     }
-    const { keys, isMore } = await readContent(client, props);
+    const { keys, isMore } = await readContent(access, props.name);
     if (keys.length > 0 && props.onDestroy !== "empty") {
-      await mark(client, props, found.owner, new Date());
+      await mark(props, found.owner, new Date());
       const content = `${isMore ? "more than " : ""}${objects(keys.length)}`;
       say(keptText(props, content, commandsFor(props.owner.split("/")[1])));
       return;
     }
     const progress = (count: number) => say(`Emptying the bucket ${props.name}: ${objects(count)} deleted`);
-    const deleted = await removeBucket(client, props, progress).catch((error: unknown) => {
-      if (error instanceof Error && "status" in error && error.status === 409)
+    const deleted = await removeBucket(access, props.name, progress).catch((error: unknown) => {
+      if (isConflict(error))
         throw new StewardError("bucket_not_empty", `Cloudflare refuses to delete the bucket ${props.name}.`);
       throw error;
     });
@@ -149,15 +146,14 @@ export const stateBucketProvider: pulumi.dynamic.ResourceProvider<BucketInputs, 
 
 /** Writes the marker of a state. */
 async function mark(
-  client: Cloudflare,
-  { ownerId, ...place }: BucketOutputs,
+  { accountId, name, owner, ownerId }: BucketOutputs,
   former?: BucketOwner,
   released?: Date,
 ): Promise<void> {
   const id = ownerId ?? randomUUID();
   const since = former?.id === id ? former.since : new Date().toISOString();
-  const marker = { version: 1 as const, id, owner: place.owner, since };
-  await writeOwner(client, place, { ...marker, ...(released && { released: released.toISOString() }) });
+  const times = { since, ...(released && { released: released.toISOString() }) };
+  await writeOwner(accessTo(accountId), name, { version: 1, id, owner, ...times });
 }
 
 /** Returns true if a marker belongs to another state than the one with these outputs. */

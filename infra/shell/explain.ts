@@ -35,7 +35,7 @@ export function explanationText({ code, cause, fix }: Explanation): string {
 function knownError(error: unknown): StewardError | BuildFailure | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof StewardError || one instanceof BuildFailure) return one;
-    const refused = "status" in one ? refusal(Number(one.status), answerOf(one)) : undefined;
+    const refused = "status" in one ? refusal(Number(one.status), one.message) : undefined;
     if (refused !== undefined) return refused;
   }
   const cause = causeOf(error);
@@ -66,16 +66,6 @@ function explainedError(errors: readonly EngineError[]): BuildFailure | undefine
 interface CloudflareError {
   code?: number;
   message?: string;
-}
-
-/**
- * Returns Cloudflare's error messages. An error of the official client has a list of them; an error of this project's
- * own requests has them as its message.
- */
-function answerOf(error: Error & { status: unknown }): string {
-  if (!("errors" in error)) return error.message;
-  const words = (Array.isArray(error.errors) ? (error.errors as CloudflareError[]) : []).map(wordsOf);
-  return `Cloudflare answered ${[String(error.status), words.join("; ")].filter(Boolean).join(": ")}`;
 }
 
 /** Returns the error for a status of Cloudflare's API; `undefined` if the status is not an error. */

@@ -4,7 +4,7 @@
  */
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
-import { connect, findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
+import { findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";
 import { commandParser, runCommand, type CommandOutput } from "../../infra/shell/command.ts";
 import { serverlessSettings } from "./deployed/config.ts";
 import { openDeployed } from "./deployed/stack.ts";
@@ -33,14 +33,14 @@ async function main(argv: string[], { say, log, report }: CommandOutput): Promis
     log,
   });
   const { config, cloudflare } = serverlessSettings(await stored());
-  const client = await connect(cloudflare);
+  const access = { accountId: config.accountId, ...cloudflare };
   if (remove !== undefined) {
-    const removed = await removeOrphan(client, config.accountId, remove);
+    const removed = await removeOrphan(access, remove);
     say(`Removed ${removed.name} (${removed.id}).\n`);
     report({ ok: true, removed });
     return 0;
   }
-  const orphans = await findOrphans(client, config.accountId);
+  const orphans = await findOrphans(access);
   say(orphans.length === 0 ? "No orphans.\n" : orphans.map((one) => describe(name, one)).join(""));
   report({ ok: true, orphans });
   return orphans.length === 0 ? 0 : SOME_FOUND;

@@ -7,7 +7,6 @@ import { docker } from "../../infra/shell/docker.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandsFor } from "../../infra/shell/package.ts";
 import { run } from "../../infra/shell/process.ts";
-import { connect } from "../../infra/serverless/container-api.ts";
 import { pushImage } from "../../infra/serverless/push-image.ts";
 import { fixFor, stackShell, typeFix } from "../journeys/typed.ts";
 import { ACCOUNT, TOKEN } from "../rehearsal/support.ts";
@@ -55,7 +54,11 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
     await registry?.close();
   }, UPDATE_MS);
 
-  const client = () => connect({ apiToken: TOKEN, baseURL: world.stage.cloudflare.url });
+  const access = (apiToken = TOKEN) => ({
+    accountId: ACCOUNT,
+    apiToken,
+    baseURL: world.stage.cloudflare.url,
+  });
 
   test(
     "a preview builds and pushes nothing, and asks for no credentials",
@@ -141,8 +144,8 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
   /** Pushes for the type of the stack's settings. Returns what is printed where that is refused. */
   async function pushLayered(image: string): Promise<string> {
     const { value: instanceType } = await subject.stack.getConfig("steward:instanceType");
-    const target = { accountId: ACCOUNT, registry: registry.host, instanceType: instanceType as "lite" };
-    return pushImage(await client(), { image, tag: "large", ...target }).then(
+    const target = { registry: registry.host, instanceType: instanceType as "lite" };
+    return pushImage(access(), { image, tag: "large", ...target }).then(
       () => "",
       (error: unknown) => explanationText(explain(error, commandsFor("test"))),
     );
@@ -189,15 +192,10 @@ describe.skipIf(missing.length > 0)(`the image at the account's registry${reason
   test(
     "an API token without the right is told as such",
     async () => {
-      const other = await connect({
-        apiToken: "another-token_0123456789abcdefghijklmnopqrst",
-        baseURL: world.stage.cloudflare.url,
-      });
       await loadLayeredImage("steward-test:small", { layers: 1 });
-      const push = pushImage(other, {
+      const push = pushImage(access("another-token_0123456789abcdefghijklmnopqrst"), {
         image: "steward-test:small",
         tag: "small",
-        accountId: ACCOUNT,
         registry: registry.host,
         instanceType: "lite",
       });

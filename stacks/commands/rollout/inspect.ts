@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "../../../infra/serverless/container-api.ts";
 import { deployVersions, sharesText } from "../../../infra/serverless/deployment.ts";
 import {
   type Deployed,
@@ -62,12 +61,11 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
   const { accountId, workerName, migrations, publicWebhooks } = config;
   const state = await deployed.state();
   const recorded = findResource(state, DEPLOYMENT) ?? findResource(state, FORMER_DEPLOYMENT);
-  const client = await connect(cloudflare);
   const scriptName = workerOf(state) ?? workerName;
   const access = { accountId, ...cloudflare };
   const live = await readLiveWorker(access, scriptName);
   const place: Deployed = { access, scriptName, applicationName: applicationName(scriptName) };
-  const version = await readFormer(client, place);
+  const version = await readFormer(place);
   const url = state.output("url");
   const made = findResource(state, VERSION)?.id;
   const isStray = made !== undefined && version !== undefined && !isWhole(version, made);
@@ -88,7 +86,7 @@ async function serverlessBefore(deployed: DeployedStack): Promise<Baseline> {
     },
     async goBack(former) {
       if (former === undefined) throw new Error("nothing ran before that could be gone back to");
-      const done = await putBack(client, place, former.version);
+      const done = await putBack(place, former.version);
       await untilAnswers(url, former.answered);
       return [...done, `The former version answers at ${url}.`];
     },

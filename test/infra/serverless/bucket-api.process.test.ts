@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import { afterEach, expect, test } from "vitest";
 import { removeBucket } from "../../../infra/serverless/bucket-api.ts";
 import { listen, type Listening } from "../../../rehearsal/standins/serve.ts";
-import { clientOf } from "../../rehearsal/support.ts";
+import { ACCOUNT, TOKEN } from "../../rehearsal/support.ts";
 
 const OWNER = ".steward-owner.json";
-const PLACE = { accountId: "00112233445566778899aabbccddeeff", name: "a-bucket" };
+const BUCKET = "a-bucket";
 
 let account: Listening | undefined;
 
@@ -24,7 +24,7 @@ async function startAccount(objects: Set<string>, deleted: string[]): Promise<st
     result_info: info,
   });
   const app = new Hono();
-  const bucket = `/accounts/${PLACE.accountId}/r2/buckets/${PLACE.name}`;
+  const bucket = `/accounts/${ACCOUNT}/r2/buckets/${BUCKET}`;
   app.get(`${bucket}/objects`, (context) => {
     const { per_page: most = "20", cursor = "0" } = context.req.query();
     expect(Number(most)).toBeLessThanOrEqual(1_000);
@@ -52,9 +52,11 @@ test("a bucket with more objects than Cloudflare lists at once is emptied in ste
   const objects = new Set([OWNER, ...keys]);
   const deleted: string[] = [];
   const told: number[] = [];
-  const client = clientOf(await startAccount(objects, deleted));
+  const baseURL = await startAccount(objects, deleted);
 
-  const count = await removeBucket(client, PLACE, (so) => told.push(so));
+  const count = await removeBucket({ accountId: ACCOUNT, apiToken: TOKEN, baseURL }, BUCKET, (so) =>
+    told.push(so),
+  );
 
   expect(count).toBe(1_003);
   expect(told).toEqual([1_000]);
