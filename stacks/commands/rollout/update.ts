@@ -2,6 +2,7 @@ import { ConcurrentUpdateError, type Stack, type UpResult } from "@pulumi/pulumi
 import type { CommandOutput } from "../../../infra/shell/command.ts";
 import { explain, explanationText } from "../../../infra/shell/explain.ts";
 import { commandsFor } from "../../../infra/shell/package.ts";
+import { readState } from "../deployed/stack.ts";
 import { deployedBuild } from "../promotion/promotion.ts";
 import type { Baseline, Former } from "./baseline.ts";
 import { takeShares } from "./canary.ts";
@@ -35,10 +36,11 @@ export async function update(stack: Stack, run: UpdateRun): Promise<Outcome> {
   const { record } = run;
   record.note("updating");
   try {
-    const { summary, outputs } = await takeOver(stack, run);
+    const { summary } = await takeOver(stack, run);
     const changes = summary.resourceChanges ?? {};
     record.note("updated", { changes });
-    const deployed = await deployedBuild((name) => String(outputs[name]?.value ?? ""));
+    const { output } = await readState(stack);
+    const deployed = await deployedBuild(output);
     return { exit: EXIT.done, facts: { changes, deployed } };
   } catch (error) {
     if (!(error instanceof ConcurrentUpdateError)) return goBack(error, run);
