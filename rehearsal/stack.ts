@@ -5,8 +5,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
+import { answerOutputs } from "./engine/outputs.ts";
 import { mark } from "./stray-processes.ts";
-import { withoutOutputs } from "../stacks/commands/deployed/stack.ts";
 import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -45,7 +45,8 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
       },
     },
   );
-  return withoutOutputs(stack);
+  answerOutputs(stack, state);
+  return stack;
 }
 
 /**

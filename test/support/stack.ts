@@ -8,9 +8,9 @@ import {
   type ConfigValue,
   type PulumiFn,
 } from "@pulumi/pulumi/automation/index.js";
-import { run } from "../../infra/shell/process.ts";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
+import { answerOutputs } from "../../rehearsal/engine/outputs.ts";
 import { linkProject } from "../../rehearsal/stack.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
@@ -66,7 +66,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   );
   await stack.setAllConfig(config);
   return {
-    stack: quick(stack, join(folder, "state/.pulumi/stacks", project)),
+    stack: quick(stack, join(folder, "state")),
     folder,
     environment: { ...(await byHand(engine)), ...own, PULUMI_BACKEND_URL: backend },
     close: () => rm(folder, { recursive: true, force: true }),
@@ -74,46 +74,16 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
 }
 
 /**
- * Spares a stack's methods most of their questions to the CLI: each one derives the key from the passphrase, which takes
- * a third of a second. Outputs come from the stored state, and from the CLI only if one of them is encrypted; they do not
- * tell which of them are secrets. The history is asked for without secrets.
+ * Spares a stack's methods most of their questions to the CLI. The history is asked for without secrets: each question
+ * that derives the key from the passphrase takes a third of a second.
  */
 function quick(stack: Stack, state: string): Stack {
-  const { workspace } = stack;
-  workspace.stackOutputs = async (name) => {
-    const values = (await storedOutputs(state, name)) ?? (await askedOutputs(workspace, name));
-    return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { value, secret: false }]));
-  };
+  answerOutputs(stack, state);
   const { up, refresh, destroy } = stack;
   stack.up = (options) => up.call(stack, { showSecrets: false, ...options });
   stack.refresh = (options) => refresh.call(stack, { showSecrets: false, ...options });
   stack.destroy = (options) => destroy.call(stack, { showSecrets: false, ...options });
   return stack;
-}
-
-/** Marks an encrypted value in a state (pulumi sdk/go/common/resource/sig). */
-const SECRET = "4dabf18193072939515e22adb298388d";
-
-/** Returns the outputs in a stored state; `undefined` if it holds none, or encrypted ones. */
-async function storedOutputs(state: string, name: string): Promise<Record<string, unknown> | undefined> {
-  const text = await readFile(join(state, `${name}.json`), "utf8").catch(() => "{}");
-  const { checkpoint } = JSON.parse(text) as {
-    checkpoint?: { latest?: { resources?: { type: string; outputs?: Record<string, unknown> }[] } };
-  };
-  const root = checkpoint?.latest?.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
-  if (root === undefined || JSON.stringify(root.outputs ?? {}).includes(SECRET)) return undefined;
-  return root.outputs ?? {};
-}
-
-async function askedOutputs(
-  { pulumiCommand, workDir: cwd, envVars }: Stack["workspace"],
-  name: string,
-): Promise<Record<string, unknown>> {
-  const words = ["stack", "output", "--json", "--show-secrets", "--stack", name];
-  const env = { ...process.env, ...envVars };
-  const { code, stdout, stderr } = await run(pulumiCommand?.command ?? "pulumi", words, { cwd, env });
-  if (code !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 /** The engine that the tests run; a build of it tells how far it is. */

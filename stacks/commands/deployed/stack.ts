@@ -58,7 +58,7 @@ export async function openDeployed(stackName: string, options: DeployedOptions):
  * Keeps the Automation API from asking the CLI twice for the outputs after each update, which takes it two thirds of a
  * second. The state has them.
  */
-export function withoutOutputs(stack: Stack): Stack {
+function withoutOutputs(stack: Stack): Stack {
   stack.workspace.stackOutputs = () => Promise.resolve({});
   return stack;
 }
