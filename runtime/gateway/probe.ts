@@ -1,3 +1,4 @@
+import { isRecord } from "../shared/json.ts";
 import { backoffMs } from "../shared/backoff.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { ErrorCode } from "../contract/errors.ts";
@@ -6,7 +7,7 @@ import type { Redactor } from "../shared/redact.ts";
 import type { Components } from "./components.ts";
 import { addressOf, type ModelAddress } from "./models/create.ts";
 import { NO_KEY } from "./models/providers.ts";
-import { isRecord, errorKinds, providerFailure } from "./models/provider-errors.ts";
+import { errorKinds, providerFailure } from "./models/provider-errors.ts";
 import type { ModelRelay } from "./models/relay.ts";
 
 const TIMEOUT_MS = 15_000;

@@ -10,6 +10,10 @@ const modelReference = z
 const provider = z.strictObject({
   baseUrl: described(httpUrl, "Up to and including `/v1`."),
   apiKey: z.optional(secret),
+  firstWordTimeout: described(
+    z._default(duration, "5m"),
+    "How long its models may take for the first word: a large one on a small machine reads for minutes.",
+  ),
 });
 
 /** US dollars for a million tokens; see prices.ts. */

@@ -32,6 +32,37 @@ export const MODELS_ERRORS = {
     cause: "The model provider cannot be reached or took too long.",
     fix: "No action needed: steward retries. If it persists, check the network and the provider's address.",
   },
+  model_broke_off: {
+    status: 503,
+    title: "The model's answer broke off",
+    cause: "The connection to the model provider broke, or it reported an error, in the middle of an answer.",
+    fix: "No action needed: steward retries. If it persists, check the network and the provider's status page.",
+  },
+  model_empty: {
+    status: 503,
+    title: "The model's answer was empty",
+    cause: "The model ended its answer without a text that a person can read.",
+    fix: "No action needed: steward retries. If it persists, use another model (models.primary, models.fallbacks).",
+  },
+  model_not_streamed: {
+    status: 503,
+    title: "The model's address gives no model's answers",
+    cause:
+      "A web page or another document answers at the model's address, as for a wrong path, a proxy or a login page.",
+    fix: "Correct ANTHROPIC_BASE_URL, or the baseUrl of the named provider. steward retries meanwhile.",
+  },
+  answer_too_slow: {
+    status: 502,
+    title: "The answer took too long",
+    cause: "The answer was not made within agent.timeout, tools included.",
+    fix: "Ask for less at once, or raise agent.timeout.",
+  },
+  first_word_late: {
+    status: 503,
+    title: "People wait for more than a minute",
+    cause: "A message had neither a word of its answer nor a notice for more than a minute.",
+    fix: "See the pages of the models and the events: a platform did not take the notice, or the service was down.",
+  },
   model_quota_exhausted: {
     status: 502,
     title: "The model provider's account has no credit left",

@@ -7,7 +7,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
 import type { Model } from "./model.ts";
-import type { ModelTimeout } from "./patience.ts";
+import { type ModelTimeout, timeoutWith } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
 import { createAnthropicModel, createOpenAiCompatibleModel } from "./providers.ts";
 import type { UsageStore } from "./usage.ts";
@@ -65,8 +65,10 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {
-  const { environment, redact, clock, timeout } = options;
+  const { environment, redact, clock } = options;
   const address = addressOf(reference, config, environment);
+  const firstWordMs = parseDuration(config.models.providers[address.provider]?.firstWordTimeout ?? "");
+  const timeout = options.timeout ?? (firstWordMs === undefined ? undefined : timeoutWith(firstWordMs));
   const provider = { ...address, redact, clock, ...(timeout && { timeout }) };
   return address.provider === "anthropic"
     ? createAnthropicModel(provider)

@@ -2,8 +2,8 @@ import type { ModelHealth } from "../../contract/control.ts";
 import { reason, type ErrorCode, type Reason } from "../../contract/errors.ts";
 import { ModelTrouble, type ModelRefusal } from "./model.ts";
 
-/** Pause after a failure that only a person can mend. */
-const REFUSAL_REST_MS = 600_000;
+/** Longest pause after a failure that only a person can mend, who should not have to wait for it then. */
+const LONGEST_REFUSAL_REST_MS = 60_000;
 /** Longer waits are not slept through: the next model is asked, or the edge keeps the message. */
 export const LONGEST_WAIT_MS = 2_000;
 const REFUSED: ReadonlySet<ErrorCode> = new Set([
@@ -61,7 +61,7 @@ export class ModelState {
     const wait = error instanceof ModelTrouble ? (error.retryAfterMs ?? 0) : 0;
     this.#closed = wait > LONGEST_WAIT_MS;
     if (this.#closed) this.#until = now + wait;
-    else this.#until = now + (REFUSED.has(error.code) ? Math.max(REFUSAL_REST_MS, restMs) : restMs);
+    else this.#until = now + (REFUSED.has(error.code) ? Math.min(LONGEST_REFUSAL_REST_MS, restMs) : restMs);
   }
 
   /**

@@ -5,8 +5,13 @@ export interface ModelTimeout {
   chunkMs: number;
 }
 
-/** A busy model may think for a minute before its first word, and pause as long between two. */
-const DEFAULT_TIMEOUT: ModelTimeout = { totalMs: 240_000, firstChunkMs: 90_000, chunkMs: 60_000 };
+/** A busy model may pause for a minute between two words, and speak for some. */
+export function timeoutWith(firstChunkMs: number): ModelTimeout {
+  return { totalMs: firstChunkMs + 150_000, firstChunkMs, chunkMs: 60_000 };
+}
+
+/** A busy model may think for a minute before its first word. */
+const DEFAULT_TIMEOUT = timeoutWith(90_000);
 
 /** Time limit of a model: until its time is up, or the question is called off. */
 export class Patience {

@@ -1,9 +1,10 @@
 import { retryAfterMs } from "../../shared/retry-after.ts";
-import { parseJson } from "../../shared/json.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { PROBLEM_TYPE } from "../../contract/problem.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { RetryableError } from "../failure.ts";
+import { NoStreamError } from "./event-stream.ts";
 import { ModelRefusal, ModelTrouble } from "./model.ts";
 
 /** A provider's error: by HTTP status, or inside a stream that had begun. */
@@ -59,7 +60,35 @@ const STATUS_OF: Record<string, number> = {
  */
 export function readProviderError(error: unknown, options: ReadingOptions): Error {
   if (error instanceof RetryableError || error instanceof ModelRefusal) return error;
-  return providerFailure(shapeOf(error), options, error);
+  const noStream = causesOf(error).find((one) => one instanceof NoStreamError);
+  if (noStream !== undefined) return notStreamed(noStream, options);
+  const failure = providerFailure(shapeOf(error), options, error);
+  // Without an answer the client has an error of its own class. What it says of a stream that breaks is about itself.
+  const isCut = failure.code === "model_no_answer" && isRecord(error) && error["name"] !== "AI_APICallError";
+  return isCut ? brokeOff(options.reference, { cause: error }) : failure;
+}
+
+/** The failure of an answer that had begun. `how` is the provider's word for its end. */
+export function brokeOff(
+  reference: string,
+  { how, cause }: { how?: string; cause?: unknown } = {},
+): ModelTrouble {
+  const detail = `${reference}: the model's answer broke off${how === undefined ? "" : ` (${how})`}.`;
+  return new ModelTrouble("model_broke_off", detail, { cause, quick: true });
+}
+
+/** An error in a document counts as such; anything else at the address is none of a model's answers. */
+function notStreamed({ message, body }: NoStreamError, options: ReadingOptions): Error {
+  const kinds = errorKinds(body);
+  if (isRecord(body) && kinds.length > 0)
+    return providerFailure({ ...shapeOf(body["error"] ?? body), kinds }, options);
+  const detail = `${options.reference}: ${message}.`;
+  return new ModelTrouble("model_not_streamed", detail, { quick: true });
+}
+
+/** The library wraps what happens while it reads an answer. */
+function causesOf(error: unknown): unknown[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [error];
 }
 
 /** As {@link readProviderError}, for an error whose parts are known. `cause` is for the log alone. */
@@ -68,7 +97,9 @@ export function providerFailure(
   { reference, now, redact }: ReadingOptions,
   cause?: unknown,
 ): RetryableError | ModelRefusal {
-  const status = statusCode ?? kinds.map((kind) => STATUS_OF[kind]).find((known) => known !== undefined);
+  // A status below 400 is that of an answer which broke off: the error inside it counts, where there is one.
+  const answered = statusCode !== undefined && statusCode >= 400 ? statusCode : undefined;
+  const status = answered ?? kinds.map(statusOfKind).find((known) => known !== undefined);
   const detail = `${reference}: ${clean(message, redact)}`;
   const refusal = (code: ErrorCode, tooLong = false) => new ModelRefusal(code, detail, { cause, tooLong });
   const wait = retryAfterMs(headers?.["retry-after"], now);
@@ -81,6 +112,7 @@ export function providerFailure(
   }
   // Providers do not write such documents: it is from the broker, which could not ask.
   const isBrokers = headers?.["content-type"]?.startsWith(PROBLEM_TYPE) === true;
+  if (status === undefined && statusCode !== undefined) return brokeOff(reference, { cause });
   if (status === undefined || isBrokers)
     return new ModelTrouble("model_no_answer", detail, { cause, quick: true });
   if (status === 401 || status === 403) return refusal("model_key_invalid");
@@ -91,6 +123,11 @@ export function providerFailure(
   }
   if (NO_CREDIT.test(message)) return refusal("model_quota_exhausted");
   return TOO_LONG.test(message) ? refusal("model_context_exceeded", true) : refusal("model_failed");
+}
+
+/** Some servers name a status in the place of a kind (https://openrouter.ai/docs/api-reference/errors). */
+function statusOfKind(kind: string): number | undefined {
+  return STATUS_OF[kind] ?? (/^[45]\d\d$/.test(kind) ? Number(kind) : undefined);
 }
 
 /** A provider's words, without what may be a key, short enough for a chat. */
@@ -120,12 +157,7 @@ export function errorKinds(body: unknown): string[] {
   if (!isRecord(body)) return [];
   const inner = isRecord(body["error"]) ? body["error"] : isRecord(body["data"]) ? body["data"] : body;
   const nested = isRecord(inner["error"]) ? inner["error"] : inner;
-  return [inner["code"], inner["type"], nested["code"], nested["type"]].filter(
-    (kind): kind is string => typeof kind === "string",
+  return [inner["code"], inner["type"], nested["code"], nested["type"]].flatMap((kind) =>
+    typeof kind === "string" || typeof kind === "number" ? [String(kind)] : [],
   );
-}
-
-/** Tells whether a value is an object, whose fields can then be looked at. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,4 +1,5 @@
 import { type Model, ModelRefusal } from "./model.ts";
+import { finishing, fromChatCompletion, fromMessage, streaming } from "./event-stream.ts";
 import { createStreamedModel, type ProviderOptions } from "./streamed.ts";
 
 /** Advice about a missing key, also for those who meant to use another provider. */
@@ -12,7 +13,7 @@ export function createAnthropicModel(options: ProviderOptions): Model {
     reference: `anthropic/${modelId}`,
     load: async () => {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL: baseUrl })(modelId);
+      return createAnthropic({ apiKey, baseURL: baseUrl, fetch: streaming(fromMessage, fetch) })(modelId);
     },
     redact,
     clock,
@@ -44,6 +45,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): M
         name: provider,
         baseURL: baseUrl,
         includeUsage: true,
+        fetch: finishing(streaming(fromChatCompletion, fetch)),
         ...(apiKey !== "" && { apiKey }),
       });
       return create.chatModel(modelId);

@@ -9,7 +9,7 @@ import {
   type ToolCall,
 } from "./model.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
-import { readProviderError } from "./provider-errors.ts";
+import { brokeOff, readProviderError } from "./provider-errors.ts";
 import { Patience, type ModelTimeout } from "./patience.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
@@ -52,8 +52,8 @@ export function createStreamedModel(options: StreamedOptions): Model {
       try {
         return await stream(request, reference, await load(), patience);
       } catch (error) {
-        const cause = patience.signal.aborted ? noAnswer(request.signal, reference) : error;
-        throw readProviderError(cause, { reference, now: clock(), redact });
+        if (patience.signal.aborted) throw noAnswer(request.signal, reference);
+        throw readProviderError(error, { reference, now: clock(), redact });
       } finally {
         patience.end();
       }
@@ -124,9 +124,9 @@ function noAnswer(signal: AbortSignal, reference: string): ModelTrouble {
   return new ModelTrouble("model_no_answer", `${reference}: ${how}`);
 }
 
-function brokeOff(reference: string, how?: string): ModelTrouble {
-  const detail = `${reference}: the model's answer broke off${how === undefined ? "" : ` (${how})`}.`;
-  return new ModelTrouble("model_failed", detail, { quick: true });
+/** Tells whether a text has anything that a person sees: platforms refuse one of blanks and invisible characters. */
+function isVisible(text: string): boolean {
+  return /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
 
 /** Content of a stream until its end. */
@@ -142,20 +142,20 @@ function whole(
   { text, calls, finish, mayBeEmpty }: Received,
   reference: string,
 ): Pick<ModelAnswer, "text" | "toolCalls"> {
-  if (finish === "content-filter") {
+  if (finish === "content-filter" && !isVisible(text)) {
     throw new ModelRefusal("model_failed", `${reference}: the model declined to answer.`);
   }
   const cut = finish === "length";
-  if (!cut && finish !== "stop" && finish !== "tool-calls") throw brokeOff(reference, finish);
+  if (finish === "error") throw brokeOff(reference, { how: finish });
   // A call that the limit cut in two would run with half of its input, or with none.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));
   if (toolCalls.length > 0) return { text, toolCalls };
-  if (text.trim() !== "") return { text: cut ? `${text}\n\n${CUT_NOTE}` : text, toolCalls };
+  if (isVisible(text)) return { text: cut ? `${text}\n\n${CUT_NOTE}` : text, toolCalls };
   if (cut) {
     const detail = `${reference}: the answer needs more tokens than models.maxOutputTokens allows.`;
     throw new ModelRefusal("model_failed", detail);
   }
   if (mayBeEmpty) return { text: "", toolCalls };
-  throw new ModelTrouble("model_failed", `${reference}: the model's answer was empty.`, { quick: true });
+  throw new ModelTrouble("model_empty", `${reference}: the model's answer was empty.`, { quick: true });
 }

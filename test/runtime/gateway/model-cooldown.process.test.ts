@@ -86,7 +86,7 @@ test("a wrong key sends the question on, and is asked again once it may be mende
     state: "failing",
     reason: { code: "model_key_invalid" },
   });
-  pass(590_000);
+  pass(50_000);
   await say();
   expect(model.calls).toHaveLength(1);
   pass(11_000);
