@@ -2,6 +2,8 @@ import * as z from "zod/mini";
 import { parseAlerts, type AlertSettings } from "./alerts.ts";
 import { DURATION_HELP, parseDuration } from "./duration.ts";
 
+import { formProblem, VARIABLES } from "./variables.ts";
+
 export { gatewayEnvironment, VARIABLES, type Environment, type VariableName } from "./variables.ts";
 
 const optional = z.pipe(
@@ -93,12 +95,23 @@ export interface EdgeSettings {
 /** The edge's settings, or every variable that is wrong, named. */
 export type EdgeSettingsResult = { ok: true; settings: EdgeSettings } | { ok: false; problems: string[] };
 
-/** Reads the edge's variables from an environment; other entries of it are not looked at. */
+/** Returns steward's variables whose form is wrong, each by its name. */
+function formProblems(environment: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(VARIABLES).flatMap((name) => {
+    const value = environment[name];
+    const problem = typeof value === "string" ? formProblem(value) : undefined;
+    return problem === undefined ? [] : [`${name}: the value ${problem}`];
+  });
+}
+
+/** Reads the edge's variables from an environment; of the others only the form is looked at. */
 export function readEdgeSettings(environment: Readonly<Record<string, unknown>>): EdgeSettingsResult {
   const parsed = edgeSchema().safeParse(environment);
-  if (!parsed.success) {
-    return { ok: false, problems: parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`) };
-  }
+  const problems = [
+    ...formProblems(environment),
+    ...(parsed.success ? [] : parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`)),
+  ];
+  if (!parsed.success || problems.length > 0) return { ok: false, problems };
   const value = parsed.data;
   return {
     ok: true,

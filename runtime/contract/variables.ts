@@ -44,6 +44,29 @@ export type VariableName = keyof typeof VARIABLES;
 /** An environment as a process or a Worker receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Returns what is wrong with the form of a value, as files of variables, `$(cat file)` and a copy from a web page leave
+ * it; the end of a sentence about it, which does not show it. `undefined`: nothing.
+ */
+export function formProblem(value: string): string | undefined {
+  if (/[\r\n]$/.test(value)) return "ends with the end of a line: give it without that character";
+  if (/^\s|\s$/.test(value)) return "begins or ends with white space: give it without";
+  if (/^(["'])[^]*\1$/.test(value))
+    return "is in quotation marks, which are part of it here: give it without";
+  const isHidden = [...value].some((character) => /[\p{Cc}\p{Cf}]/u.test(character));
+  return isHidden ? "holds a character that is not seen: type it anew" : undefined;
+}
+
+/** Returns steward's own variables, without the blanks and line ends around a value that files of variables leave. */
+export function trimmedVariables(environment: Environment): Environment {
+  return Object.fromEntries(
+    Object.keys(VARIABLES).flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value.trim()]];
+    }),
+  );
+}
+
 /** Names of variables that the operator adds, such as another provider's key, for the config to refer to. */
 const OWN_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Names that processes and platforms read themselves; setting one of these changes more than a config. */

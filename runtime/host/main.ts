@@ -12,11 +12,13 @@ import { createLog } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import { VERSION } from "../contract/names.ts";
 import { BROKER_PATH, BROKER_VARIABLE, withPasses } from "../contract/services.ts";
+import { trimmedVariables } from "../contract/variables.ts";
 import { adminTokenAccess } from "../edge/sign-in.ts";
 import { createEdge, type EdgeOptions } from "../edge/app.ts";
 import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
+import { Teller } from "../edge/ledger/tell.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { ensureDirectory } from "../process/files.ts";
@@ -75,6 +77,8 @@ function ownOrigin({ bind, edgePort }: ProcessSettings): string {
 
 // Everything below the data directory is this user's alone, the database's files included.
 process.umask(0o077);
+// Whoever reads a variable from here on, such as the redactor, has its value as it is meant.
+Object.assign(process.env, trimmedVariables(process.env));
 const redact = createRedactor(process.env);
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
@@ -114,7 +118,15 @@ try {
     log,
   });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });
-  const ledger = createLedger({ sql, supervisor, sandbox, clock: Date.now, log });
+  const teller = new Teller({ sandbox, environment: process.env, fetch });
+  const ledger = createLedger({
+    sql,
+    supervisor,
+    sandbox,
+    tell: (delivery, notice) => teller.tell(delivery, notice),
+    clock: Date.now,
+    log,
+  });
   const activity = new ActivityStore(sql, Date.now);
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);

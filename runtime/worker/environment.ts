@@ -1,5 +1,6 @@
 import type { R2Bucket, SendEmail } from "@cloudflare/workers-types/index.ts";
 import { type EdgeSettings, type Environment, readEdgeSettings } from "../contract/environment.ts";
+import { trimmedVariables } from "../contract/variables.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
@@ -29,7 +30,8 @@ export function readWorker(env: WorkerEnvironment): { variables: Environment; se
   const texts = Object.entries(env).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
-  const variables = Object.fromEntries(texts);
+  const given = Object.fromEntries(texts);
+  const variables = { ...given, ...trimmedVariables(given) };
   const result = readEdgeSettings(variables);
   if (!result.ok) throw new StewardError("environment_invalid", result.problems.join("; "));
   return { variables, settings: result.settings };

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { hostChecks, serverlessChecks, type Values } from "./checks.ts";
-import { either, inOrder, nearest, type ConfigProblem } from "./problems.ts";
+import { nearest } from "../../runtime/contract/nearest.ts";
+import { either, inOrder, type ConfigProblem } from "./problems.ts";
 import { isSecretKey, SCHEMAS, type Target } from "./schema.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import type { ConfigSource } from "./source.ts";

@@ -4,6 +4,7 @@ import {
   SHORTEST_ADMIN_TOKEN,
   type VariableName,
 } from "../../runtime/contract/environment.ts";
+import { formProblem } from "../../runtime/contract/variables.ts";
 import { BUCKET_NAME, LONGEST, WORKER_NAME } from "../../infra/serverless/names.ts";
 import { SANDBOX_CLASS } from "../../runtime/contract/names.ts";
 import {
@@ -24,7 +25,11 @@ import {
   teamDomain,
 } from "./fields.ts";
 
-const secret = () => z.string().regex(/^\S(?:.*\S)?$/s, "must not be empty, nor begin or end with a space");
+const secret = () =>
+  z.string().superRefine((text, context) => {
+    const message = text === "" ? "must not be empty" : formProblem(text);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
 
 /** Variables that the runtime reads as secrets, by the key that holds them. */
 export const SECRET_VARIABLES = {

@@ -1,24 +1,53 @@
 import * as z from "zod/mini";
-import { described, httpUrl, integer, over, secret, textUpTo } from "./values.ts";
+import { described, httpUrl, integer, over, secret } from "./values.ts";
 
-/** Ids of people, chats or servers, in their platform's own form; `*` means everyone. */
-const ids = z._default(z.array(textUpTo(128)).check(z.maxLength(10_000)), []);
+/** The form of a platform's ids, and in words. */
+interface IdForm {
+  form: string;
+  words: string;
+}
+
+/** https://core.telegram.org/bots/api#user, #chat: a group's id is negative. */
+const TELEGRAM_USER = { form: "\\d{1,20}", words: "Telegram's user ids are numbers, such as 4242" };
+const TELEGRAM_GROUP = {
+  form: "-\\d{1,20}",
+  words: "Telegram's group ids are negative, such as -1001234567890",
+};
+/** https://docs.slack.dev/reference/objects/user-object, conversation-object */
+const SLACK_USER = { form: "[UW][A-Z0-9]{1,31}", words: "Slack's user ids look like U024BE7LH" };
+const SLACK_CHANNEL = { form: "[CDG][A-Z0-9]{1,31}", words: "Slack's channel ids look like C024BE91L" };
+/** https://discord.com/developers/docs/reference#snowflakes */
+const DISCORD_ID = { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" };
+
+/** An id, or `*` for everyone. One of another form could never match, and would shut out whom it means. */
+function id({ form, words }: IdForm) {
+  return z.string().check(
+    z.regex(new RegExp(`^(?:\\*|${form})$`), {
+      error: ({ input }) => `${JSON.stringify(input)} matches nobody: ${words}`,
+    }),
+  );
+}
+
+/** Ids of people in their platform's own form; `*` means everyone. */
+function ids(form: IdForm) {
+  return z._default(z.array(id(form)).check(z.maxLength(10_000)), []);
+}
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
 
 /** Access settings that every channel has. */
-const access = {
+const access = (user: IdForm) => ({
   enabled: z._default(z.boolean(), true),
   dmPolicy: described(
     z._default(z.enum(["pairing", "allowlist", "open", "disabled"]), "pairing"),
     "Who may write a direct message: the listed user ids and whoever the operator approves by a pairing code, the listed ones alone, everyone, or nobody.",
   ),
-  allowFrom: ids,
+  allowFrom: ids(user),
   groupPolicy: described(
     z._default(groupPolicy, "open"),
     "Which groups are answered when the bot is mentioned or replied to: every one it was added to, the ones named in `groups` (`channels` on Slack, `guilds` on Discord), or none.",
   ),
-  groupAllowFrom: described(ids, "In groups, answer these people alone. Empty: everyone there."),
+  groupAllowFrom: described(ids(user), "In groups, answer these people alone. Empty: everyone there."),
   historyLimit: described(
     z._default(integer(0, 200), 20),
     "Messages of a group that were not for the bot and are put before its next answer as context.",
@@ -31,7 +60,7 @@ const access = {
     z._default(z.number().check(z.positive(), z.maximum(20)), 5),
     "Larger files become a placeholder.",
   ),
-};
+});
 
 /** Settings that may differ in one group. */
 const group = z.strictObject({
@@ -42,7 +71,9 @@ const group = z.strictObject({
   ),
 });
 
-const groups = z._default(z.record(textUpTo(128), group), {});
+function groups(form: IdForm) {
+  return z._default(z.record(id(form), group), {});
+}
 
 /** `open` is a decision that has to be written out twice. */
 function openNamesEveryone(value: { dmPolicy: string; allowFrom: string[] }): boolean {
@@ -58,13 +89,16 @@ const OPEN_RULE = {
 /** `channels.telegram`. Without `webhookUrl` a host polls. */
 const telegram = z
   .strictObject({
-    ...access,
+    ...access(TELEGRAM_USER),
     groupPolicy: described(
       z._default(groupPolicy, "allowlist"),
       "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
     ),
     botToken: secret,
-    groups: described(groups, "Group ids (negative numbers, as text), or `*` for all others."),
+    groups: described(
+      groups(TELEGRAM_GROUP),
+      "Group ids (negative numbers, as text), or `*` for all others.",
+    ),
     textChunkLimit: described(
       z._default(integer(200, 4_096), 4_096),
       "Characters of one message before it is split; Telegram's own limit is 4,096.",
@@ -91,10 +125,10 @@ const telegram = z
 /** `channels.slack`, over the Events API. */
 const slack = z
   .strictObject({
-    ...access,
+    ...access(SLACK_USER),
     botToken: secret,
     signingSecret: secret,
-    channels: described(groups, "Channel ids, or `*` for all others."),
+    channels: described(groups(SLACK_CHANNEL), "Channel ids, or `*` for all others."),
     textChunkLimit: described(
       z._default(integer(200, 12_000), 4_000),
       "Characters of one message before it is split.",
@@ -105,13 +139,13 @@ const slack = z
 /** `channels.discord`, over interactions. */
 const discord = z
   .strictObject({
-    ...access,
+    ...access(DISCORD_ID),
     groupPolicy: described(
       z._default(groupPolicy, "allowlist"),
       "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
     ),
     token: secret,
-    guilds: described(groups, "Server ids, or `*` for all others."),
+    guilds: described(groups(DISCORD_ID), "Server ids, or `*` for all others."),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));

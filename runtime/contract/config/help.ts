@@ -1,21 +1,22 @@
 import * as z from "zod/mini";
 import type { ToldProblem } from "../control.ts";
 import { deprecatedKey } from "./deprecated.ts";
-import type { ConfigProblem } from "./index.ts";
-import { configSchema } from "./schema.ts";
+import { type ConfigProblem, withMeant } from "./index.ts";
+import { keysAt, schemaAt } from "./schema-at.ts";
 
 /** A problem in words that may be shown, with what the schema says of its place. */
 export function tellProblem(problem: ConfigProblem, redact: (text: string) => string): ToldProblem {
-  const { path, message, unknownKey } = problem;
-  const help = unknownKey === undefined ? describe(path) : keysAt(path, unknownKey);
+  const { path, unknownKey } = problem;
+  const message = withMeant(problem);
+  const help = unknownKey === undefined ? describe(path) : keysHelp(path, unknownKey);
   return { path: redact(path), message: redact(message), ...(help !== undefined && { help }) };
 }
 
 /** For a key that is deprecated the message itself says what to use. */
-function keysAt(path: string, unknownKey: string): string | undefined {
-  if (deprecatedKey(path, unknownKey) !== undefined) return undefined;
-  const { def } = inner(schemaAt(path)) ?? {};
-  return def?.type === "object" ? `Keys here: ${Object.keys(def.shape ?? {}).join(", ")}.` : undefined;
+function keysHelp(path: string, unknownKey: string): string | undefined {
+  const keys = keysAt(path);
+  if (deprecatedKey(path, unknownKey) !== undefined || keys.length === 0) return undefined;
+  return `Keys here: ${keys.join(", ")}.`;
 }
 
 /** The description may stand on the schema itself or on what its default wraps. */
@@ -25,32 +26,4 @@ function describe(path: string): string | undefined {
     if (description !== undefined) return description;
   }
   return undefined;
-}
-
-/** A schema with the parts of it that lead to other schemas. */
-interface Node extends z.core.$ZodType {
-  def: {
-    type: string;
-    innerType?: Node;
-    shape?: Record<string, Node>;
-    valueType?: Node;
-    element?: Node;
-  };
-}
-
-function schemaAt(path: string): Node | undefined {
-  const keys = path === "" ? [] : path.split(".");
-  const root: z.ZodMiniType = configSchema;
-  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), root as unknown as Node);
-}
-
-function below(schema: Node | undefined, key: string): Node | undefined {
-  const { shape, valueType, element } = schema?.def ?? {};
-  if (shape !== undefined) return Object.hasOwn(shape, key) ? shape[key] : undefined;
-  return valueType ?? element;
-}
-
-/** Without what only adds a default or lets it be left out. */
-function inner(schema: Node | undefined): Node | undefined {
-  return schema?.def.innerType === undefined ? schema : inner(schema.def.innerType);
 }

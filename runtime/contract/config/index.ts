@@ -1,4 +1,6 @@
+import { nearest } from "../nearest.ts";
 import { deprecatedKey } from "./deprecated.ts";
+import { keysAt } from "./schema-at.ts";
 import { configSchema, type Config } from "./schema.ts";
 
 export type { Config } from "./schema.ts";
@@ -8,8 +10,9 @@ export interface ConfigProblem {
   /** Dotted path of the object or value, for example `channels.telegram`; empty for the root. */
   path: string;
   message: string;
-  /** The key itself, where the schema does not have it, and the keys that lead to its object. */
+  /** The key itself, where the schema does not have it, the one that was probably meant, and the keys that lead there. */
   unknownKey?: string;
+  meant?: string;
   at?: readonly PropertyKey[];
 }
 
@@ -22,13 +25,13 @@ export function checkConfig(value: unknown): ConfigResult {
   if (parsed.success) return { ok: true, config: parsed.data };
   const problems = parsed.error.issues.flatMap((issue): ConfigProblem[] => {
     const path = issue.path.join(".");
+    if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ path, message }));
     if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
-    return issue.keys.map((key) => ({
-      path,
-      at: issue.path,
-      unknownKey: key,
-      message: unknownKeyMessage(path, key),
-    }));
+    return issue.keys.map((key) => {
+      const meant = deprecatedKey(path, key) === undefined ? nearest(key, keysAt(path)) : undefined;
+      const message = unknownKeyMessage(path, key);
+      return { path, at: issue.path, unknownKey: key, ...(meant !== undefined && { meant }), message };
+    });
   });
   return { ok: false, problems };
 }
@@ -39,11 +42,16 @@ function unknownKeyMessage(path: string, key: string): string {
   return `Unrecognized key: "${key}"${known ? ` (deprecated: ${known.use})` : ""}`;
 }
 
+/** Returns a problem's message, with the key that was probably meant. */
+export function withMeant({ message, meant }: ConfigProblem): string {
+  return meant === undefined ? message : `${message}; did you mean "${meant}"?`;
+}
+
 /**
  * The report of an invalid config: a head line, then one line a problem. The wording is what
  * operators and their scripts look for (specification, section 7).
  */
 export function formatConfigProblems(file: string, problems: readonly ConfigProblem[]): string {
-  const lines = problems.map(({ path, message }) => `- ${path === "" ? "(root)" : path}: ${message}`);
+  const lines = problems.map((one) => `- ${one.path === "" ? "(root)" : one.path}: ${withMeant(one)}`);
   return [`Invalid config at ${file}:`, ...lines].join("\n");
 }

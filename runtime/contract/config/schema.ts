@@ -65,6 +65,10 @@ const agent = z.prefault(
       "Questions to the model for one answer: the cap on loops of tools.",
     ),
     timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
+    noticeAfter: described(
+      z._default(duration, "60s"),
+      "After this long without a word of the answer the chat is told that it takes longer.",
+    ),
     operators: described(
       z._default(z.array(z.string().check(z.regex(/^(?:slack|telegram|discord|web):\S{1,128}$/))), []),
       "People who may do what `may` leaves to operators, each as `<platform>:<user id>`; /whoami tells the id. Empty: everyone whom you let in.",

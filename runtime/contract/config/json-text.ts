@@ -1,0 +1,66 @@
+import type { ConfigProblem } from "./index.ts";
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|\n/g;
+const BYTE_ORDER_MARK = "\ufeff";
+/** Stands for bytes that are none of UTF-8. */
+const UNREADABLE = "\ufffd";
+
+/** Returns what is wrong with a file's encoding; `undefined` if it is UTF-8 without a byte order mark. */
+export function encodingProblem(text: string): ConfigProblem | undefined {
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    return problemAt("The file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");
+  }
+  const isOther = text.includes("\0") || text.startsWith(UNREADABLE);
+  return isOther
+    ? problemAt("The file is not UTF-8: save it as UTF-8, without a byte order mark")
+    : undefined;
+}
+
+function problemAt(message: string): ConfigProblem {
+  return { path: "", message };
+}
+
+/** An object or a list that is open while a text is read. */
+interface Open {
+  /** The lines on which its keys stand; absent for a list. */
+  keys?: Map<string, number>;
+  /** The key whose value is read, or the index of the item. */
+  at: string | number;
+  awaitsKey: boolean;
+}
+
+/**
+ * Returns the keys that stand twice in one object, each with both lines: JSON takes the last of them in silence, and
+ * with it an allow-list may go. Reads the text once.
+ *
+ * @param text valid JSON
+ */
+export function repeatedKeys(text: string): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const open: Open[] = [];
+  let line = 1;
+  for (const [token] of text.matchAll(TOKEN)) {
+    const inside = open.at(-1);
+    if (token === "\n") line += 1;
+    else if (token === "{") open.push({ keys: new Map(), at: "", awaitsKey: true });
+    else if (token === "[") open.push({ at: 0, awaitsKey: false });
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === "," && inside !== undefined) {
+      inside.awaitsKey = inside.keys !== undefined;
+      if (typeof inside.at === "number") inside.at += 1;
+    } else if (inside?.keys !== undefined && inside.awaitsKey) {
+      const key = JSON.parse(token) as string;
+      const first = inside.keys.get(key);
+      inside.at = key;
+      inside.awaitsKey = false;
+      if (first === undefined) inside.keys.set(key, line);
+      else problems.push({ path: open.map(({ at }) => at).join("."), message: twice(key, first, line) });
+    }
+  }
+  return problems;
+}
+
+function twice(key: string, first: number, second: number): string {
+  const where = first === second ? `on line ${first}` : `on lines ${first} and ${second}`;
+  return `"${key}" stands twice, ${where}: JSON takes only the last one, so put them together`;
+}

@@ -1,0 +1,37 @@
+import type * as z from "zod/mini";
+import { configSchema } from "./schema.ts";
+
+/** Returns the keys of the object at a dotted path; nothing where there is no such object. */
+export function keysAt(path: string): string[] {
+  const { def } = inner(schemaAt(path)) ?? {};
+  return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
+}
+
+/** A schema with the parts of it that lead to other schemas. */
+interface Node extends z.core.$ZodType {
+  def: {
+    type: string;
+    innerType?: Node;
+    shape?: Record<string, Node>;
+    valueType?: Node;
+    element?: Node;
+  };
+}
+
+/** Returns the schema of the value at a dotted path; `undefined` where the config has none. */
+export function schemaAt(path: string): Node | undefined {
+  const keys = path === "" ? [] : path.split(".");
+  const root: z.ZodMiniType = configSchema;
+  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), root as unknown as Node);
+}
+
+function below(schema: Node | undefined, key: string): Node | undefined {
+  const { shape, valueType, element } = schema?.def ?? {};
+  if (shape !== undefined) return Object.hasOwn(shape, key) ? shape[key] : undefined;
+  return valueType ?? element;
+}
+
+/** Without what only adds a default or lets it be left out. */
+export function inner(schema: Node | undefined): Node | undefined {
+  return schema?.def.innerType === undefined ? schema : inner(schema.def.innerType);
+}
