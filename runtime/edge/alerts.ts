@@ -16,12 +16,14 @@ const SIGNATURE_HEADER = "x-steward-signature";
 export const LOOK_EVERY_MS = 60_000;
 /** Interval at which a lasting failure is reported again. */
 const REPEAT_MS = 6 * 3_600_000;
+/** A promise that was broken once is told for this long. */
+const LATE_FOR_MS = 15 * 60_000;
 const TIMEOUT_MS = 10_000;
 
 /** One alert: a failure, a recovery, or a test message. Never contains text that a person wrote. */
 interface Alert {
   state: "failing" | "recovered" | "test";
-  /** Subject: `gateway`, `models`, `channel slack`, `limits`, `backups`, `events`. */
+  /** Subject: `gateway`, `volume`, `models`, `first words`, `channel slack`, `limits`, `backups`, `events`. */
   subject: string;
   code?: ErrorCode;
   title: string;
@@ -239,7 +241,7 @@ export class Alerts {
    */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
-    const [{ state, reason }, details, copies] = await Promise.all([
+    const [{ state, reason, volume }, details, copies] = await Promise.all([
       sandbox.status(),
       gatewayDetails(sandbox),
       backups.status(),
@@ -251,6 +253,7 @@ export class Alerts {
     };
     if (state !== "ready" && (neverSleeps || state !== "stopped"))
       fails("gateway", reason?.code ?? "gateway_not_ready");
+    if (volume !== undefined) fails("volume", volume.code);
     if (copies.problem !== undefined) fails("backups", copies.problem.code);
     const oldest = oldestEvent();
     if (oldest !== undefined && now - oldest >= this.#afterMs) fails("events", "events_waiting", oldest);
@@ -261,7 +264,9 @@ export class Alerts {
       return found;
     }
     // A container of another version may report less.
-    const { models = [], channels = [], limited = 0 }: Partial<GatewayStatus> = details;
+    const { models = [], channels = [], limited = 0, firstWords }: Partial<GatewayStatus> = details;
+    const lateAt = Date.parse(firstWords?.lateAt ?? "");
+    if (now - lateAt < LATE_FOR_MS) fails("first words", "first_word_late", lateAt);
     if (limited > 0) fails("limits", "token_limit_reached");
     const [first, ...others] = models;
     if (first?.reason !== undefined && [first, ...others].every((model) => model.reason !== undefined)) {
@@ -285,7 +290,7 @@ export class Alerts {
  * asleep.
  */
 function isTold(subject: string): boolean {
-  return subject === "models" || subject === "limits" || subject.startsWith("channel ");
+  return ["models", "limits", "first words"].includes(subject) || subject.startsWith("channel ");
 }
 
 /** Returns an alert, without a reason's detail, which may contain what a provider or a person wrote. */

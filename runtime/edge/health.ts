@@ -36,6 +36,7 @@ export function judgeHealth({ status, details, backups, counts }: HealthFacts): 
   const failingModels = models.filter(({ state }) => state === "failing" || state === "cooling");
   const isMute = models.length > 0 && failingModels.length === models.length;
   const problems: Problem[] = [
+    ...volumeProblems(status),
     ...gatewayProblems(status),
     ...failingModels.map(({ id, reason: why }) => ({
       title: isMute ? `No model answers: ${id}` : `The model ${id} fails`,
@@ -79,6 +80,12 @@ export function judgeHealth({ status, details, backups, counts }: HealthFacts): 
   return { overall: overallOf(status, isMute, problems), problems };
 }
 
+function volumeProblems({ volume }: SandboxStatus): Problem[] {
+  if (volume === undefined) return [];
+  const action = { path: ROUTES.logsPage.path, label: "See the logs" };
+  return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action }];
+}
+
 function gatewayProblems({ state, reason: why }: SandboxStatus): Problem[] {
   if (state !== "crash-looping") return [];
   const isConfig = why?.code === "config_invalid";
@@ -88,9 +95,9 @@ function gatewayProblems({ state, reason: why }: SandboxStatus): Problem[] {
   return [{ title: "The gateway cannot start", reason: why ?? reason("crash_looping"), action }];
 }
 
-function overallOf({ state }: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
+function overallOf({ state, volume }: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
   if (state === "stopped") return "Asleep";
   if (state === "starting") return "Starting";
-  if (state === "crash-looping" || isMute) return "Down";
+  if (state === "crash-looping" || isMute || volume !== undefined) return "Down";
   return problems.length > 0 ? "Degraded" : "Healthy";
 }

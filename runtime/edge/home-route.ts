@@ -73,9 +73,16 @@ interface Running {
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
-    const [{ state, since }, attested] = await Promise.all([sandbox.status(), attestation()]);
-    const body = { state, since, bundle, workerVersion, ...(attested && { attestation: attested.all }) };
-    return context.json(body, state === "ready" ? 200 : 503);
+    const [{ state, since, volume }, attested] = await Promise.all([sandbox.status(), attestation()]);
+    const body = {
+      state,
+      since,
+      ...(volume && { volume: volume.code }),
+      bundle,
+      workerVersion,
+      ...(attested && { attestation: attested.all }),
+    };
+    return context.json(body, state === "ready" && volume === undefined ? 200 : 503);
   };
 }
 

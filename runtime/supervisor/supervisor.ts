@@ -25,6 +25,7 @@ import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
 import { processList, sandboxStatus, Starts } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
+import { VolumeWatch } from "./volume.ts";
 
 /** Dependencies of a supervisor. Times are in milliseconds. */
 export interface SupervisorOptions {
@@ -74,6 +75,8 @@ export interface Supervisor {
   needed(): void;
   /** Ends the gateway and keeps it from starting, with the reason in the status, until `release` or `stop`. */
   hold(why: Reason): Promise<void>;
+  /** Looks at once whether the data directory can be written: something could not be. Returns at once. */
+  checkVolume(): void;
   /** Starts the gateway if it is held; otherwise does nothing. */
   release(): void;
   status(): SandboxStatus;
@@ -131,8 +134,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** Kills for memory before the run. */
   let killsBefore = 0;
 
-  const status = (): SandboxStatus =>
-    sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list });
+  const volume = new VolumeWatch(home, {
+    timers,
+    onChange: () => {
+      if (volume.reason !== undefined)
+        log.error("the data directory cannot be written", { ...volume.reason });
+      else log.info("the data directory can be written again");
+      for (const listener of listeners) listener(status());
+    },
+  });
+  const status = (): SandboxStatus => ({
+    ...sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list }),
+    ...(volume.reason && { volume: volume.reason }),
+  });
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;
@@ -159,6 +173,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     version = found;
     keepStart("ready");
     happened({ type: "ready", bootMs });
+    volume.start();
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
   };
@@ -210,6 +225,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     release: () => happened({ type: "release" }),
     stop: async (): Promise<void> => {
       retire();
+      volume.stop();
       happened({ type: "stop" });
       await dying;
       // Else the process could end before the record of its last start is on the disk.
@@ -234,6 +250,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       happened({ type: "restart" });
     },
     needed: () => happened({ type: "needed" }),
+    checkVolume: () => volume.check(),
     status,
     processes: ({ logs = false, after } = {}) =>
       processList(

@@ -154,7 +154,7 @@ function backupsPage({ visitor, flash, status, standing, list, now }: BackupsVie
   const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
   return adminFrame(
     { title: "Backups", visitor, flash: shown, waits: true },
-    html`${stateLine(status)}
+    html`${stateLine(status, visitor.health.overall)}
       ${
         status.state === "stopped"
           ? html`<p class="soft">Making, checking or restoring a backup starts the container.</p>`

@@ -79,7 +79,8 @@ interface ConfigView {
 function configPage({ visitor, flash, status, file, problem, asOf }: ConfigView): Markup {
   return adminFrame(
     { title: "Configuration", visitor, flash, asOf, waits: true },
-    html`${stateLine(status)} ${reasonBox(problem)} ${file === undefined ? "" : filePart(file)}
+    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
+    ${file === undefined ? "" : filePart(file)}
     ${file === undefined ? html`<p class="soft">The file can be read once the container has run.</p>` : ""}`,
   );
 }

@@ -78,7 +78,7 @@ ${lines.map(readableLine).join("\n")}</pre>`;
       refreshSeconds: follow ? FOLLOW_SECONDS : undefined,
       script: follow ? undefined : LOGS_SCRIPT,
     },
-    html`${stateLine(status)} ${reasonBox(problem)}
+    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
       <p id="ways">${ways}</p>
       ${lines.length === 0 ? "" : html`<p>${download}</p>`} ${follow ? "" : controls()} ${output}
       <p id="none" class="soft" ${lines.length === 0 ? "" : "hidden"}>${none}</p>`,

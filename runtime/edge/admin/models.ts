@@ -93,7 +93,8 @@ async function page(
   });
   const rows = listed.value?.models ?? details?.models;
   const asOf = listed.asOf ?? (listed.value === undefined ? visitor.asOf : undefined);
-  const content = html`${stateLine(status)} ${reasonBox(listed.problem)} ${testPart(tested)}
+  const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(listed.problem)}
+  ${testPart(tested)}
   ${
     rows === undefined
       ? html`<p class="soft">The models are known once the container has run.</p>`

@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
+import type { FirstWordReport, GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
@@ -92,8 +92,8 @@ function overviewPage({
   const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
   return adminFrame(
     { title: "Overview", visitor, flash, asOf: visitor.asOf, waits: true },
-    html`${stateLine(status)} ${problemsPart(visitor.health.problems)} ${recoveredPart(backups, now)}
-      ${countsPart(counts)}
+    html`${stateLine(status, visitor.health.overall)} ${problemsPart(visitor.health.problems)}
+      ${recoveredPart(backups, now)} ${countsPart(counts)}
       <p><a href="${ROUTES.ledgerPage.path}">All events</a></p>
       ${access === undefined ? unknownAccess() : waitingPart(access, now)}
       <div class="grid">
@@ -199,9 +199,26 @@ export function recoveredPart({ value }: Attempt<BackupsStatus>, now: number): M
   </aside>`;
 }
 
+/** For example `99.8 % of 512 messages`. */
+function withinMinute(report: FirstWordReport | undefined): string {
+  if (report === undefined || report.count === 0) return "no message yet";
+  const inTime = report.buckets.find(({ le }) => le === "60")?.count ?? 0;
+  const share = ((inTime / report.count) * 100).toFixed(1).replace(/\.0$/, "");
+  return `${share} % of ${report.count} ${report.count === 1 ? "message" : "messages"}`;
+}
+
 /** Channels, models and schedules. What is wrong with them is among the problems. */
-function detailsPart({ channels, models, schedules }: GatewayStatus): Markup {
+function detailsPart({ channels, models, schedules, firstWords, counts }: GatewayStatus): Markup {
   return html`<section class="card">
+      <h2>Messages</h2>
+      <dl>
+        <dt>Kept</dt>
+        <dd>${counts.messages}, ${counts.webChat ?? 0} of the web chat</dd>
+        <dt>First word within a minute</dt>
+        <dd>${withinMinute(firstWords)}</dd>
+      </dl>
+    </section>
+    <section class="card">
       <h2>Channels</h2>
       ${channels.length === 0 ? html`<p class="soft">None is configured.</p>` : ""}
       <dl>

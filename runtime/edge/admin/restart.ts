@@ -1,17 +1,16 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { SandboxStatus } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminFrame, htmlPage, isPage } from "../pages/admin-frame.ts";
-import { reasonBox, stateLine } from "../pages/home.ts";
+import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { RecordChange, Sandbox } from "../ports.ts";
 import { attempt } from "../operate.ts";
-import { flashQuery } from "./flash.ts";
+import { type Flash, flashQuery, readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
 
@@ -19,7 +18,7 @@ const LIMIT_MS = 10_000;
 export function confirmRestart(): Handler<AccessVariables> {
   return async function handleConfirmRestart(context) {
     const visitor = await context.get("visitor")();
-    return htmlPage(context, restartPage({ visitor, status: visitor.facts.status }));
+    return htmlPage(context, restartPage(visitor, readFlash(context)));
   };
 }
 
@@ -34,6 +33,12 @@ interface RestartOptions {
 export function restartGateway({ sandbox, log, record }: RestartOptions): Handler<AccessVariables> {
   return async function handleRestart(context) {
     const by = context.get("identity").name;
+    const { facts } = await context.get("visitor")();
+    // A gateway that runs on its old config would not come back with the new one.
+    const invalid = facts.details?.config.problem;
+    if (invalid !== undefined && facts.status.state === "ready") {
+      return context.redirect(`${ROUTES.restartPage.path}${flashQuery("restarting", invalid.code)}`, 303);
+    }
     log.info("operator restarts the gateway", { by });
     await record(by, "restart");
     const { value: failed, problem } = await attempt(LIMIT_MS, sandbox.restart());
@@ -55,7 +60,9 @@ export function wakeFromPage({ sandbox, log }: RestartOptions): Handler<AccessVa
 }
 
 /** The page of `/_admin/restart`: what a restart does, and the button. */
-function restartPage({ visitor, status }: { visitor: Visitor; status: SandboxStatus }): Markup {
+function restartPage(visitor: Visitor, flash: Flash): Markup {
+  const { status, details } = visitor.facts;
+  const invalid = status.state === "ready" ? details?.config.problem : undefined;
   const form = html`<p>
       The gateway restarts. Replies in progress are redone; messages that arrive meanwhile are queued.
     </p>
@@ -63,8 +70,15 @@ function restartPage({ visitor, status }: { visitor: Visitor; status: SandboxSta
       <button type="submit" class="primary">Restart the gateway</button>
     </form>`;
   return adminFrame(
-    { title: "Restart", visitor },
-    html`${stateLine(status)} ${reasonBox(status.reason)} ${form}
+    { title: "Restart", visitor, flash },
+    html`${stateLine(status, visitor.health.overall)}
+      ${
+        invalid === undefined
+          ? html`${reasonBox(status.reason)} ${form}`
+          : html`${reasonBox(invalid)}
+              <p>The gateway runs on the config before, and could not start with this one.</p>
+              ${repairLink(invalid)}`
+      }
       <p><a href="${ROUTES.admin.path}">Back to the overview</a></p>`,
   );
 }

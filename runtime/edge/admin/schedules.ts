@@ -208,7 +208,7 @@ function schedulesPage({
 }: SchedulesView): Markup {
   return adminFrame(
     { title: "Schedules", visitor, flash, asOf, waits: problem === undefined },
-    html`${rows === undefined ? html`${stateLine(status)} ${reasonBox(missing)}` : rowsTable(rows)}
+    html`${rows === undefined ? html`${stateLine(status, visitor.health.overall)} ${reasonBox(missing)}` : rowsTable(rows)}
       ${runs.length === 0 ? "" : runsTable(runs)}
       <h2>Add a schedule</h2>
       ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}

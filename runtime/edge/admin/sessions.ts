@@ -84,7 +84,7 @@ function sessionsPage(view: SessionsView): Markup {
   const { visitor, flash, query, status, list, asOf, retention, problem, now } = view;
   return adminFrame(
     { title: "Conversations", visitor, flash, asOf, waits: true },
-    html`${stateLine(status)} ${reasonBox(problem)} ${retentionNote(retention)}
+    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)} ${retentionNote(retention)}
     ${
       list === undefined
         ? html`<p class="soft">The conversations can be read once the container has run.</p>`

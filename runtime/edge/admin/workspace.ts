@@ -75,7 +75,7 @@ export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Hand
       ask,
     });
     const { value, problem, asOf } = asked;
-    const content = html`${stateLine(status)} ${reasonBox(problem)}
+    const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
     ${
       value === undefined
         ? html`<p class="soft">The files can be read once the container has run.</p>`

@@ -92,9 +92,15 @@ export function adminFrame(options: FrameOptions, content: Markup): Markup {
       </ul>
     </nav>`;
   const body = html`<h1>${title}</h1>
-    ${flashBox(flash)} ${waits ? asleepPart(title, health.overall, asOf) : ""} ${content}`;
+    ${flashBox(contradicts(flash, health.overall) ? undefined : flash)}
+    ${waits ? asleepPart(title, health.overall, asOf) : ""} ${content}`;
   const named = environment === undefined ? "steward" : `steward ${environment}`;
   return page(`${title} – ${named}`, body, { refreshSeconds, refreshTo, header, script, shell: true });
+}
+
+/** Tells whether a good word about a change of the state would stand above a state that is bad meanwhile. */
+function contradicts(flash: Flash | undefined, overall: Overall): boolean {
+  return flash?.done !== undefined && CHANGES_STATE.has(flash.done) && overall === "Down";
 }
 
 /** Says how old the content is, and wakes a container that sleeps. */

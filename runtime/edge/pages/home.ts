@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { Reason } from "../../contract/errors.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import type { Overall } from "../health.ts";
 import { page, type Markup } from "./layout.ts";
 
 const HEADLINES: Record<SandboxStatus["state"], string> = {
@@ -11,6 +12,8 @@ const HEADLINES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "The gateway cannot start",
 };
 
+const MUTE = "The gateway runs, but nobody gets an answer";
+
 const TONES: Record<SandboxStatus["state"], string> = {
   ready: "ok",
   starting: "wait",
@@ -18,10 +21,14 @@ const TONES: Record<SandboxStatus["state"], string> = {
   "crash-looping": "bad",
 };
 
-/** A line that tells a state by colour and by word. */
-export function stateLine(status: SandboxStatus): Markup {
-  const tone = TONES[status.state];
-  return html`<p class="state ${tone}" role="status">${HEADLINES[status.state]}</p>`;
+/**
+ * A line that tells a state by colour and by word. `overall` is that of the whole deployment, where it is known: the line
+ * never says that all is well beside a header that says otherwise.
+ */
+export function stateLine({ state, volume }: SandboxStatus, overall?: Overall): Markup {
+  const isMute = state === "ready" && (overall === "Down" || volume !== undefined);
+  const [tone, headline] = isMute ? ["bad", MUTE] : [TONES[state], HEADLINES[state]];
+  return html`<p class="state ${tone}" role="status">${headline}</p>`;
 }
 
 /** Renders what went wrong and what to do. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { reason } from "../../../runtime/contract/errors.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
@@ -123,6 +124,40 @@ describe("a restart", () => {
     expect(logged.join()).toMatch(/operator restarts.*operator@example\.com/);
     expect(await text("/_admin/?done=restarting")).toContain("The gateway is restarting.");
   });
+
+  it("is refused while the config on disk is not valid, and the repair is offered", async () => {
+    const problem = reason("config_invalid", 'agent: Unrecognized key: "x"');
+    const gateway = { config: { loadedAt: "2026-11-20T00:00:00Z", problem } };
+    const { restart, requests, text } = await edge({ gateway });
+
+    const page = await text("/_admin/restart");
+    expect(page).not.toContain("Restart the gateway</button>");
+    expect(page).toContain('href="/_admin/config#repairs"');
+    expect((await restart()).headers.get("location")).toBe("/_admin/restart?problem=config_invalid");
+    expect(requests.map(({ request }) => request.path)).not.toContain("/restart");
+  });
+
+  it("says nothing good above a gateway that cannot start", async () => {
+    const status = { state: "crash-looping" as const, reason: reason("crash_looping") };
+    const page = await (await edge({ state: "crash-looping", status })).text("/_admin/?done=restarting");
+    expect(page).not.toContain("The gateway is restarting.");
+    expect(page).toContain("The gateway cannot start");
+  });
+
+  it.each(["/_admin/", "/_admin/restart", "/_admin/logs", "/_admin/models"])(
+    "%s calls no gateway well that nobody gets an answer from",
+    async (path) => {
+      const model = { id: "a/b", state: "failing" as const, reason: reason("model_key_invalid") };
+      const mute = await (await edge({ gateway: { models: [model] } })).text(path);
+      const full = await (
+        await edge({ status: { volume: reason("disk_full", "0 KiB are free") } })
+      ).text(path);
+      for (const page of [mute, full]) {
+        expect(page).toMatch(/title="Overall state">Down</);
+        expect(page).not.toContain("The gateway is up");
+      }
+    },
+  );
 
   it("starts a stopped container", async () => {
     const { restart, text } = await edge({ state: "stopped" });
