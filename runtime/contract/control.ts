@@ -120,7 +120,7 @@ export interface SandboxStatus {
   state: SandboxState;
   /** ISO 8601: since when. */
   since: string;
-  /** Times that the gateway was started again after a crash, since the container's start. */
+  /** Times that it was started again after a crash; on the serverless stack the container's own ends count, too. */
   restarts: number;
   /** Why it is not ready, where a cause is known. */
   reason?: Reason;
@@ -134,6 +134,8 @@ export interface SandboxStatus {
   duty?: Duty;
   /** Since the edge's start; on the serverless stack since that of the Durable Object. */
   broker?: BrokerCounts;
+  /** Why the data directory cannot be written; nothing is taken or answered meanwhile. */
+  volume?: Reason;
   /** The version that runs in the container. */
   version?: string;
   /** The hash of the bundle that runs in the container, or `source`. */
@@ -265,6 +267,17 @@ export interface SchedulesHealth {
   missed: number;
 }
 
+/** How long messages waited for the first word of their answer, or for a notice in its place; since the first start. */
+export interface FirstWordReport {
+  /** Messages up to so many seconds, each class with those before it; the last is `+Inf`. */
+  buckets: { le: string; count: number }[];
+  count: number;
+  /** All waits together. */
+  seconds: number;
+  /** ISO 8601: when somebody last had waited for more than a minute, since the gateway's start. */
+  lateAt?: string;
+}
+
 /** Answer of the gateway's `/status`. */
 export interface GatewayStatus {
   version: string;
@@ -275,8 +288,17 @@ export interface GatewayStatus {
   /** In the order in which they are asked. */
   models: ModelHealth[];
   channels: ChannelHealth[];
-  counts: { conversations: number; messages: number; answered: number; active: number };
+  counts: {
+    conversations: number;
+    messages: number;
+    /** Messages of the web chat, which no platform delivers; absent from a gateway of an older version. */
+    webChat?: number;
+    answered: number;
+    active: number;
+  };
   schedules: SchedulesHealth;
+  /** Absent from a gateway of an older version. */
+  firstWords?: FirstWordReport;
   /** A changed config file that could not be taken over: the gateway runs on with the one before. */
   config: { loadedAt: string; problem?: Reason };
   /** The last seven days on which a model was asked. */

@@ -6,6 +6,17 @@ export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 /** A chat platform. */
 export type Platform = z.infer<typeof platformSchema>;
 
+/** Why an event waits, for the people in its chat. */
+export const deliveryNoticeSchema = z.object({
+  /** The error's code; absent where none is known. */
+  code: z.optional(z.string()),
+  /** When it is tried next, milliseconds since the epoch. */
+  nextAt: z.optional(z.number()),
+});
+
+/** See {@link deliveryNoticeSchema}. */
+export type DeliveryNotice = z.infer<typeof deliveryNoticeSchema>;
+
 /**
  * One verified event of a platform, as the ledger keeps it and the gateway receives it.
  * `id` is the platform's own event id; `conversation` names what must stay in order;
@@ -23,21 +34,25 @@ export const deliverySchema = z.strictObject({
    * them up in this order, although they are requests of their own.
    */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
+  /** The last attempt: where it fails, too, the person is told that no answer comes. */
+  last: z.optional(z.boolean()),
+  /** The event is not handed over to be answered: the person is told that it waits, where nothing was said to it yet. */
+  notice: z.optional(deliveryNoticeSchema),
 });
 
 /** See {@link deliverySchema}. */
 export type Delivery = z.infer<typeof deliverySchema>;
 
 /**
- * Good end of a delivery. `answered`: a reply is out (perhaps a clear error text), or the chat takes none;
- * `ignored`: nothing to say (a bot's own message, an edit); `repeated`: it was answered before.
+ * End of a delivery. `answered`: a reply is out, or the chat takes none; `ignored`: nothing to say (a bot's own message,
+ * an edit); `failed`: no answer can be made, and another attempt would not help; `repeated`: it was answered before.
  *
  * A delivery that did not end well is a problem document: 503 or 429 (with Retry-After where
  * known) is tried again, 400 is not.
  */
 export interface DeliveryOutcome {
-  outcome: "answered" | "ignored" | "repeated";
-  /** Why, for `ignored`; for `answered` how, where no reply of its own is out (`stopped`, not taken by the chat). */
+  outcome: "answered" | "ignored" | "failed" | "repeated";
+  /** Why, for `ignored` and `failed`, and whether the person was told; for `answered` how, where no reply of its own is out (`stopped`, not taken by the chat). */
   note?: string;
   /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
   group?: string;

@@ -1,6 +1,9 @@
 const UNITS = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
 const DURATION = /^(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,4})s)?$/;
 
+/** Longest delay of a timer: Node fires a longer one at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Form of `SANDBOX_SLEEP_AFTER`, for people. */
 export const DURATION_HELP = "`never` or a duration such as `30s`, `10m`, `1h` or `1h30m`";
 

@@ -1,5 +1,5 @@
 import type { Handler } from "hono";
-import type { GatewayStatus, SandboxState, SandboxStatus } from "../contract/control.ts";
+import type { FirstWordReport, GatewayStatus, SandboxState, SandboxStatus } from "../contract/control.ts";
 import { VERSION } from "../contract/names.ts";
 import { gatewayDetails } from "./debug-routes.ts";
 import type { Ledger, LedgerCounts, Sandbox } from "./ports.ts";
@@ -28,9 +28,9 @@ export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
-  sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs" | "broker">;
+  sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume">;
   /** Told by the gateway itself; only while it is ready. */
-  gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage"> & {
+  gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords"> & {
     channels: { platform: string; state: string }[];
     models: { id: string; state: string }[];
   };
@@ -38,7 +38,7 @@ interface Metrics {
 
 /** Reads all figures. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
 async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
-  const [counts, { state, since, restarts, coldStartMs, broker }, details] = await Promise.all([
+  const [counts, { state, since, restarts, coldStartMs, broker, volume }, details] = await Promise.all([
     ledger.counts(),
     sandbox.status(),
     gatewayDetails(sandbox),
@@ -52,29 +52,32 @@ async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
       restarts,
       ...(coldStartMs !== undefined && { coldStartMs }),
       ...(broker && { broker }),
+      ...(volume && { volume }),
     },
     ...(details && { gateway: gatewayMetrics(details) }),
   };
 }
 
 function gatewayMetrics(details: GatewayStatus): NonNullable<Metrics["gateway"]> {
-  const { counts, schedules, usage, channels, models } = details;
+  const { counts, schedules, usage, firstWords, channels, models } = details;
   return {
     counts,
     schedules,
     usage,
+    ...(firstWords && { firstWords }),
     channels: channels.map(({ platform, state }) => ({ platform, state })),
     models: models.map(({ id, state }) => ({ id, state })),
   };
 }
 
 type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
+/** The suffix is that of a part of a histogram. */
+type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
 /** One metric with its samples; one without samples is left out. */
 interface Family {
   name: string;
-  type: "counter" | "gauge";
+  type: "counter" | "gauge" | "histogram";
   help: string;
   samples: readonly Sample[];
 }
@@ -88,7 +91,7 @@ function exposition(metrics: Metrics): string {
 }
 
 function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
-  const { state, restarts, coldStartMs, broker } = sandbox;
+  const { state, restarts, coldStartMs, broker, volume } = sandbox;
   return [
     gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
     gauge(
@@ -101,6 +104,9 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
       "1 for the state that the sandbox is in.",
       STATES.map((name) => [{ state: name }, name === state ? 1 : 0]),
     ),
+    gauge("volume_writable", "1 while the data directory can be written.", [
+      [{}, volume === undefined ? 1 : 0],
+    ]),
     counter("gateway_restarts_total", "Restarts after a crash since the container's start.", [
       [{}, restarts],
     ]),
@@ -119,7 +125,7 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
 
 function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
   if (gateway === undefined) return [];
-  const { counts, schedules, usage, channels, models } = gateway;
+  const { counts, schedules, usage, firstWords, channels, models } = gateway;
   const used = (read: (one: (typeof usage)[number]) => number, labels: Labels = {}): Sample[] =>
     [...new Set(usage.map(({ model }) => model))].map((model) => [
       { model, ...labels },
@@ -129,6 +135,11 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
   return [
     counter("answers_total", "Events that were answered.", [[{}, counts.answered]]),
     gauge("answers_active", "Events that are being answered.", [[{}, counts.active]]),
+    histogram(
+      "first_word_seconds",
+      "From a message's arrival to the first word of its answer, or a notice in its place.",
+      firstWords,
+    ),
     gauge("conversations", "Conversations that are kept.", [[{}, counts.conversations]]),
     gauge("messages", "Messages that are kept.", [[{}, counts.messages]]),
     gauge("schedules", "Schedules.", [[{}, schedules.count]]),
@@ -163,8 +174,22 @@ function counter(name: string, help: string, samples: readonly Sample[]): Family
   return { name: `steward_${name}`, type: "counter", help, samples };
 }
 
+function histogram(name: string, help: string, report: FirstWordReport | undefined): Family {
+  const samples: Sample[] =
+    report === undefined
+      ? []
+      : [
+          ...report.buckets.map(({ le, count }): Sample => [{ le }, count, "_bucket"]),
+          [{}, report.seconds, "_sum"],
+          [{}, report.count, "_count"],
+        ];
+  return { name: `steward_${name}`, type: "histogram", help, samples };
+}
+
 function formatFamily({ name, type, help, samples }: Family): string {
-  const lines = samples.map(([labels, value]) => `${name}${formatLabels(labels)} ${value}`);
+  const lines = samples.map(
+    ([labels, value, suffix = ""]) => `${name}${suffix}${formatLabels(labels)} ${value}`,
+  );
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
 }
 

@@ -85,7 +85,7 @@ export async function startGateway({
 
   // 4. Stores.
   const stores = openStores({ home: settings.home, clock, log });
-  const { sessions, usage, records, waiting } = stores;
+  const { sessions, usage, records, firstWords, waiting } = stores;
 
   // 5. Channels and agent. Neither sends a request.
   const shared = {
@@ -103,7 +103,7 @@ export async function startGateway({
   // 6. What brings messages in and replies out.
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, clock, log });
+  const replies = new Replies({ records, firstWords, clock, log });
   const inbox = new Inbox({ parts, pairing, commands, sessions, records, replies, clock, log });
   const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });

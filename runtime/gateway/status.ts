@@ -50,6 +50,7 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
     limited: limited(sources),
     ...(retention.notice && { retention: retention.notice }),
     schedules: schedules.health(),
+    firstWords: stores.firstWords.report,
     config: reload.state,
     usage: stores.usage.recent(USAGE_DAYS),
   };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../shared/log.ts";
 import { SpendingStore } from "./agent/limits.ts";
+import { FirstWords } from "./inbox/first-words.ts";
 import { DeliveryRecords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
 import { UsageStore } from "./models/usage.ts";
@@ -18,6 +19,7 @@ export interface Stores {
   usage: UsageStore;
   spending: SpendingStore;
   records: DeliveryRecords;
+  firstWords: FirstWords;
   waiting: WaitingSenders;
   schedules: ScheduleStore;
   pairing: PairingStores;
@@ -48,6 +50,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     usage: new UsageStore(database),
     spending: new SpendingStore(database),
     records: new DeliveryRecords(database),
+    firstWords: new FirstWords(database),
     waiting: new WaitingSenders(database),
     schedules: new ScheduleStore(database),
     pairing: pairingStores(files),

@@ -4,6 +4,7 @@ import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
+import { Notices, type NoticesOptions } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
@@ -18,8 +19,12 @@ const LONGEST_TIMER_MS = 3_600_000;
 /** Dependencies of {@link createLedger}. */
 interface LedgerOptions {
   sql: NodeSql;
-  supervisor: Pick<Supervisor, "onChange" | "needed"> & { status(): Pick<SandboxStatus, "state"> };
+  supervisor: Pick<Supervisor, "onChange" | "needed" | "checkVolume"> & {
+    status(): Pick<SandboxStatus, "state">;
+  };
   sandbox: Pick<Sandbox, "request">;
+  /** See {@link NoticesOptions}. */
+  tell: NoticesOptions["tell"];
   clock: Clock;
   log: Log;
 }
@@ -33,17 +38,15 @@ export interface RunningLedger extends Ledger {
 }
 
 /** The ledger on this process's database, dispatching whenever its gateway is ready. */
-export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOptions): RunningLedger {
+export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: LedgerOptions): RunningLedger {
   const store = new LedgerStore(sql);
   const arrivals = new Arrivals(sql, store);
-  let timer: NodeJS.Timeout | undefined;
+  const dispatchAt = new Timer(clock, () => dispatch());
+  const noticesAt = new Timer(clock, () => notices.run());
   const dispatcher = new Dispatcher({
     store,
     deliver: (delivery) => deliverTo(sandbox, delivery, clock()),
-    wakeAt: (time) => {
-      clearTimeout(timer);
-      timer = setTimeout(dispatch, Math.min(Math.max(time - clock(), 0), LONGEST_TIMER_MS));
-    },
+    wakeAt: (time) => dispatchAt.set(time),
     clock,
     random: Math.random,
     log,
@@ -54,15 +57,28 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
     if (supervisor.status().state === "ready") dispatcher.run();
   };
   const stopListening = supervisor.onChange(dispatch);
+  const notices = new Notices({ store, tell, wakeAt: (time) => noticesAt.set(time), clock, log });
+  let lookSoon = false;
+  const lookForNotices = (): void => {
+    lookSoon = false;
+    notices.run();
+  };
+  lookForNotices();
 
   return {
     async admit(event) {
-      const duplicate = !(await arrivals.record(event));
+      const isNew = await arrivals.record(event).catch((error: unknown) => {
+        supervisor.checkVolume();
+        throw error;
+      });
       const ready = supervisor.status().state === "ready";
       if (!ready) supervisor.needed();
       // After the answer: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
-      return { duplicate, ready };
+      // One behind a message that waits for hours is told at once.
+      if (!lookSoon) setImmediate(lookForNotices);
+      lookSoon = true;
+      return { duplicate: !isNew, ready };
     },
     oldestOpen: () => store.oldestOpen(),
     counts: async () => store.counts(),
@@ -73,11 +89,34 @@ export function createLedger({ sql, supervisor, sandbox, clock, log }: LedgerOpt
       return result;
     },
     async close() {
-      clearTimeout(timer);
+      dispatchAt.clear();
+      noticesAt.clear();
       stopListening();
       await dispatcher.stop();
     },
   };
+}
+
+/** One timer, at a time of the clock. */
+class Timer {
+  readonly #clock: Clock;
+  readonly #run: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(clock: Clock, run: () => void) {
+    this.#clock = clock;
+    this.#run = run;
+  }
+
+  /** Takes the place of the time that was set before. */
+  set(time: number): void {
+    this.clear();
+    this.#timer = setTimeout(this.#run, Math.min(Math.max(time - this.#clock(), 0), LONGEST_TIMER_MS));
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 interface Arrival {

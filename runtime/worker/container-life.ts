@@ -332,6 +332,7 @@ export class ContainerLife {
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
+      if (crash !== "") notes.write("ends", String(notes.ends + 1));
       log.info("container stopped", { crash });
       for (const listener of this.#listeners) listener.ended?.();
     };

@@ -36,6 +36,11 @@ export class ContainerMemory {
     );
   }
 
+  /** Times that the container has ended without being asked to. */
+  get ends(): number {
+    return Number(this.read("ends") ?? 0);
+  }
+
   /** The note as a time, ISO 8601; the epoch where there is none. */
   time(name: string): string {
     return new Date(Number(this.read(name) ?? 0)).toISOString();

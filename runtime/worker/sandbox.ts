@@ -1,4 +1,5 @@
 import type { Log } from "../shared/log.ts";
+import { settledWithin } from "../shared/within.ts";
 import type { Container, DurableObjectState } from "@cloudflare/workers-types/index.ts";
 import { DurableObject } from "cloudflare:workers";
 import { AWAIT_RESTORE_VARIABLE } from "../contract/backup.ts";
@@ -17,7 +18,9 @@ import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
+import { Notices } from "../edge/ledger/notices.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
+import { Teller } from "../edge/ledger/tell.ts";
 import type {
   Activity,
   ActivityEntry,
@@ -76,6 +79,7 @@ export class Sandbox
   readonly #duty: DutyCycle;
   readonly #life: ContainerLife;
   readonly #deliveries: Deliveries;
+  readonly #notices: Notices;
   readonly #broker: Broker;
   readonly #chat: ChatRelay;
   readonly #due: DueSchedule;
@@ -132,6 +136,25 @@ export class Sandbox
       clock: this.#clock,
       log: this.#log,
     });
+    const teller = new Teller({
+      sandbox: {
+        status: () => this.#life.status(),
+        request: (port, request) => this.#life.request(port, request),
+      },
+      environment: variables,
+      fetch: (url, init) => fetch(url, init),
+    });
+    this.#notices = new Notices({
+      store: this.#store,
+      tell: (delivery, notice) => {
+        const told = teller.tell(delivery, notice);
+        ctx.waitUntil(told.catch(() => {}));
+        return told;
+      },
+      wakeAt: (time) => this.#alarm.wakeAt(time),
+      clock: this.#clock,
+      log: this.#log,
+    });
     this.#due = new DueSchedule({
       notes: this.#notes,
       peek: (request) => this.#life.peek(request),
@@ -167,6 +190,7 @@ export class Sandbox
     this.#use();
     const { state } = await this.#life.status();
     this.ctx.waitUntil(this.#deliveries.run());
+    this.#notices.run();
     return { duplicate, ready: state === "ready" };
   }
 
@@ -218,7 +242,13 @@ export class Sandbox
     }
     // Also after a new version brought another SANDBOX_SLEEP_AFTER, and after an object was lost.
     this.#schedule();
-    return { ...status, duty: this.#duty.duty, broker: { ...this.#broker.counts } };
+    return {
+      ...status,
+      // The supervisor counts since the container's start.
+      restarts: status.restarts + this.#notes.ends,
+      duty: this.#duty.duty,
+      broker: { ...this.#broker.counts },
+    };
   }
 
   /** See {@link SandboxPorts}. */
@@ -292,8 +322,13 @@ export class Sandbox
   async #runDue(): Promise<void> {
     if (this.#alerts !== undefined) this.ctx.waitUntil(this.#alerts.look());
     if (this.#life.running && (await this.#life.status()).state === "ready") this.#deliveries.recovered();
-    // Not waited for: alarms of one object follow one another, and a slow answer must not hold up the others.
-    await this.#deliveries.run();
+    this.#notices.run();
+    // Alarms of one object follow one another: neither a slow answer nor a slow start must hold up the next one.
+    const delivered = this.#deliveries.run().catch((error: unknown) => {
+      this.#log.error("the deliveries failed", { error: String(error) });
+    });
+    this.ctx.waitUntil(delivered);
+    await settledWithin(GUARD_MS, delivered);
     if (!this.#life.running && (this.#due.startAt ?? Number.POSITIVE_INFINITY) <= this.#clock()) {
       this.#log.info("a schedule is due");
       this.#due.begun();
@@ -363,6 +398,8 @@ export class Sandbox
     const againAt = this.#life.running ? 0 : this.#deliveries.againAt;
     if (this.#store.hasOpen()) this.#alarm.wakeAt(Math.max(this.#clock() + GUARD_MS, againAt));
     const soon = this.#clock() + SHORTEST_ALARM_MS;
+    const noticeAt = this.#store.nextNotice();
+    if (noticeAt !== undefined) this.#alarm.wakeAt(Math.max(noticeAt, soon));
     const dueAt = this.#life.running ? undefined : this.#due.startAt;
     if (dueAt !== undefined) this.#alarm.wakeAt(Math.max(dueAt, soon));
     if (this.#isDown) this.#alarm.wakeAt(Math.max(this.#restart.at, soon));

@@ -12,7 +12,7 @@ export const GATEWAY_ERRORS = {
     status: 503,
     title: "The gateway is not available",
     cause: "The gateway is stopped, starting or failing. A verified event is queued and will be answered.",
-    fix: "If the event was verified, no action is needed. Otherwise read /debug/processes?logs=true.",
+    fix: "Wait: a cold start takes seconds, at most 1 to 2 minutes. If it persists, read /debug/processes?logs=true.",
   },
   crash_looping: {
     status: 502,

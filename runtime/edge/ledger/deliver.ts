@@ -18,7 +18,8 @@ export async function deliverTo(
   });
   if (response.ok) {
     const { outcome, note = outcome, group } = (await response.json()) as DeliveryOutcome;
-    return { kind: "settled", state: outcome === "ignored" ? "ignored" : "answered", note, group };
+    const state = outcome === "repeated" ? "answered" : outcome;
+    return { kind: "settled", state, note, group };
   }
   const { code = "", detail = "" } = await readProblem(response);
   const note = `${response.status} ${code} ${detail}`.trim();

@@ -24,7 +24,7 @@ const ABSENT_ATTEMPTS = 30;
  * there to answer, which says nothing against the event.
  */
 export type AttemptResult =
-  | ({ kind: "settled" } & Pick<SettledAs, "note" | "group"> & { state: "answered" | "ignored" })
+  | ({ kind: "settled" } & SettledAs)
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
@@ -123,12 +123,15 @@ export class Dispatcher {
   }
 
   async #attempt({ key, attempt, delivery }: DueEntry): Promise<void> {
-    const { deliver, log } = this.#options;
-    const result = await deliver(delivery).catch((error: unknown): AttemptResult => ({
-      kind: "retry",
-      note: error instanceof Error ? error.message : "unknown error",
-      absent: true,
-    }));
+    const { deliver, clock, log } = this.#options;
+    const isLast = clock() - delivery.receivedAt >= FAILED_AFTER_MS - LAST_TRY_MS;
+    const result = await deliver(isLast ? { ...delivery, last: true } : delivery).catch(
+      (error: unknown): AttemptResult => ({
+        kind: "retry",
+        note: error instanceof Error ? error.message : "unknown error",
+        absent: true,
+      }),
+    );
     // In one step: no one sees an entry that came back and is still in progress.
     this.#active.delete(key);
     try {

@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
+import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
@@ -36,15 +36,21 @@ const SCHEMA = [
      next_at INTEGER NOT NULL,
      settled_at INTEGER,
      note TEXT,
-     group_id TEXT
+     group_id TEXT,
+     notice_at INTEGER
    )`,
   `CREATE INDEX IF NOT EXISTS ledger_open ON ledger (conversation, seq) WHERE settled_at IS NULL`,
   // With its state, so that what is settled is counted without reading the events themselves.
   `CREATE INDEX IF NOT EXISTS ledger_ended ON ledger (settled_at, state) WHERE settled_at IS NOT NULL`,
   "DROP INDEX IF EXISTS ledger_settled",
+  `CREATE INDEX IF NOT EXISTS ledger_notices ON ledger (notice_at)
+   WHERE settled_at IS NULL AND notice_at IS NOT NULL`,
   LISTING_INDEX,
   ...TOTALS_SCHEMA,
 ];
+
+/** A chat whose message waits this long is told. */
+const NOTICE_MS = 60_000;
 
 const UNREADABLE = "the entry cannot be read by this version";
 
@@ -56,7 +62,10 @@ export class LedgerStore {
   /** Creates the tables where they are missing and takes up what a crash left behind. */
   constructor(sql: Sql) {
     this.#sql = sql;
-    for (const statement of SCHEMA) sql.all(statement);
+    for (const [index, statement] of SCHEMA.entries()) {
+      sql.all(statement);
+      if (index === 0) addNoticeAt(sql);
+    }
     renameStates(sql);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
@@ -72,14 +81,16 @@ export class LedgerStore {
   /** Stores an event. Returns false where its id is known: the platform sent it again. */
   record(delivery: Delivery): boolean {
     const inserted = this.#sql.all(
-      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at)
-       VALUES (?, ?, ?, 'waiting', ?, ?)
+      // Behind one that waits for longer than that, it is told at once.
+      `INSERT INTO ledger (key, conversation, delivery, state, received_at, next_at, notice_at)
+       VALUES (?1, ?2, ?3, 'waiting', ?4, ?4, ?4 + iif(
+         coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5))
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
       `${delivery.platform}:${delivery.conversation}`,
       JSON.stringify(delivery),
       delivery.receivedAt,
-      delivery.receivedAt,
+      NOTICE_MS,
     );
     return inserted.length > 0;
   }
@@ -129,6 +140,47 @@ export class LedgerStore {
       seq,
     );
     return row === undefined ? undefined : String(row["key"]);
+  }
+
+  /**
+   * Returns events whose chats are to be told that they wait, each once, with the reason of the one that holds up their
+   * conversation. One that is being delivered is the gateway's to tell of, and is looked at again later.
+   */
+  takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
+    return this.#sql.lightTransaction(() => {
+      const rows = this.#sql.all(
+        `SELECT ledger.seq, ledger.state, ledger.delivery, turns.next_at, head.note FROM ledger
+         LEFT JOIN ledger_turns AS turns ON turns.conversation = ledger.conversation
+         LEFT JOIN ledger AS head ON head.seq = turns.seq
+         WHERE ledger.settled_at IS NULL AND ledger.notice_at <= ? ORDER BY ledger.notice_at LIMIT ?`,
+        now,
+        limit,
+      );
+      return rows.flatMap(({ seq, state, delivery: text, next_at: nextAt, note }) => {
+        const isUnderWay = state === "delivering";
+        this.#sql.all(
+          "UPDATE ledger SET notice_at = ? WHERE seq = ?",
+          isUnderWay ? now + NOTICE_MS : null,
+          seq ?? null,
+        );
+        const parsed = deliverySchema.safeParse(parseJson(String(text)));
+        if (isUnderWay || !parsed.success) return [];
+        const code = /^\d{3} ([a-z_]+)/.exec(String(note))?.[1];
+        const notice = {
+          ...(code !== undefined && { code }),
+          ...(nextAt != null && { nextAt: Number(nextAt) }),
+        };
+        return [{ delivery: parsed.data, notice }];
+      });
+    });
+  }
+
+  /** Returns when the next chat is to be told that it waits; `undefined` if none is. */
+  nextNotice(): number | undefined {
+    const [row] = this.#sql.all(
+      "SELECT min(notice_at) AS at FROM ledger WHERE settled_at IS NULL AND notice_at IS NOT NULL",
+    );
+    return row?.["at"] == null ? undefined : Number(row["at"]);
   }
 
   /** Resets entries marked `delivering` that are not being delivered. `active` are the keys in progress. */
@@ -285,6 +337,13 @@ export class LedgerStore {
       limit,
     );
   }
+}
+
+/** For a ledger that is older than this column. */
+function addNoticeAt(sql: Sql): void {
+  const columns = sql.all("SELECT name FROM pragma_table_info('ledger')");
+  if (columns.some(({ name }) => name === "notice_at")) return;
+  sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
 }
 
 function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {

@@ -1,6 +1,6 @@
 import type { Config } from "../../contract/config/index.ts";
-import { parseDuration } from "../../contract/duration.ts";
-import { ERRORS, fixOf } from "../../contract/errors.ts";
+import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
+import { ERRORS, fixOf, reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
@@ -12,9 +12,6 @@ import { rightsOf } from "./rights.ts";
 import { Run } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** Longest delay of a timer: Node fires a longer one at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 
@@ -96,12 +93,12 @@ export class Agent {
     } catch (error) {
       if (late.signal.aborted && !signal.aborted) {
         log.error("an answer took too long", { delivery, timeout });
-        return { text: timeoutText(timeout), delivery };
+        return { text: timeoutText(timeout), delivery, failure: reason("answer_too_slow") };
       }
       if (error instanceof LimitReached) return this.#refused(error.message, question, delivery);
       if (!(error instanceof ModelRefusal)) throw error;
       log.error("the model refuses", { code: error.code, detail: error.message, delivery });
-      return { text: refusalText(error), delivery };
+      return { text: refusalText(error), delivery, failure: error.reason };
     } finally {
       clearTimeout(timer);
     }

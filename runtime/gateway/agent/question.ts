@@ -1,4 +1,5 @@
 import type { ReplyTarget, Sender } from "../channels/channel.ts";
+import type { Reason } from "../../contract/errors.ts";
 import type { Image } from "../models/model.ts";
 
 /** The chat that is asked in. */
@@ -40,4 +41,6 @@ export interface AnswerOptions {
 export interface AgentAnswer {
   text: string;
   delivery: string;
+  /** Why there is no answer: the text then tells the chat of it. */
+  failure?: Reason;
 }

@@ -1,4 +1,5 @@
-import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
+import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Agent } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
@@ -9,9 +10,15 @@ import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { textWith } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
+import { SLOW_TEXT, waitText } from "./notices.ts";
 import type { DeliveryRecords } from "./records.ts";
 import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
+
+/** Time for the first word of a message whose own time is over when it comes. */
+const LATE_MS = 10_000;
+/** Chats that were told of a delay and are remembered. */
+const MOST_TOLD = 1_000;
 
 /** Dependencies of the inbox. */
 export interface InboxOptions {
@@ -21,7 +28,7 @@ export interface InboxOptions {
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
-  replies: Pick<Replies, "answer" | "say">;
+  replies: Pick<Replies, "answer" | "say" | "tellDelay" | "expect">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -42,6 +49,8 @@ export class Inbox {
   readonly #order = new ArrivalOrder();
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
   readonly #last = new Map<Platform, number>();
+  /** When a conversation was last told of a delay. */
+  readonly #told = new Map<string, number>();
   readonly #end = new AbortController();
   #draining = false;
 
@@ -72,6 +81,7 @@ export class Inbox {
    */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
+    if (delivery.notice !== undefined) return this.#tellOfWaiting(delivery, delivery.notice);
     const key = keyOf(delivery);
     const running = this.#running.get(key);
     if (running !== undefined) {
@@ -164,11 +174,65 @@ export class Inbox {
       case "message": {
         const conversation = conversationOf(platform, inbound.target);
         const command = readCommand(inbound.text);
-        if (command === undefined) return this.#queues.ask(conversation, { ...inbound, id, platform });
+        if (command === undefined) {
+          const { last } = delivery;
+          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
+          return this.#noticed(delivery, channel, inbound.target, answered);
+        }
         const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
         return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
       }
     }
+  }
+
+  /**
+   * Tells the chat that its answer takes longer, where no word of it is out in time. One that comes late already, as
+   * after an outage, has a little time to be answered first.
+   */
+  async #noticed<T>(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    answered: Promise<T>,
+  ): Promise<T> {
+    const { parts, replies, clock } = this.#options;
+    const stopWaiting = replies.expect(delivery, delivery.receivedAt);
+    const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
+    const left = delivery.receivedAt + afterMs - clock();
+    const tell = (): void => void this.#tellDelay(delivery, channel, target, SLOW_TEXT);
+    const timer = setTimeout(
+      tell,
+      Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS),
+    ).unref();
+    try {
+      return await answered;
+    } finally {
+      clearTimeout(timer);
+      stopWaiting();
+    }
+  }
+
+  /** Tells a chat of a delay. One notice is for all messages that were written before it. */
+  async #tellDelay(delivery: Delivery, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+    const { replies, clock } = this.#options;
+    const conversation = conversationOf(delivery.platform, target);
+    if ((this.#told.get(conversation) ?? 0) >= delivery.receivedAt) return;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.set(conversation, clock());
+    await replies.tellDelay(delivery, channel, target, text);
+  }
+
+  /** Tells of a message that the edge still holds. What is not for the bot gets no word, as it gets no answer. */
+  async #tellOfWaiting(delivery: Delivery, { code, nextAt }: DeliveryNotice): Promise<DeliveryOutcome> {
+    const { parts, clock } = this.#options;
+    const channel = parts().channels.get(delivery.platform);
+    const inbound = channel?.receive(delivery.payload);
+    if (channel !== undefined && inbound?.kind === "message" && readCommand(inbound.text) === undefined) {
+      const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
+      const text = code === undefined ? SLOW_TEXT : waitText(code, waitMs);
+      await this.#tellDelay(delivery, channel, inbound.target, text);
+    }
+    return { outcome: "ignored", note: "it waits" };
   }
 
   /**

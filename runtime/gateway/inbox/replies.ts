@@ -1,23 +1,23 @@
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
-import { StewardError } from "../../contract/errors.ts";
+import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages } from "./attachments.ts";
 import { Draft } from "./draft.ts";
+import type { FirstWords } from "./first-words.ts";
+import { givenUpText, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
 import type { DeliveryRecord, DeliveryRecords } from "./records.ts";
 
 /** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
 
-/** Says why no reply comes yet. The message stays with the edge, which tries it again. */
-const RATE_LIMITED_TEXT =
-  "The model provider's rate limit is reached, so my answer takes longer. I have your message and answer it as soon as the limit allows, usually within a few minutes.";
-
 /** Dependencies of replies. */
 interface RepliesOptions {
   records: DeliveryRecords;
+  firstWords: FirstWords;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -27,7 +27,11 @@ interface RepliesOptions {
 export interface Asked extends InboundMessage {
   /** The platform's event id. */
   id: string;
+  /** It is not tried again. */
+  last?: boolean | undefined;
 }
+
+type Key = Pick<Delivery, "platform" | "id">;
 
 /** Dependencies of replies: where they go out, and who makes them. */
 interface ReplyContext {
@@ -58,13 +62,15 @@ export class Replies {
     const started = clock();
     const last = asked.at(-1) ?? asked[0];
     const ids = asked.map(({ id }) => id);
+    const heard = (): void => this.#heard(platform, ids);
     records.take(platform, ids, last.target, started);
     const before = records.of({ platform, id: last.id });
-    const {
-      text,
-      delivery: owner,
-      shown,
-    } = await this.#ask(asked, before, { platform, channel, agent, signal });
+    const context = { platform, channel, agent, signal };
+    const made = await this.#ask(asked, before, { ...context, heard }).catch((error: unknown) =>
+      this.#postpone(asked, error, context),
+    );
+    if (made.failure !== undefined) return this.#fail(asked, made.text, made.failure, context);
+    const { text, delivery: owner, shown } = made;
 
     const place = ids.indexOf(owner);
     // The reply was kept at an earlier attempt, and has perhaps grown in this delivery's name since.
@@ -82,6 +88,7 @@ export class Replies {
       }),
       signal,
     });
+    heard();
     for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
     }
@@ -109,11 +116,11 @@ export class Replies {
   async #ask(
     asked: readonly [Asked, ...Asked[]],
     before: DeliveryRecord,
-    { platform, channel, agent, signal }: ReplyContext,
+    { platform, channel, agent, signal, heard }: ReplyContext & { heard(): void },
   ): Promise<AgentAnswer & { shown: string }> {
     const last = asked.at(-1) ?? asked[0];
     const stopTyping = showTyping(channel, last.target);
-    const draft = this.#draft(last, before, platform, channel);
+    const draft = this.#draft(last, before, { platform, channel, heard });
     try {
       const read = await readMessages(asked, channel, signal);
       const message = ({ id, sender }: Asked, index: number): QuestionMessage => ({
@@ -135,12 +142,6 @@ export class Replies {
       });
       await draft?.close();
       return { ...answer, shown: draft?.shown ?? "" };
-    } catch (error) {
-      await draft?.close();
-      if (error instanceof StewardError && error.code === "model_rate_limited") {
-        await this.#tellLimit({ platform, id: last.id }, channel, last.target);
-      }
-      throw error;
     } finally {
       stopTyping();
       await draft?.close();
@@ -148,27 +149,103 @@ export class Replies {
   }
 
   /**
-   * Tells the chat once that the answer takes longer. A message of its own, since an edit notifies no one; where the
-   * platform waits for the first message to be filled, the reply takes its place later. Best effort.
+   * Tells the chat that its answer comes later, and throws what has failed. At the last attempt it is a failure, of which
+   * the chat is still to be told.
    */
-  async #tellLimit(
-    key: Pick<Delivery, "platform" | "id">,
-    channel: Channel,
-    target: ReplyTarget,
-  ): Promise<void> {
-    const { records, clock, log } = this.#options;
-    const { said, draft } = records.of(key);
-    if (said !== undefined || draft !== undefined) return;
-    try {
-      const { id } = await channel.send(target, RATE_LIMITED_TEXT, 0);
-      records.say(key, RATE_LIMITED_TEXT, clock());
-      if (target.ticket !== undefined && id !== undefined) records.keepDraft(key, id, target, clock());
-    } catch (error) {
-      log.debug("a rate limit was not told", { platform: channel.platform, error: String(error) });
+  async #postpone(
+    asked: readonly [Asked, ...Asked[]],
+    error: unknown,
+    { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
+  ): Promise<AgentAnswer & { shown: string }> {
+    if (!(error instanceof RetryableError) || !isModels(error.code)) throw error;
+    const { id, target } = asked.at(-1) ?? asked[0];
+    if (asked.some(({ last }) => last)) {
+      return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };
     }
+    const { said, draft } = this.#options.records.of({ platform, id });
+    // Once. Half an answer that stands there gives its place to it each time.
+    if (said === undefined || draft !== undefined) {
+      await this.#tell(
+        { platform, id },
+        channel,
+        target,
+        said ?? waitText(error.code, error.retryAfterMs),
+      ).catch((problem: unknown) =>
+        this.#options.log.debug("a delay was not told", { id, error: String(problem) }),
+      );
+    }
+    throw error;
   }
 
-  #draft(last: Asked, before: DeliveryRecord, platform: Platform, channel: Channel): Draft | undefined {
+  /** Ends messages for which no answer can be made. They count as answered by none: a replay asks again. */
+  async #fail(
+    asked: readonly [Asked, ...Asked[]],
+    text: string,
+    failure: Reason,
+    { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
+  ): Promise<DeliveryOutcome[]> {
+    const last = asked.at(-1) ?? asked[0];
+    const told = await this.#tell({ platform, id: last.id }, channel, last.target, text);
+    for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
+    const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat takes no message."}`;
+    this.#options.log.warn("event failed", { id: last.id, platform, messages: asked.length, note });
+    return asked.map(() => ({ outcome: "failed", note }));
+  }
+
+  /** Tells the chat of a message that its answer takes longer, unless it has read anything of one. Best effort. */
+  async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+    const { said, draft, sent, answered } = this.#options.records.of(key);
+    if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
+    await this.#tell(key, channel, target, text).catch((error: unknown) =>
+      this.#options.log.debug("a delay was not told", { id: key.id, error: String(error) }),
+    );
+  }
+
+  /**
+   * Says something that is no answer: the same for the same message once. It takes the place of what has grown of an
+   * answer; else it is a message of its own, which notifies, and gives its place to the reply later where the platform
+   * waits for the first message to be filled. False: the chat takes nothing.
+   */
+  async #tell(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<boolean> {
+    const { records, clock } = this.#options;
+    const record = records.of(key);
+    const place = located(record, target);
+    try {
+      if (record.draft !== undefined && channel.edit !== undefined) {
+        await channel.edit(place, record.draft, text);
+      } else if (record.said !== text) {
+        const { id } = await channel.send(target, text, 0);
+        if (target.ticket !== undefined && id !== undefined) records.keepDraft(key, id, target, clock());
+      }
+    } catch (error) {
+      if (error instanceof RefusedError) return false;
+      throw error;
+    }
+    records.say(key, text, clock());
+    this.#heard(key.platform, [key.id]);
+    return true;
+  }
+
+  /** A message has come. Returns a function that ends its wait for a first word. */
+  expect(key: Key, receivedAt: number): () => void {
+    const { records, firstWords } = this.#options;
+    const { said, draft, sent, answered } = records.of(key);
+    const name = nameOf(key);
+    if (said === undefined && draft === undefined && sent === 0 && !answered)
+      firstWords.wait(name, receivedAt);
+    return () => firstWords.forget(name);
+  }
+
+  #heard(platform: Platform, ids: readonly string[]): void {
+    const { firstWords, clock } = this.#options;
+    for (const id of ids) firstWords.heard(nameOf({ platform, id }), clock());
+  }
+
+  #draft(
+    last: Asked,
+    before: DeliveryRecord,
+    { platform, channel, heard }: Pick<ReplyContext, "platform" | "channel"> & { heard(): void },
+  ): Draft | undefined {
     if (!channel.streams || channel.edit === undefined) return undefined;
     const { records, clock, log } = this.#options;
     const target = located(before, last.target);
@@ -176,11 +253,23 @@ export class Replies {
       channel,
       target,
       ...(before.draft !== undefined && { id: before.draft }),
-      keep: (id) => records.keepDraft({ platform, id: last.id }, id, target, clock()),
+      keep: (id) => {
+        records.keepDraft({ platform, id: last.id }, id, target, clock());
+        heard();
+      },
       clock,
       log,
     });
   }
+}
+
+function nameOf({ platform, id }: Key): string {
+  return `${platform} ${id}`;
+}
+
+/** Tells whether an error is a model's, which the chat is told of; others end with the gateway's restart. */
+function isModels(code: ErrorCode): boolean {
+  return code.startsWith("model_");
 }
 
 /** Nothing will be said to a message. Best effort: what fails here leaves a sign that is only for show. */

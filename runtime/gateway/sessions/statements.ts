@@ -51,6 +51,10 @@ export function sessionStatements(database: DatabaseSync) {
       `SELECT conversation, messages, updated_at, model, summary IS NOT NULL AS summarised FROM sessions
        ORDER BY updated_at DESC`,
     ),
+    // A page has a conversation of its own, so that these are few.
+    webChat: database.prepare(
+      "SELECT coalesce(sum(messages), 0) AS messages FROM sessions WHERE conversation >= 'web:' AND conversation < 'web;'",
+    ),
     totals: database.prepare("SELECT conversations, messages FROM session_totals"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };

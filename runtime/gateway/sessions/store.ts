@@ -222,9 +222,13 @@ export class Sessions {
   }
 
   /** Returns how many there ever were, with those that retention has removed. Reads one row. */
-  counts(): { conversations: number; messages: number } {
+  counts(): { conversations: number; messages: number; webChat: number } {
     const row = this.#sql.totals.get();
-    return { conversations: Number(row?.["conversations"]), messages: Number(row?.["messages"]) };
+    return {
+      conversations: Number(row?.["conversations"]),
+      messages: Number(row?.["messages"]),
+      webChat: Number(this.#sql.webChat.get()?.["messages"]),
+    };
   }
 
   /** Messages by day from one (YYYY-MM-DD) on, oldest first. Reads a row a day. */

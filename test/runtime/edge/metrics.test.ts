@@ -22,7 +22,7 @@ function parse(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   const types = new Map<string, string>();
   for (const line of text.replace(/\n$/, "").split("\n")) {
-    const comment = /^# (?:HELP [a-z0-9_]+ .+|TYPE ([a-z0-9_]+) (counter|gauge))$/.exec(line);
+    const comment = /^# (?:HELP [a-z0-9_]+ .+|TYPE ([a-z0-9_]+) (counter|gauge|histogram))$/.exec(line);
     if (comment?.[1] !== undefined) types.set(comment[1], comment[2] ?? "");
     if (comment !== null) continue;
     const sample =
@@ -30,7 +30,8 @@ function parse(text: string): Map<string, number> {
         line,
       );
     const [, id = "", name = "", value] = sample ?? [];
-    if (!types.has(name) || samples.has(id)) throw new Error(`not of the format: ${line}`);
+    const family = types.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, "");
+    if (!types.has(family) || samples.has(id)) throw new Error(`not of the format: ${line}`);
     if (types.get(name) === "counter" && !name.endsWith("_total"))
       throw new Error(`a counter's name: ${name}`);
     samples.set(id, Number(value));
@@ -55,6 +56,7 @@ describe("GET /metrics", () => {
       'steward_sandbox_state{state="starting"}': 0,
       'steward_sandbox_state{state="ready"}': 1,
       'steward_sandbox_state{state="crash-looping"}': 0,
+      steward_volume_writable: 1,
       steward_gateway_restarts_total: 2,
       'steward_broker_requests_total{outcome="answered"}': 7,
       'steward_broker_requests_total{outcome="failed"}': 1,
@@ -83,6 +85,25 @@ describe("GET /metrics", () => {
       expect(samples.has("steward_cold_start_seconds")).toBe(false);
       expect([...requests, ...wakes]).toEqual([]);
     }
+  });
+
+  it("gives the waits for a first word as a histogram", async () => {
+    const firstWords = {
+      buckets: [
+        { le: "60", count: 2 },
+        { le: "+Inf", count: 3 },
+      ],
+      count: 3,
+      seconds: 70.5,
+    };
+    const text = await (await read("/metrics", { gateway: { firstWords } })).response.text();
+    expect(text).toContain("# TYPE steward_first_word_seconds histogram");
+    expect(Object.fromEntries([...parse(text)].filter(([name]) => name.includes("first_word")))).toEqual({
+      'steward_first_word_seconds_bucket{le="60"}': 2,
+      'steward_first_word_seconds_bucket{le="+Inf"}': 3,
+      steward_first_word_seconds_sum: 70.5,
+      steward_first_word_seconds_count: 3,
+    });
   });
 
   it("escapes what a name may hold", async () => {

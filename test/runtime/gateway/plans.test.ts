@@ -39,7 +39,7 @@ test("no statement reads a whole table that grows", async () => {
   expect(schedules.missed(0)).toBe(2);
   schedules.remove("s");
   expect(records.answered).toBe(0);
-  expect(sessions.counts()).toEqual({ conversations: 0, messages: 0 });
+  expect(sessions.counts()).toEqual({ conversations: 0, messages: 0, webChat: 0 });
   expect(usage.recent(7)).toEqual([]);
 
   const plans = [...statements].flatMap((statement) =>

@@ -13,7 +13,13 @@ async function ledgerOverGateway() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {}, needed: () => {} },
+    tell: async () => {},
+    supervisor: {
+      status: () => ({ state: "ready" }),
+      onChange: () => () => {},
+      needed: () => {},
+      checkVolume: () => {},
+    },
     sandbox: {
       request: (_port, { body = "" }) => {
         const delivery: Delivery = JSON.parse(body);

@@ -26,7 +26,13 @@ async function edgeOverLedger() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    supervisor: { status: () => ({ state: "ready" }), onChange: () => () => {}, needed: () => {} },
+    tell: async () => {},
+    supervisor: {
+      status: () => ({ state: "ready" }),
+      onChange: () => () => {},
+      needed: () => {},
+      checkVolume: () => {},
+    },
     sandbox: {
       request: async (_port, { body = "" }) => {
         got.push(JSON.parse(body));

@@ -6,6 +6,7 @@ import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/cha
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
 import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
+import { FirstWords } from "../../../runtime/gateway/inbox/first-words.ts";
 import { Inbox } from "../../../runtime/gateway/inbox/inbox.ts";
 import { DeliveryRecords } from "../../../runtime/gateway/inbox/records.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
@@ -77,7 +78,7 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
         records,
-        replies: new Replies({ records, clock, log }),
+        replies: new Replies({ records, firstWords: new FirstWords(database), clock, log }),
         clock,
         log,
       }),

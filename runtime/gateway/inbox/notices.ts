@@ -1,0 +1,56 @@
+import type { ErrorCode } from "../../contract/errors.ts";
+
+/** What keeps an answer from being made, as the end of a sentence for people in the chat. */
+const CAUSES: Partial<Record<string, string>> = {
+  model_rate_limited: "the model provider's rate limit is reached",
+  model_overloaded: "the model provider is overloaded",
+  model_no_answer: "the model provider does not answer",
+  model_broke_off: "the model's answer breaks off each time",
+  model_empty: "the model's answer is empty each time",
+  model_not_streamed: "what answers at the model's address is not the model",
+};
+const UNKNOWN = "something here does not work";
+
+/** The first words where the model is slow, or is busy with an earlier message of the chat. */
+export const SLOW_TEXT =
+  "I have your message, and the model has not begun to answer yet. I keep waiting for it: the answer comes by itself.";
+
+/** Tells that an answer comes later, why, and when. `waitMs` is the time that the other side asked for. */
+export function waitText(code: string, waitMs: number | undefined): string {
+  const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);
+  return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message and try again ${when}; the answer comes by itself.`;
+}
+
+/** Tells that an answer does not come any more. */
+export function givenUpText(code: ErrorCode): string {
+  return `I have tried for a day and cannot answer your message: ${CAUSES[code] ?? UNKNOWN}. Please send it again later.`;
+}
+
+const NUMBERS = [
+  "",
+  "",
+  "two",
+  "three",
+  "four",
+  "five",
+  "six",
+  "seven",
+  "eight",
+  "nine",
+  "ten",
+  "eleven",
+  "twelve",
+];
+const UNITS = [
+  { unit: "day", ms: 86_400_000 },
+  { unit: "hour", ms: 3_600_000 },
+  { unit: "minute", ms: 60_000 },
+] as const;
+
+/** For example `in about six hours`. */
+function inWords(ms: number): string {
+  const { unit, ms: one } = UNITS.find((each) => ms >= each.ms * 0.9) ?? UNITS[2];
+  const count = Math.max(1, Math.round(ms / one));
+  if (count === 1) return `in about ${unit === "hour" ? "an" : "a"} ${unit}`;
+  return `in about ${NUMBERS[count] ?? count} ${unit}s`;
+}

@@ -1,0 +1,174 @@
+import { beforeEach, afterEach, expect, test } from "vitest";
+import type { Delivery, DeliveryNotice } from "../../../runtime/contract/delivery.ts";
+import { Notices } from "../../../runtime/edge/ledger/notices.ts";
+import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
+import { Teller } from "../../../runtime/edge/ledger/tell.ts";
+import { answered, HOUR, LedgerStage, silent } from "../support/ledger.ts";
+
+const MINUTE = 60_000;
+
+let stage: LedgerStage;
+let store: LedgerStore;
+beforeEach(() => {
+  stage = new LedgerStage();
+  store = new LedgerStore(stage.sql);
+});
+afterEach(() => stage.close());
+
+/** Whom the notices tell, in their order, and when they want to run again. */
+function notices() {
+  const told: { id: string; notice: DeliveryNotice }[] = [];
+  const wishes: number[] = [];
+  const runner = new Notices({
+    store,
+    tell: async ({ id }, notice) => void told.push({ id, notice }),
+    wakeAt: (time) => void wishes.push(time - stage.now),
+    clock: () => stage.now,
+    log: silent,
+  });
+  return { runner, told, wishes };
+}
+
+test("a message that nothing has taken up is told of after a minute, once", () => {
+  store.record(stage.event("E1"));
+  const { runner, told, wishes } = notices();
+
+  runner.run();
+  expect({ told, wishes }).toEqual({ told: [], wishes: [MINUTE] });
+  stage.now += MINUTE;
+  runner.run();
+  stage.now += HOUR;
+  runner.run();
+
+  expect(told).toEqual([{ id: "E1", notice: { nextAt: expect.any(Number) } }]);
+});
+
+test("a message behind one that is tried again in hours is told of at once, with that one's reason", async () => {
+  store.record(stage.event("E1"));
+  const head = stage.dispatcher(store, async () => ({
+    kind: "retry",
+    note: "429 model_rate_limited slow down",
+    afterMs: 6 * HOUR,
+  }));
+  head.runner.run();
+  await head.runner.idle();
+  stage.now += 10_000;
+  store.record(stage.event("E2"));
+  const { runner, told } = notices();
+
+  runner.run();
+
+  const nextAt = stage.now - 10_000 + 6 * HOUR;
+  expect(told).toEqual([{ id: "E2", notice: { code: "model_rate_limited", nextAt } }]);
+});
+
+test("what is being delivered is the gateway's to tell of, and what is answered nobody's", async () => {
+  store.record(stage.event("E1"));
+  store.record(stage.event("E2", "C2"));
+  const [taken] = store.take(stage.now, 1);
+  const { runner: dispatcher } = stage.dispatcher(store, answered);
+  const { runner, told } = notices();
+  stage.now += MINUTE;
+
+  runner.run();
+  expect(told.map(({ id }) => id)).toEqual(["E2"]);
+  store.release([]);
+  dispatcher.run();
+  await dispatcher.idle();
+  stage.now += HOUR;
+  runner.run();
+
+  expect(taken?.delivery.id).toBe("E1");
+  expect(told.map(({ id }) => id)).toEqual(["E2"]);
+});
+
+test("a ledger that is older than the notices gets them", () => {
+  stage.sql.all("DROP INDEX ledger_notices");
+  stage.sql.all("ALTER TABLE ledger DROP COLUMN notice_at");
+  store = new LedgerStore(stage.sql);
+  store.record(stage.event("E1"));
+  const { runner, told } = notices();
+  stage.now += MINUTE;
+
+  runner.run();
+
+  expect(told).toHaveLength(1);
+});
+
+const PRIVATE = { message: { chat: { id: 7, type: "private" }, from: { id: 7, is_bot: false }, text: "hi" } };
+const GROUP = { message: { chat: { id: -9, type: "group" }, from: { id: 7, is_bot: false }, text: "hi" } };
+const DIRECT = { event: { type: "message", channel_type: "im", channel: "D1", user: "U1", ts: "1.1" } };
+const MENTION = { event: { type: "app_mention", channel: "C1", user: "U1", ts: "1.1" } };
+const OWN = { event: { type: "message", channel_type: "im", channel: "D1", bot_id: "B1", ts: "1.1" } };
+const COMMAND = { type: 2, application_id: "845", token: "a-token" };
+const DOWN = expect.stringContaining("Your message is kept");
+
+/** A teller whose gateway is in this state, and what it sends. */
+function teller(state: "ready" | "crash-looping") {
+  const sent: {
+    method?: string | undefined;
+    url: string;
+    body: Record<string, unknown>;
+    authorization?: string;
+  }[] = [];
+  const gateway: Record<string, unknown>[] = [];
+  const one = new Teller({
+    sandbox: {
+      status: async () => ({ state, since: "", restarts: 0 }),
+      request: async (_port, { body = "" }) => {
+        gateway.push(JSON.parse(body));
+        return Response.json({ outcome: "ignored" });
+      },
+    },
+    environment: { TELEGRAM_BOT_TOKEN: "1:tok", SLACK_BOT_TOKEN: "xoxb-1" },
+    fetch: async (url, { method, body, headers }) => {
+      const authorization = new Headers(headers).get("authorization");
+      sent.push({ method, url, body: JSON.parse(String(body)), ...(authorization && { authorization }) });
+      return Response.json({ ok: true });
+    },
+  });
+  const tell = (platform: Delivery["platform"], payload: Record<string, unknown>, conversation = "C") =>
+    one.tell({ id: "E1", platform, conversation, receivedAt: 0, payload }, { code: "model_overloaded" });
+  return { tell, sent, gateway };
+}
+
+test("while the gateway runs it tells, since it knows whom it may answer", async () => {
+  const { tell, sent, gateway } = teller("ready");
+
+  await tell("telegram", PRIVATE);
+
+  expect(sent).toEqual([]);
+  expect(gateway).toMatchObject([{ id: "E1", payload: PRIVATE, notice: { code: "model_overloaded" } }]);
+});
+
+test("while it does not, the edge tells each chat once, where a message is surely for the bot", async () => {
+  const { tell, sent } = teller("crash-looping");
+
+  for (const payload of [PRIVATE, PRIVATE]) await tell("telegram", payload, "7");
+  await tell("telegram", GROUP, "-9");
+  await tell("slack", DIRECT, "D1");
+  await tell("slack", MENTION, "C1");
+  await tell("slack", OWN, "D2");
+  await tell("discord", COMMAND, "845");
+  await tell("discord", {}, "846");
+
+  const slack = {
+    method: "POST",
+    url: "https://slack.com/api/chat.postMessage",
+    authorization: "Bearer xoxb-1",
+  };
+  expect(sent).toEqual([
+    {
+      method: "POST",
+      url: "https://api.telegram.org/bot1:tok/sendMessage",
+      body: { chat_id: 7, text: DOWN },
+    },
+    { ...slack, body: { channel: "D1", text: DOWN } },
+    { ...slack, body: { channel: "C1", thread_ts: "1.1", text: DOWN } },
+    {
+      method: "PATCH",
+      url: "https://discord.com/api/v10/webhooks/845/a-token/messages/@original",
+      body: { content: DOWN },
+    },
+  ]);
+});
