@@ -267,7 +267,7 @@ export interface SchedulesHealth {
   missed: number;
 }
 
-/** How long messages waited for the first word of their answer, or for a notice in its place; since the first start. */
+/** Waits of messages for the first word of their answer, or for a notice in its place; since the first start. */
 export interface FirstWordReport {
   /** Messages up to so many seconds, each class with those before it; the last is `+Inf`. */
   buckets: { le: string; count: number }[];

@@ -6,11 +6,11 @@ export const platformSchema = z.enum(["slack", "telegram", "discord"]);
 /** A chat platform. */
 export type Platform = z.infer<typeof platformSchema>;
 
-/** Why an event waits, for the people in its chat. */
-export const deliveryNoticeSchema = z.object({
+/** Reason why an event waits, for the people in its chat. */
+const deliveryNoticeSchema = z.object({
   /** The error's code; absent where none is known. */
   code: z.optional(z.string()),
-  /** When it is tried next, milliseconds since the epoch. */
+  /** Time of the next attempt, milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
 });
 

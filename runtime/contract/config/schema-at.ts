@@ -32,6 +32,6 @@ function below(schema: Node | undefined, key: string): Node | undefined {
 }
 
 /** Without what only adds a default or lets it be left out. */
-export function inner(schema: Node | undefined): Node | undefined {
+function inner(schema: Node | undefined): Node | undefined {
   return schema?.def.innerType === undefined ? schema : inner(schema.def.innerType);
 }

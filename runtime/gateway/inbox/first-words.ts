@@ -17,7 +17,7 @@ export class FirstWords {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
   readonly #all: StatementSync;
-  /** When the messages came that have read nothing yet, by `<platform> <id>`. */
+  /** Times at which the messages came that have read nothing yet, by `<platform> <id>`. */
   readonly #waiting = new Map<string, number>();
   #lateAt: number | undefined;
 

@@ -49,7 +49,7 @@ export class Inbox {
   readonly #order = new ArrivalOrder();
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
   readonly #last = new Map<Platform, number>();
-  /** When a conversation was last told of a delay. */
+  /** Times at which conversations were last told of a delay. */
   readonly #told = new Map<string, number>();
   readonly #end = new AbortController();
   #draining = false;

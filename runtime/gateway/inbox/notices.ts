@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../contract/errors.ts";
 
-/** What keeps an answer from being made, as the end of a sentence for people in the chat. */
+/** Causes that keep an answer from being made, as the end of a sentence for people in the chat. */
 const CAUSES: Partial<Record<string, string>> = {
   model_rate_limited: "the model provider's rate limit is reached",
   model_overloaded: "the model provider is overloaded",

@@ -211,8 +211,8 @@ export class Replies {
     const record = records.of(key);
     const place = located(record, target);
     try {
-      if (record.draft !== undefined && channel.edit !== undefined) {
-        await channel.edit(place, record.draft, text);
+      if (record.draft !== undefined && (await isEdited(channel, place, record.draft, text))) {
+        // Half an answer has given its place.
       } else if (record.said !== text) {
         const { id } = await channel.send(target, text, 0);
         if (target.ticket !== undefined && id !== undefined) records.keepDraft(key, id, target, clock());
@@ -260,6 +260,18 @@ export class Replies {
       clock,
       log,
     });
+  }
+}
+
+/** False where the message cannot be edited any more. */
+async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
+  if (channel.edit === undefined) return false;
+  try {
+    await channel.edit(target, id, text);
+    return true;
+  } catch (error) {
+    if (error instanceof RefusedError && error.code === "edit_refused") return false;
+    throw error;
   }
 }
 

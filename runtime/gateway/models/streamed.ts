@@ -79,7 +79,8 @@ async function stream(
   let text = "";
   const calls: ReceivedCall[] = [];
   for await (const part of parts) {
-    patience.renew();
+    // Clients tell of an answer's beginning before its server has said a word.
+    if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
         text += part.delta;
