@@ -98,9 +98,9 @@ export function adminFrame(options: FrameOptions, content: Markup): Markup {
   return page(`${title} – ${named}`, body, { refreshSeconds, refreshTo, header, script, shell: true });
 }
 
-/** Tells whether a good word about a change of the state would stand above a state that is bad meanwhile. */
+/** Tells whether the word that something starts would stand above the word that it cannot. */
 function contradicts(flash: Flash | undefined, overall: Overall): boolean {
-  return flash?.done !== undefined && CHANGES_STATE.has(flash.done) && overall === "Down";
+  return (flash?.done === "restarting" || flash?.done === "waking") && overall === "Down";
 }
 
 /** Says how old the content is, and wakes a container that sleeps. */

@@ -155,9 +155,10 @@ export class Replies {
   async #postpone(
     asked: readonly [Asked, ...Asked[]],
     error: unknown,
-    { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
+    { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    if (!(error instanceof RetryableError) || !isModels(error.code)) throw error;
+    // What somebody has stopped, or a stop of the gateway, is no trouble of the model.
+    if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
       return { text: givenUpText(error.code), delivery: id, shown: "", failure: error.reason };

@@ -96,7 +96,10 @@ async function stream(
         const tokens = { input: inputTokens.total ?? 0, output: outputTokens.total ?? 0 };
         // Behind its tools a model may have nothing to add.
         const mayBeEmpty = request.messages.at(-1)?.role === "tool";
-        const answer = whole({ text, calls, finish: part.finishReason.unified, mayBeEmpty }, reference);
+        const { unified, raw } = part.finishReason;
+        // A server may give a reason of its own; without any the answer was cut off.
+        const finish = unified === "other" && raw !== undefined ? "stop" : unified;
+        const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
         return { ...answer, model: reference, tokens };
       }
     }
@@ -147,7 +150,8 @@ function whole(
     throw new ModelRefusal("model_failed", `${reference}: the model declined to answer.`);
   }
   const cut = finish === "length";
-  if (finish === "error") throw brokeOff(reference, { how: finish });
+  const isEnd = cut || finish === "stop" || finish === "tool-calls" || finish === "content-filter";
+  if (!isEnd) throw brokeOff(reference, { how: finish });
   // A call that the limit cut in two would run with half of its input, or with none.
   const kept = calls.filter((call, at) => !cut || (call.whole && (at < calls.length - 1 || hasInput(call))));
   const toolCalls = kept.map(({ id, name, input }) => ({ id, name, input }));

@@ -80,7 +80,7 @@ test("status tells the channels, the model and the counts", async () => {
 
   expect(status.channels[0]).toMatchObject({ platform: "slack", state: "ready" });
   expect(status.model).toEqual({ id: "anthropic/claude-sonnet-4-5" });
-  expect(status.counts).toEqual({ conversations: 1, messages: 2, answered: 1, active: 0 });
+  expect(status.counts).toEqual({ conversations: 1, messages: 2, webChat: 0, answered: 1, active: 0 });
   expect(status.usage).toEqual([
     expect.objectContaining({
       model: "anthropic/claude-sonnet-4-5",

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../../runtime/contract/errors.ts";
 import { problem, PROBLEM_TYPE } from "../../../runtime/contract/problem.ts";
 import type { Model } from "../../../runtime/gateway/models/model.ts";
 import { chatError, chatStream, errorInStream } from "../support/models.ts";
-import { json, modelError, type Answer } from "../support/platforms.ts";
+import { json, modelError, modelStream, type Answer } from "../support/platforms.ts";
 import { request, anthropic, compatible } from "../support/providers.ts";
 
 test("a compatible server's cut stream is a failure", async () => {
@@ -153,6 +153,12 @@ const NO_ANSWERS: [string, Answer, object][] = [
   ["an error with the status 200", json(200, LOADING), { code: "model_overloaded", quick: true }],
   ["a page with the status 502", BAD_GATEWAY, { code: "model_overloaded", quick: true }],
 ];
+
+test("Anthropic: a stream that ends behind a word, without a reason, is no answer", async () => {
+  const { model, server } = await anthropic();
+
+  expect(await failure(model, server, modelStream("half an ans", { cut: true }))).toMatchObject(BROKEN);
+});
 
 test.each(NO_ANSWERS)("Anthropic: %s is worth another attempt", async (_, answer, expected) => {
   const { model, server } = await anthropic();

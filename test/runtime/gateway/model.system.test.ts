@@ -15,7 +15,7 @@ test("a wrong key is told in the chat, with the fix, and in the status", async (
   const { url, model, slack } = await running();
   model.next(modelError(401, "authentication_error", "invalid x-api-key"));
 
-  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200, answer: { outcome: "answered" } });
+  expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200, answer: { outcome: "failed" } });
 
   expect(slack.posts()[0]?.text).toContain("Invalid API key provided");
   expect(slack.posts()[0]?.text).toContain("Correct ANTHROPIC_API_KEY");
@@ -80,9 +80,9 @@ test("a long rate limit is not waited for: the event is kept until then, the pro
 test.each([
   ["a server error", modelError(500, "api_error", "oops"), "model_overloaded"],
   ["an overload", modelError(529, "overloaded_error", "Overloaded"), "model_overloaded"],
-  ["a stream that breaks off", modelStream("half an ans", { cut: true }), "model_failed"],
-  ["an empty answer", modelStream(""), "model_failed"],
-])("%s is tried again: at once, then by the edge; nothing of it in the chat", async (_, answer, code) => {
+  ["a stream that breaks off", modelStream("half an ans", { cut: true }), "model_broke_off"],
+  ["an empty answer", modelStream(""), "model_empty"],
+])("%s is tried again: at once, then by the edge; the chat is told once", async (_, answer, code) => {
   const { url, model, slack } = await running({}, { streamMode: "off" });
   model.next(answer, answer, answer);
 
@@ -92,13 +92,14 @@ test.each([
     retryAfter: null,
   });
   expect(model.calls).toHaveLength(3);
-  expect(slack.calls).toHaveLength(0);
+  const notice = slack.posts().map(({ text }) => text);
+  expect(notice).toEqual([expect.stringContaining("I cannot answer yet")]);
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ status: 200 });
   expect(model.asked()[3]).toEqual(["user: hello"]);
 
   model.next(answer, answer);
   expect(await deliver(url, delivery("Ev2"))).toMatchObject({ status: 200 });
-  expect(slack.posts().map(({ text }) => text)).toEqual(["You said: hello", "You said: hello"]);
+  expect(slack.posts().map(({ text }) => text)).toEqual([...notice, "You said: hello", "You said: hello"]);
 });
 
 test("a provider out of reach is tried again", async () => {

@@ -134,7 +134,7 @@ describe("PUT /config-file", () => {
         {
           path: "agent",
           message: 'Unrecognized key: "name"',
-          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, operators, may, limits, heartbeat.",
+          help: "Keys here: instructions, workspaceMaxChars, maxSteps, timeout, noticeAfter, operators, may, limits, heartbeat.",
         },
         {
           path: "gateway.token",
