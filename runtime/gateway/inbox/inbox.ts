@@ -199,7 +199,13 @@ export class Inbox {
     const stopWaiting = replies.expect(delivery, delivery.receivedAt);
     const afterMs = parseDuration(parts().config.agent.noticeAfter) ?? 0;
     const left = delivery.receivedAt + afterMs - clock();
-    const tell = (): void => void this.#tellDelay(delivery, channel, target, SLOW_TEXT);
+    const tell = (): void => {
+      // A gateway that stops has closed its store perhaps, and the edge keeps the message.
+      if (this.#draining) return;
+      void this.#tellDelay(delivery, channel, target, SLOW_TEXT).catch((error: unknown) =>
+        this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
+      );
+    };
     const timer = setTimeout(
       tell,
       Math.min(Math.max(left, Math.min(afterMs, LATE_MS)), LONGEST_TIMER_MS),
