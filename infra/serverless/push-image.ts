@@ -18,7 +18,7 @@ const SPARE = 1.1;
 
 /** Image to push, and its destination. */
 interface ImagePush {
-  /** Host of the registry, with a port where it has one. */
+  /** The registry's host, with its port if it is not the default. */
   registry: string;
   /** An image that the engine has. */
   image: string;

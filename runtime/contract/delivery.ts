@@ -8,7 +8,7 @@ export type Platform = z.infer<typeof platformSchema>;
 
 /** Reason why an event waits, for the people in its chat. */
 const deliveryNoticeSchema = z.object({
-  /** The error's code; absent where none is known. */
+  /** The error code, if one is known. */
   code: z.optional(z.string()),
   /** Time of the next attempt, milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
@@ -34,9 +34,12 @@ export const deliverySchema = z.strictObject({
    * them up in this order, although they are requests of their own.
    */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
-  /** The last attempt: where it fails, too, the person is told that no answer comes. */
+  /** True for the last attempt: if it fails, the person is told that there will be no answer. */
   last: z.optional(z.boolean()),
-  /** The event is not handed over to be answered: the person is told that it waits, where nothing was said to it yet. */
+  /**
+   * If set, the gateway does not answer the event, but tells the person that it waits, unless it has said something
+   * already.
+   */
   notice: z.optional(deliveryNoticeSchema),
 });
 
@@ -52,7 +55,10 @@ export type Delivery = z.infer<typeof deliverySchema>;
  */
 export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
-  /** Why, for `ignored` and `failed`, and whether the person was told; for `answered` how, where no reply of its own is out (`stopped`, not taken by the chat). */
+  /**
+   * The reason for `ignored`. For `failed` the reason, and whether the person has been told. For `answered` without a
+   * reply of its own, what happened instead (`stopped`, or the chat does not take it).
+   */
   note?: string;
   /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */
   group?: string;

@@ -42,7 +42,7 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
   const store = new LedgerStore(sql);
   const arrivals = new Arrivals(sql, store);
   const dispatchAt = new Timer(clock, () => dispatch());
-  const noticesAt = new Timer(clock, () => notices.run());
+  const noticesAt = new Timer(clock, () => lookForNotices());
   const dispatcher = new Dispatcher({
     store,
     deliver: (delivery) => deliverTo(sandbox, delivery, clock()),
@@ -58,10 +58,12 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
   };
   const stopListening = supervisor.onChange(dispatch);
   const notices = new Notices({ store, tell, wakeAt: (time) => noticesAt.set(time), clock, log });
-  let lookSoon = false;
+  let isClosed = false;
+  let willLook = false;
   const lookForNotices = (): void => {
-    lookSoon = false;
-    notices.run();
+    willLook = false;
+    // Otherwise it would start its timer again.
+    if (!isClosed) notices.run();
   };
   lookForNotices();
 
@@ -76,8 +78,8 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
       // After the answer: the platform waits for the record, not for the delivery.
       setImmediate(dispatch);
       // One behind a message that waits for hours is told at once.
-      if (!lookSoon) setImmediate(lookForNotices);
-      lookSoon = true;
+      if (!willLook) setImmediate(lookForNotices);
+      willLook = true;
       return { duplicate: !isNew, ready };
     },
     oldestOpen: () => store.oldestOpen(),
@@ -89,6 +91,7 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
       return result;
     },
     async close() {
+      isClosed = true;
       dispatchAt.clear();
       noticesAt.clear();
       stopListening();

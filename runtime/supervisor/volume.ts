@@ -23,8 +23,10 @@ export class VolumeWatch {
   readonly #timers: Timers;
   readonly #onChange: () => void;
   #reason: Reason | undefined;
+  /** Calls the next look off; absent during a look, and while stopped. */
   #cancel: (() => void) | undefined;
-  #stopped = false;
+  #isLooking = false;
+  #isStopped = true;
 
   /** @param onChange called when it can be written no more, or again */
   constructor(home: string, { timers, onChange }: { timers: Timers; onChange(): void }) {
@@ -40,27 +42,29 @@ export class VolumeWatch {
 
   /** Looks now, and then at intervals. */
   start(): void {
-    this.#stopped = false;
-    if (this.#cancel === undefined) void this.#look();
+    if (!this.#isStopped) return;
+    this.#isStopped = false;
+    this.check();
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     this.#cancel?.();
     this.#cancel = undefined;
   }
 
-  /** Looks at once: something could not be written. */
+  /** Looks at once: something could not be written. However many ask, one look is under way. */
   check(): void {
-    if (this.#cancel === undefined) return;
-    this.#cancel();
-    this.#cancel = () => {};
-    void this.#look();
+    if (!this.#isStopped && !this.#isLooking) void this.#look();
   }
 
   async #look(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#isLooking = true;
     const found = await whyNot(this.#home);
-    if (this.#stopped) return;
+    this.#isLooking = false;
+    if (this.#isStopped) return;
     const isChange = found?.code !== this.#reason?.code;
     this.#reason = found;
     if (isChange) this.#onChange();

@@ -112,7 +112,7 @@ async function post({ url, slack }: Victim, one: Sent): Promise<void> {
 }
 
 /** The whole ledger, a page at a time. */
-async function allEntries({ url, operator }: Victim): Promise<LedgerEntry[]> {
+async function allEntries({ url, operator }: Pick<Victim, "url" | "operator">): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   let before: number | undefined;
   do {
@@ -125,7 +125,8 @@ async function allEntries({ url, operator }: Victim): Promise<LedgerEntry[]> {
   return entries;
 }
 
-async function openEntries(victim: Victim): Promise<LedgerEntry[]> {
+/** Returns what the ledger has not settled yet. */
+export async function openEntries(victim: Pick<Victim, "url" | "operator">): Promise<LedgerEntry[]> {
   return (await allEntries(victim)).filter(isOpen);
 }
 

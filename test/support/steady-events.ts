@@ -47,8 +47,8 @@ export function sendSteadily(eventsUrl: string, slack: SlackStandIn): SteadyEven
   };
 }
 
-/** One event, with one id at each attempt. */
-async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
+/** Sends one event until it is taken, with one id at each attempt and in a chat of its own, `C<text>`. */
+export async function deliver(eventsUrl: string, slack: SlackStandIn, text: string): Promise<void> {
   const event = mention(text, { chat: `C${text}` });
   for (;;) {
     const status = await fetch(eventsUrl, { method: "POST", ...slack.sign(event) })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
-import type { LedgerPage } from "../../runtime/edge/ports.ts";
+import type { SlackStandIn } from "../../rehearsal/standins/slack.ts";
+import { openEntries } from "./kills.ts";
+import { deliver } from "./steady-events.ts";
 import type { TroubledFront } from "./troubled-front.ts";
 
 const MESSAGES = 200;
@@ -45,7 +46,9 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
   front.trouble = true;
   const sending: Promise<void>[] = [];
   for (let count = 0; count < MESSAGES; count += 1) {
-    sending.push(send(url, slack, `C${count}`).then((at) => void accepted.set(`C${count}`, at)));
+    const text = `message ${count}`;
+    const sent = deliver(`${url}/slack/events`, slack, text);
+    sending.push(sent.then(() => void accepted.set(`C${text}`, Date.now())));
     if (count % Math.floor(MESSAGES / KILLS) === 50)
       for (const pid of gateways()) process.kill(pid, "SIGKILL");
     await sleep(APART_MS);
@@ -58,45 +61,24 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
       .messages()
       .some(
         ({ channel, text }) =>
-          channel === chat &&
-          text.includes(`You said:`) &&
-          text.includes(`<${chat}>`.replaceAll("<", "&lt;").replaceAll(">", "&gt;")),
+          channel === chat && text.includes("You said:") && text.includes(chat.slice("C".length)),
       );
   const chats = [...accepted.keys()];
   const end = Date.now() + SETTLE_MS;
   while (!chats.every(isAnswered) && Date.now() < end) await sleep(1_000);
   clearInterval(watch);
 
-  const open = await openEntries(url, operator);
+  const open = await openEntries({ url: () => url, operator });
   const waits = chats.map(
     (chat) => ((heard.get(chat) ?? Number.POSITIVE_INFINITY) - (accepted.get(chat) ?? 0)) / 1_000,
   );
   const said = slack.messages().map(({ channel, text }) => `${channel}: ${text}`);
   const repeated = said.filter((one, index) => said.indexOf(one) !== index);
   return {
-    unsettled: [...chats.filter((chat) => !isAnswered(chat)), ...open],
+    unsettled: [...chats.filter((chat) => !isAnswered(chat)), ...open.map(({ key }) => key)],
     silent: chats.filter((chat) => !heard.has(chat)),
     longestSeconds: Math.max(...waits),
     twice: repeated.slice(KILLS),
     told: said.filter((one) => /cannot answer|not begun/.test(one)).length,
   };
-}
-
-/** Sends as Slack does, again until it is taken. @returns when it was */
-async function send(url: string, slack: SlackStandIn, chat: string): Promise<number> {
-  const event = mention(`hello <${chat}>`, { chat });
-  for (;;) {
-    const response = await fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(event) }).catch(
-      () => undefined,
-    );
-    await response?.body?.cancel().catch(() => undefined);
-    if (response?.status === 200) return Date.now();
-    await sleep(1_000);
-  }
-}
-
-async function openEntries(url: string, operator: Record<string, string>): Promise<string[]> {
-  const response = await fetch(`${url}/debug/ledger?limit=200`, { headers: operator });
-  const { entries } = (await response.json()) as LedgerPage;
-  return entries.filter(({ state }) => state === "waiting" || state === "delivering").map(({ key }) => key);
 }

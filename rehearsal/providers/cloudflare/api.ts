@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "../../../runtime/shared/backoff.ts";
 import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
 import { toValue, type Properties, type Value } from "../values.ts";
 
@@ -17,8 +18,9 @@ interface Request {
 const CLOUDFLARE = "https://api.cloudflare.com/client/v4";
 /** As many as the official provider makes (cloudflare-go, option.WithMaxRetries). */
 const ATTEMPTS = 3;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
+const PAUSES = { firstMs: 500, longestMs: 8_000 };
+/** As long as the answer asks for, up to this. */
+const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Cloudflare's API by path. Paths and bodies are the caller's, so that they are exactly those of the official provider.
@@ -89,8 +91,7 @@ function isTransient(status: number): boolean {
 /** Milliseconds until the next attempt: as the answer asks, else longer each time. */
 function pauseAfter(attempt: number, response: unknown): number {
   const asked = response instanceof Response ? response.headers.get("retry-after") : undefined;
-  const wait = retryAfterMs(asked, Date.now()) ?? FIRST_PAUSE_MS * 2 ** (attempt - 1);
-  return Math.min(wait, LONGEST_PAUSE_MS);
+  return Math.min(retryAfterMs(asked, Date.now()) ?? backoffMs(PAUSES, attempt), LONGEST_WAIT_MS);
 }
 
 function causeOf(error: unknown): string {

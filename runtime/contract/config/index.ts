@@ -27,8 +27,9 @@ export function checkConfig(value: unknown): ConfigResult {
     const path = issue.path.join(".");
     if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ path, message }));
     if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
+    const known = keysAt(path);
     return issue.keys.map((key) => {
-      const meant = deprecatedKey(path, key) === undefined ? nearest(key, keysAt(path)) : undefined;
+      const meant = deprecatedKey(path, key) === undefined ? nearest(key, known) : undefined;
       const message = unknownKeyMessage(path, key);
       return { path, at: issue.path, unknownKey: key, ...(meant !== undefined && { meant }), message };
     });

@@ -5,7 +5,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 /** Stands for bytes that are none of UTF-8. */
 const UNREADABLE = "\ufffd";
 
-/** Returns what is wrong with a file's encoding; `undefined` if it is UTF-8 without a byte order mark. */
+/** Returns the problem of a file that is not UTF-8 or begins with a byte order mark; otherwise `undefined`. */
 export function encodingProblem(text: string): ConfigProblem | undefined {
   if (text.startsWith(BYTE_ORDER_MARK)) {
     return problemAt("The file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
-/** Returns the keys of the object at a dotted path; nothing where there is no such object. */
+/** Returns the keys of the object at a dotted path, or an empty list if there is no object. */
 export function keysAt(path: string): string[] {
   const { def } = inner(schemaAt(path)) ?? {};
   return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
@@ -18,11 +18,13 @@ interface Node extends z.core.$ZodType {
   };
 }
 
-/** Returns the schema of the value at a dotted path; `undefined` where the config has none. */
+/** Returns the schema of the value at a dotted path, or `undefined` if the config has no such value. */
 export function schemaAt(path: string): Node | undefined {
   const keys = path === "" ? [] : path.split(".");
   const root: z.ZodMiniType = configSchema;
-  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), root as unknown as Node);
+  // The library's own type of a schema of any kind hides the parts of its definition.
+  const top = root as unknown as Node;
+  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), top);
 }
 
 function below(schema: Node | undefined, key: string): Node | undefined {

@@ -67,7 +67,7 @@ const agent = z.prefault(
     timeout: described(z._default(duration, "10m"), "How long one answer may take, tools included."),
     noticeAfter: described(
       z._default(duration, "60s"),
-      "After this long without a word of the answer the chat is told that it takes longer.",
+      "If an answer has not begun after this time, the chat gets a notice that it takes longer.",
     ),
     operators: described(
       z._default(z.array(z.string().check(z.regex(/^(?:slack|telegram|discord|web):\S{1,128}$/))), []),

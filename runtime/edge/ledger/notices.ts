@@ -31,12 +31,15 @@ export class Notices {
     const { store, tell, wakeAt, clock, log } = this.#options;
     const now = clock();
     try {
-      for (const { delivery, notice } of store.takeNotices(now, BATCH)) {
+      const due = store.nextNotice();
+      if (due === undefined) return;
+      // With each event that comes: a transaction only if there is somebody to tell.
+      for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
         void tell(delivery, notice).catch((error: unknown) =>
           log.warn("a chat was not told that it waits", { id: delivery.id, error: String(error) }),
         );
       }
-      const next = store.nextNotice();
+      const next = due <= now ? store.nextNotice() : due;
       if (next !== undefined) wakeAt(Math.max(next, now + LOOK_AGAIN_MS));
     } catch (error) {
       // A full disk: nothing is told twice because of it, and later is soon enough.

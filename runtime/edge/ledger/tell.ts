@@ -13,6 +13,14 @@ export interface TellerOptions {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
+/** A request to a platform. */
+interface PlatformRequest {
+  method: "POST" | "PATCH";
+  url: string;
+  headers?: Record<string, string>;
+  body: object;
+}
+
 /** Says that the gateway is down. It names no cause: who reads it is no operator. */
 const DOWN_TEXT =
   "I cannot answer now: I am not running. Your message is kept, and I answer as soon as I am back.";
@@ -52,8 +60,11 @@ export class Teller {
     if (request === undefined || this.#told.has(chat)) return;
     if (this.#told.size >= MOST_TOLD) this.#told.clear();
     this.#told.add(chat);
-    const response = await this.#options.fetch(request.url, {
-      ...request.init,
+    const { url, method, headers, body } = request;
+    const response = await this.#options.fetch(url, {
+      method,
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -61,34 +72,32 @@ export class Teller {
     if (!response.ok) throw new Error(`${delivery.platform} answered ${response.status}`);
   }
 
-  #requestFor({ platform, payload }: Delivery): { url: string; init: RequestInit } | undefined {
+  /** Returns the platform's request that says so; `undefined` where it is not sure that the message is for the bot. */
+  #requestFor({ platform, payload }: Delivery): PlatformRequest | undefined {
     const { environment } = this.#options;
-    const json = { "content-type": "application/json" };
+    const address = directAddress(platform, environment);
     switch (platform) {
       case "telegram": {
         const to = telegramTarget(payload);
-        const url = `${directAddress("telegram", environment)}/bot${environment["TELEGRAM_BOT_TOKEN"]}/sendMessage`;
-        return (
-          to && {
-            url,
-            init: { method: "POST", headers: json, body: JSON.stringify({ ...to, text: DOWN_TEXT }) },
-          }
-        );
+        const url = `${address}/bot${environment["TELEGRAM_BOT_TOKEN"]}/sendMessage`;
+        return to && { method: "POST", url, body: { ...to, text: DOWN_TEXT } };
       }
       case "slack": {
         const to = slackTarget(payload);
-        const url = `${directAddress("slack", environment)}/chat.postMessage`;
-        const headers = { ...json, authorization: `Bearer ${environment["SLACK_BOT_TOKEN"]}` };
+        const headers = { authorization: `Bearer ${environment["SLACK_BOT_TOKEN"]}` };
         return (
-          to && { url, init: { method: "POST", headers, body: JSON.stringify({ ...to, text: DOWN_TEXT }) } }
+          to && {
+            method: "POST",
+            url: `${address}/chat.postMessage`,
+            headers,
+            body: { ...to, text: DOWN_TEXT },
+          }
         );
       }
       case "discord": {
         const place = discordPlace(payload);
-        const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
-        return place === undefined
-          ? undefined
-          : { url, init: { method: "PATCH", headers: json, body: JSON.stringify({ content: DOWN_TEXT }) } };
+        const url = `${address}/webhooks/${place}/messages/@original`;
+        return place === undefined ? undefined : { method: "PATCH", url, body: { content: DOWN_TEXT } };
       }
     }
   }

@@ -26,21 +26,8 @@ export function givenUpText(code: ErrorCode): string {
   return `I have tried for a day and cannot answer your message: ${CAUSES[code] ?? UNKNOWN}. Please send it again later.`;
 }
 
-const NUMBERS = [
-  "",
-  "",
-  "two",
-  "three",
-  "four",
-  "five",
-  "six",
-  "seven",
-  "eight",
-  "nine",
-  "ten",
-  "eleven",
-  "twelve",
-];
+/** From two on. */
+const NUMBERS = "two three four five six seven eight nine ten eleven twelve".split(" ");
 const UNITS = [
   { unit: "day", ms: 86_400_000 },
   { unit: "hour", ms: 3_600_000 },
@@ -52,5 +39,5 @@ function inWords(ms: number): string {
   const { unit, ms: one } = UNITS.find((each) => ms >= each.ms * 0.9) ?? UNITS[2];
   const count = Math.max(1, Math.round(ms / one));
   if (count === 1) return `in about ${unit === "hour" ? "an" : "a"} ${unit}`;
-  return `in about ${NUMBERS[count] ?? count} ${unit}s`;
+  return `in about ${NUMBERS[count - 2] ?? count} ${unit}s`;
 }

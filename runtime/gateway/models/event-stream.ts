@@ -35,14 +35,20 @@ export function streaming(toEvents: ToEvents, fetch: typeof globalThis.fetch): t
       throw new NoStreamError("the address answers with a web page");
     }
     if (!type.includes("json")) return response;
-    const answer = parseJson(await readText(response.body));
+    const received = await readText(response.body);
+    const answer = parseJson(received);
+    // Events that are only labelled as JSON.
+    if (answer === undefined) return eventStream(received);
     const events = isRecord(answer) ? toEvents(answer) : undefined;
     if (events === undefined) {
       throw new NoStreamError("the address answers with a document, not with a stream", answer);
     }
-    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
-    return new Response(text, { status: 200, headers: { "content-type": "text/event-stream" } });
+    return eventStream(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
   };
+}
+
+function eventStream(text: string): Response {
+  return new Response(text, { status: 200, headers: { "content-type": "text/event-stream" } });
 }
 
 /**

@@ -207,6 +207,13 @@ test.each([
     events(chatEvent({ content: "fine" }), chatEvent({}, "eos"), END),
   ],
   ["behind comments", events(": busy\n\n", chatEvent({ content: "fine" }), chatEvent({}, "stop"), END)],
+  [
+    "whose events are labelled as JSON",
+    (response) => {
+      const stream = [chatEvent({ content: "fine" }), chatEvent({}, "stop"), END].join("");
+      response.writeHead(200, { "content-type": "application/json" }).end(stream);
+    },
+  ],
   ["in one piece, although a stream was asked for", json(200, { choices: [WHOLE], usage: {} })],
   ["that refuses in its own words", events(chatEvent({ refusal: "fine" }), chatEvent({}, "stop"), END)],
 ] satisfies [string, Answer][])("a compatible server's answer %s is one", async (_, answer) => {

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import { readyHost, silent } from "../support/ledger.ts";
 import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
-
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A ledger whose gateway is ready and answers when the test says so. */
 async function ledgerOverGateway() {
@@ -13,13 +12,7 @@ async function ledgerOverGateway() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    tell: async () => {},
-    supervisor: {
-      status: () => ({ state: "ready" }),
-      onChange: () => () => {},
-      needed: () => {},
-      checkVolume: () => {},
-    },
+    ...readyHost,
     sandbox: {
       request: (_port, { body = "" }) => {
         const delivery: Delivery = JSON.parse(body);

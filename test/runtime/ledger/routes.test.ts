@@ -4,11 +4,11 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import type { LedgerCounts, LedgerPage } from "../../../runtime/edge/ports.ts";
+import { readyHost, silent } from "../support/ledger.ts";
 import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const HOUR = 3_600_000;
 const operator = signedIn();
 
@@ -26,13 +26,7 @@ async function edgeOverLedger() {
   const got: Delivery[] = [];
   const ledger = createLedger({
     sql,
-    tell: async () => {},
-    supervisor: {
-      status: () => ({ state: "ready" }),
-      onChange: () => () => {},
-      needed: () => {},
-      checkVolume: () => {},
-    },
+    ...readyHost,
     sandbox: {
       request: async (_port, { body = "" }) => {
         got.push(JSON.parse(body));

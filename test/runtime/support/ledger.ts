@@ -10,6 +10,17 @@ import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 export const HOUR = 3_600_000;
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
+/** Of a ledger on a host: its gateway is ready, and nobody is told of a delay. */
+export const readyHost = {
+  tell: async () => {},
+  supervisor: {
+    status: () => ({ state: "ready" as const }),
+    onChange: () => () => {},
+    needed: () => {},
+    checkVolume: () => {},
+  },
+};
+
 export const failed = { kind: "retry", note: "down" } as const satisfies AttemptResult;
 export const answered = async (): Promise<AttemptResult> => ({
   kind: "settled",
