@@ -58,9 +58,21 @@ function wrapperText(cli: string, complete: string): string {
   ].join("\n");
 }
 
-/** An engine that is killed does not end its language host, but the host's standard input ends with it. */
+/**
+ * Returns the script that runs the language host. An engine that is killed does not end its language host, but the
+ * host's standard input ends with the engine, so a second process waits for that.
+ *
+ * The host is not the one in the background: a shell lets what runs there ignore SIGINT, by which the engine ends its
+ * host at the end of every command, and the engine would wait 5 s for it each time.
+ */
 function hostText(host: string): string {
-  return ["#!/bin/sh", `'${host}' "$@" < /dev/null &`, "cat > /dev/null", "kill $!", ""].join("\n");
+  return [
+    "#!/bin/sh",
+    "exec 3<&0",
+    "{ cat <&3; kill $$; } > /dev/null 2>&1 &",
+    `exec '${host}' "$@" < /dev/null 3<&-`,
+    "",
+  ].join("\n");
 }
 
 /**
