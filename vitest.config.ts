@@ -20,8 +20,8 @@ const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
 /** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
 const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
 
-/** One more than processors: what waits for a probe or a retry leaves its own to another. */
-const SLOW_WORKERS = 3;
+/** Twice the processors of a small machine: what waits for a probe or a retry leaves its own to another. */
+const SLOW_WORKERS = 4;
 
 /** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */
 export default defineConfig({

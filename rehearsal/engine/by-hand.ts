@@ -41,7 +41,7 @@ export async function typedByHand(
   const folder = join(dirname(own), "by-hand");
   const complete = join(folder, "bin");
   for (const name of await readdir(own)) await linkWhole(join(own, name), join(complete, name));
-  await writeWhole(join(complete, basename(host)), hostText(host));
+  await writeWhole(join(complete, basename(host)), hostText(host, join(own, "load-later.cjs")));
   await writeWhole(join(folder, "pulumi"), wrapperText(engine.cli, join(complete, basename(engine.cli))));
   return { variables, path: [folder, node] };
 }
@@ -59,17 +59,19 @@ function wrapperText(cli: string, complete: string): string {
 }
 
 /**
- * Returns the script that runs the language host. An engine that is killed does not end its language host, but the
- * host's standard input ends with the engine, so a second process waits for that.
+ * Returns the script that runs the language host, whose programs load the module `preloaded` first. An engine that is
+ * killed does not end its language host, but the host's standard input ends with the engine, so a second process waits
+ * for that.
  *
  * The host is not the one in the background: a shell lets what runs there ignore SIGINT, by which the engine ends its
  * host at the end of every command, and the engine would wait 5 s for it each time.
  */
-function hostText(host: string): string {
+function hostText(host: string, preloaded: string): string {
   return [
     "#!/bin/sh",
     "exec 3<&0",
     "{ cat <&3; kill $$; } > /dev/null 2>&1 &",
+    `export NODE_OPTIONS="--require=\\"${preloaded}\\" $NODE_OPTIONS"`,
     `exec '${host}' "$@" < /dev/null 3<&-`,
     "",
   ].join("\n");

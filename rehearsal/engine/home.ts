@@ -16,8 +16,9 @@ const PROVIDER_LAUNCHER = "pulumi-resource-steward-rehearsal";
  */
 const DYNAMIC_LAUNCHER = "pulumi-resource-pulumi-nodejs";
 
-/** Module that the launcher of dynamic resources preloads. */
-const LOAD_LATER = "load-later.cjs";
+/** Modules that the launchers load. */
+const PRELOADED = ["load-later.cjs", "end-with-engine.cjs"];
+const RUN_POLICIES = "run-policies.cjs";
 
 /**
  * Launcher of policies. The engine looks for it among the installed plugins. It also finds one on PATH, but then prints
@@ -45,10 +46,11 @@ export interface HomeOptions {
 export async function prepareHome({ folder, own, plugins }: HomeOptions): Promise<Record<string, string>> {
   const home = join(folder, "home");
   if (own) {
-    // The launcher loads this module, so the module is copied first.
-    await place(LOAD_LATER, join(folder, "bin", LOAD_LATER));
-    await place(DYNAMIC_LAUNCHER, join(folder, "bin", DYNAMIC_LAUNCHER));
-    await place(POLICY_LAUNCHER, join(home, "plugins", POLICY_PLUGIN, POLICY_LAUNCHER));
+    // What a launcher loads is copied before it.
+    for (const file of [...PRELOADED, DYNAMIC_LAUNCHER]) await place(file, join(folder, "bin", file));
+    for (const file of [...PRELOADED, RUN_POLICIES, POLICY_LAUNCHER]) {
+      await place(file, join(home, "plugins", POLICY_PLUGIN, file));
+    }
   }
   await keepNoLogs(home);
 

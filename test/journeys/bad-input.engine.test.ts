@@ -15,12 +15,12 @@ import { openShell, succeed, type, type Shell } from "./typed.ts";
  * deployed, which is nothing here. A stack that does not exist, a missing CLI, login, plugin and passphrase:
  * refusals.engine.test.ts.
  */
-const COMMANDS = [
-  "npm run --silent preview -- dev --json",
-  "npm run --silent rollout -- dev --yes --json",
-  "npm run --silent orphans -- dev --json",
-  "npm run --silent orphans -- dev --remove x --json",
-  "npm run --silent migrate -- dev --worker-name another --json",
+const COMMANDS: [line: string, refusal: 401 | 403][] = [
+  ["npm run --silent preview -- dev --json", 401],
+  ["npm run --silent rollout -- dev --yes --json", 403],
+  ["npm run --silent orphans -- dev --json", 401],
+  ["npm run --silent orphans -- dev --remove x --json", 403],
+  ["npm run --silent migrate -- dev --worker-name another --json", 403],
 ];
 
 let checkout: Checkout;
@@ -87,13 +87,13 @@ async function fails(line: string, code: string, environment: Record<string, str
 
 const stateFile = (): string => join(checkout.root, "state/.pulumi/stacks/steward/dev.json");
 
-describe.each(COMMANDS)("%s", (line) => {
-  test.each([401, 403] as const)(
-    "says that the account refuses the token with %i",
-    async (answer) => {
-      status = answer;
+describe.each(COMMANDS)("%s", (line, refusal) => {
+  test(
+    `says that the account refuses the token with ${refusal}`,
+    async () => {
+      status = refusal;
       const said = await fails(line, "token_permission_missing");
-      expect(said).toContain(`${answer}`);
+      expect(said).toContain(`${refusal}`);
       expect(said).toContain("pulumi config set -s dev --secret cloudflare:apiToken <token>");
     },
     UPDATE_MS,
@@ -202,9 +202,12 @@ test(
 );
 
 describe("of a stack that is deployed, and whose service does not answer,", () => {
-  const LINES = ["", "--create ", "--verify "].map(
-    (words) => `npm run --silent backup -- dev ${words}--json`,
-  );
+  const html = (status: number): Response => new Response("<html>No.</html>", { status });
+  const LINES: [line: string, foreign: Response][] = [
+    ["npm run --silent backup -- dev --json", html(401)],
+    ["npm run --silent backup -- dev --create --json", Response.json({ success: true })],
+    ["npm run --silent backup -- dev --verify --json", html(500)],
+  ];
   let service: Listening;
   /** What the service answers everything with. */
   let answer: Response;
@@ -288,7 +291,7 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
     UPDATE_MS,
   );
 
-  describe.each(LINES)("%s", (line) => {
+  describe.each(LINES)("%s", (line, foreign) => {
     test(
       "names the address that refuses the connection, and the one that is not known",
       async () => {
@@ -307,14 +310,10 @@ describe("of a stack that is deployed, and whose service does not answer,", () =
       "says what an answer is that is none of steward's",
       async () => {
         await deployedAt(service.url);
-        for (const status of [401, 403, 500]) {
-          answer = new Response("<html>No.</html>", { status });
-          const said = await fails(line, "service_unreachable");
-          expect(said).toMatch(/\/stack\/backups\S* answered with \d+, not as steward does/);
-          expect(said).toContain(`${status}`);
-        }
-        answer = Response.json({ success: true });
-        expect(await fails(line, "service_unreachable")).toContain("not as steward does");
+        answer = foreign;
+        expect(await fails(line, "service_unreachable")).toMatch(
+          new RegExp(`/stack/backups\\S* answered with ${foreign.status}, not as steward does`),
+        );
       },
       UPDATE_MS,
     );

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { delimiter, dirname } from "node:path";
+import type { PulumiCommand } from "@pulumi/pulumi/automation/index.js";
 import { BuildFailure } from "../../../infra/shell/failure.ts";
 import { run, tail } from "../../../infra/shell/process.ts";
 
@@ -16,6 +17,19 @@ export const ANSWER_MS = 60_000;
 export function cliEnvironment(): Record<string, string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
   return { PATH: path, PULUMI_SKIP_UPDATE_CHECK: "1" };
+}
+
+/**
+ * Returns the Pulumi CLI on PATH as the Automation API runs it. The API asks for its version, so it is not asked twice.
+ *
+ * @throws BuildFailure `pulumi_missing`, `pulumi_outdated`
+ */
+export async function requireCommand(env: NodeJS.ProcessEnv): Promise<PulumiCommand> {
+  const { PulumiCommand: Cli } = await import("@pulumi/pulumi/automation/index.js");
+  const found = await Cli.get().catch(() => undefined);
+  if (found?.version && !isOutdated(found.version.version)) return found;
+  await requireCli(env);
+  return Cli.get();
 }
 
 /**
@@ -35,10 +49,14 @@ export async function requireCli(env: NodeJS.ProcessEnv): Promise<void> {
       install,
     );
   }
-  if (version.localeCompare(OLDEST_CLI, undefined, { numeric: true }) < 0) {
+  if (isOutdated(version)) {
     const found = `the \`pulumi\` on PATH is ${version}, and this project needs ${OLDEST_CLI} or newer`;
     throw new BuildFailure("pulumi_outdated", found, install);
   }
+}
+
+function isOutdated(version: string): boolean {
+  return version.localeCompare(OLDEST_CLI, undefined, { numeric: true }) < 0;
 }
 
 /**
