@@ -1,4 +1,4 @@
-import { ERRORS, fixText, StewardError } from "../../runtime/contract/errors.ts";
+import { fixText, isErrorCode, StewardError } from "../../runtime/contract/errors.ts";
 import type { OperatorCommands } from "../../runtime/contract/operator-commands.ts";
 import { parseJson } from "../../runtime/shared/json.ts";
 import { type EngineError, errorsOf } from "./diagnostics.ts";
@@ -55,7 +55,7 @@ function explainedError(errors: readonly EngineError[]): BuildFailure | undefine
   const [, code] = CODE.exec(text) ?? [];
   const fixes = text.match(/^ *fix: /gm) ?? [];
   // Other providers put words into parentheses too, so a text counts only if it has a fix or if its code is known.
-  if (code === undefined || !(fixes.length > 0 || Object.hasOwn(ERRORS, code))) return undefined;
+  if (code === undefined || !(fixes.length > 0 || isErrorCode(code))) return undefined;
   // The text of several errors, or of one with several problems, already contains the fixes.
   if (errors.length > 1 || fixes.length !== 1) return new BuildFailure(code, text, "");
   const [cause = "", fix = ""] = text.split(/\n *fix: /);

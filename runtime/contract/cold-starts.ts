@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "./errors.ts";
+import { isErrorCode, type ErrorCode } from "./errors.ts";
 
 /** Outcome of a start: of the container on the serverless stack, of the gateway on a host. */
 export interface ColdStart {
@@ -29,6 +29,6 @@ export function readColdStarts(text: string | undefined): ColdStart[] {
 
 function isColdStart(value: unknown): value is ColdStart {
   const { at, ms, ended } = (value ?? {}) as Partial<Record<keyof ColdStart, unknown>>;
-  const known = ended === "ready" || (typeof ended === "string" && Object.hasOwn(ERRORS, ended));
+  const known = ended === "ready" || isErrorCode(ended);
   return known && typeof ms === "number" && typeof at === "string" && !Number.isNaN(Date.parse(at));
 }

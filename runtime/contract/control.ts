@@ -107,6 +107,8 @@ export const GATEWAY_ROUTES = {
   status: "/status",
   /** GET: {@link UsageReport} */
   usage: "/usage",
+  /** POST {@link ModelTest}: asks a model a short question, {@link ModelTested} */
+  testModel: "/models/test",
 } as const;
 
 /** State of the gateway, as seen from outside the container. */
@@ -204,7 +206,8 @@ export interface CliResult {
 /** State of a chat platform. */
 export interface ChannelHealth {
   platform: Platform;
-  state: "ready" | "failing" | "disabled";
+  /** `unknown`: the platform has not answered yet since the gateway's start. */
+  state: "unknown" | "ready" | "failing" | "disabled";
   /** Why it is not ready. */
   reason?: Reason;
   /** ISO 8601: when an event of it was last taken up. */
@@ -222,6 +225,19 @@ export interface ModelHealth {
   reason?: Reason;
   /** ISO 8601 */
   until?: string;
+}
+
+/** Body of a POST to `/models/test`. */
+export interface ModelTest {
+  /** `<provider>/<model id>` of the config */
+  model: string;
+}
+
+/** Outcome of a test that a model answered. */
+export interface ModelTested {
+  model: string;
+  ms: number;
+  tokens: { input: number; output: number };
 }
 
 /** Tokens and requests of one model on one day (UTC). */
@@ -265,6 +281,8 @@ export interface SchedulesHealth {
   nextAt?: string;
   /** Runs that were due while the gateway was down and were not made up for, last seven days. */
   missed: number;
+  /** Runs that ended without being said, last seven days; absent from a gateway of an older version. */
+  failed?: number;
 }
 
 /** Waits of messages for the first word of their answer, or for a notice in its place; since the first start. */

@@ -12,6 +12,8 @@ const deliveryNoticeSchema = z.object({
   code: z.optional(z.string()),
   /** Time of the next attempt, milliseconds since the epoch. */
   nextAt: z.optional(z.number()),
+  /** There is no further attempt: nothing could answer for a day. */
+  givenUp: z.optional(z.boolean()),
 });
 
 /** See {@link deliveryNoticeSchema}. */
@@ -57,7 +59,7 @@ export interface DeliveryOutcome {
   outcome: "answered" | "ignored" | "failed" | "repeated";
   /**
    * The reason for `ignored`. For `failed` the reason, and whether the person has been told. For `answered` without a
-   * reply of its own, what happened instead (`stopped`, or the chat does not take it).
+   * reply of its own, the event with which it was answered.
    */
   note?: string;
   /** For `ignored`: the group that an operator would have to list for its messages to be answered, by its id. */

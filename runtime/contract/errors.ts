@@ -31,6 +31,11 @@ export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> 
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Tells whether a value from outside is a code that this version knows. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && Object.hasOwn(ERRORS, value);
+}
+
 /** Remedy of an error. It is a function if it names commands, which are passed in where the fix is printed. */
 export type Fix = ErrorText["fix"];
 

@@ -2,7 +2,7 @@ import { parseJson } from "../shared/json.ts";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { parseDuration } from "../contract/duration.ts";
 import type { GatewayStatus } from "../contract/control.ts";
-import { ERRORS, fixOf, type ErrorCode } from "../contract/errors.ts";
+import { ERRORS, fixOf, isErrorCode, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { hmacHex } from "../contract/digest.ts";
 import { gatewayDetails } from "./debug-routes.ts";
@@ -295,7 +295,7 @@ function isTold(subject: string): boolean {
 
 /** Returns an alert, without a reason's detail, which may contain what a provider or a person wrote. */
 function alertOf(state: "failing" | "recovered", subject: string, { code, since }: Failing): Alert {
-  const known = Object.hasOwn(ERRORS, code) ? code : "internal";
+  const known = isErrorCode(code) ? code : "internal";
   return {
     state,
     subject,

@@ -1,5 +1,5 @@
 import type { GenerationManifest } from "../contract/backup.ts";
-import { StewardError } from "../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
 /** Counts that no one halves on purpose. Files are not among them: an assistant may well tidy its workspace. */
 const WATCHED = ["sessions", "messages", "approvals"] as const;
@@ -11,6 +11,9 @@ const NEWEST = 10;
 /** Days on which one is kept. */
 const DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
+
+/** Looks that may fail, or take long, before the age of the newest backup counts as a problem. */
+const LATE_LOOKS = 3;
 
 /** Facts that decide about a generation. Names sort by age; `createdAt` is ISO 8601. */
 interface Aged {
@@ -44,6 +47,18 @@ export function lastGood(generations: readonly GenerationManifest[]): Generation
   const found = generations.find(({ configValid }) => configValid);
   if (found === undefined) throw new StewardError("config_no_good");
   return found;
+}
+
+/**
+ * Returns what is wrong if the state was last looked at too long ago. Times in milliseconds.
+ *
+ * @param lookedAt time at which the state was last copied, or known to be as the newest copy has it
+ * @param everyMs interval of the looks
+ */
+export function lateness(lookedAt: number, now: number, everyMs: number): Reason | undefined {
+  if (now - lookedAt <= LATE_LOOKS * everyMs) return undefined;
+  const since = new Date(lookedAt).toISOString();
+  return reason("backup_late", `What has changed since ${since} may be in none.`);
 }
 
 /** Counts of a generation. */

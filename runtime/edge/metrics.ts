@@ -133,7 +133,9 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     ]);
   const ready = (state: string): number => (state === "ready" ? 1 : 0);
   return [
-    counter("answers_total", "Events that were answered.", [[{}, counts.answered]]),
+    counter("answers_total", "Answers of the model in all channels, the web chat and schedules included.", [
+      [{}, counts.answered],
+    ]),
     gauge("answers_active", "Events that are being answered.", [[{}, counts.active]]),
     histogram(
       "first_word_seconds",
@@ -144,6 +146,7 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
     gauge("messages", "Messages that are kept.", [[{}, counts.messages]]),
     gauge("schedules", "Schedules.", [[{}, schedules.count]]),
     gauge("schedules_missed", "Runs missed in the last seven days.", [[{}, schedules.missed]]),
+    gauge("schedules_failed", "Runs that failed in the last seven days.", [[{}, schedules.failed ?? 0]]),
     gauge(
       "channel_ready",
       "1 while the chat platform works.",

@@ -3,7 +3,7 @@ import { parseJson } from "../shared/json.ts";
 import * as z from "zod/mini";
 import { type CliRequest, type CliResult, CONTROL_ROUTES } from "../contract/control.ts";
 import { withJson } from "../contract/operations.ts";
-import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../contract/errors.ts";
+import { ERRORS, isErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
 
@@ -76,8 +76,8 @@ export async function operateJson<T>(
   const { exitCode, stdout } = await operate(sandbox, withJson(words));
   const value = parseJson(stdout);
   const failure = failureSchema().safeParse(value);
-  if (failure.success && Object.hasOwn(ERRORS, failure.data.error.code)) {
-    throw new StewardError(failure.data.error.code as ErrorCode, failure.data.error.message);
+  if (failure.success && isErrorCode(failure.data.error.code)) {
+    throw new StewardError(failure.data.error.code, failure.data.error.message);
   }
   const answer = schema.safeParse(value);
   if (exitCode !== 0 || !answer.success) throw new StewardError("command_failed");

@@ -25,13 +25,20 @@ export class RetryableError extends StewardError {
 }
 
 /**
- * Failure that another attempt would not mend: `reply_refused` where the platform takes nothing for this chat
- * (the person blocked the bot, the bot was removed), `edit_refused` where it does not let this message
- * be edited any more.
+ * Failure that another attempt would not mend: `reply_refused` where the platform does not take this for this chat,
+ * `edit_refused` where it does not let this message be edited any more.
  */
 export class RefusedError extends StewardError {
-  constructor(code: "reply_refused" | "edit_refused", detail: string, options?: ErrorOptions) {
+  /** Nobody is there to read it: the person has blocked the bot, or the group has removed it. */
+  readonly gone: boolean;
+
+  constructor(
+    code: "reply_refused" | "edit_refused",
+    detail: string,
+    options: ErrorOptions & { gone?: boolean } = {},
+  ) {
     super(code, detail, options);
     this.name = "RefusedError";
+    this.gone = options.gone ?? false;
   }
 }

@@ -43,7 +43,6 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
     channels: channels.health().map((channel) => withLastEvent(channel, inbox)),
     counts: {
       ...stores.sessions.counts(),
-      answered: stores.records.answered,
       active: inbox.active,
     },
     pending: pending(stores),

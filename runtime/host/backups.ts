@@ -1,7 +1,7 @@
 import type { BackupCause, GenerationManifest } from "../contract/backup.ts";
 import { reason, StewardError, type ErrorCode, type Reason } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { expired, shrank } from "../edge/backups.ts";
+import { expired, lateness, shrank } from "../edge/backups.ts";
 import type { Backups } from "../edge/ports.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 import type { Timers } from "../supervisor/timers.ts";
@@ -36,6 +36,8 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
   /** State at the last copy of this process. */
   let copied: string | undefined;
   let problem: Reason | undefined;
+  /** Time at which a copy was last made, or the newest one was found to hold everything. */
+  let provenAt = timers.now();
   let cancel: (() => void) | undefined;
 
   /** Runs what makes or restores one, and keeps how it went. */
@@ -43,6 +45,7 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
     try {
       const result = await work();
       problem = undefined;
+      provenAt = timers.now();
       return result;
     } catch (error) {
       const told = error instanceof StewardError ? error.reason : reason("backup_failed", String(error));
@@ -79,8 +82,10 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
 
   const look = async (): Promise<void> => {
     try {
-      const backups = await supervisor.backups();
-      if ((await backups.revision()) !== copied) await make(false);
+      await attempt("a backup", async () => {
+        const backups = await supervisor.backups();
+        if ((await backups.revision()) !== copied) await make(false);
+      });
     } catch (error) {
       log.debug("no backup this time", { error: String(error) });
     }
@@ -100,9 +105,10 @@ export function hostBackups({ supervisor, home, timers, log }: HostBackupsOption
     status: async () => {
       const [newest] = await (await supervisor.backups()).list();
       const recovered = recoveredConfig(home);
+      const wrong = problem ?? lateness(provenAt, timers.now(), EVERY_MS);
       return {
         ...(newest && { lastAt: newest.createdAt }),
-        ...(problem && { problem }),
+        ...(wrong && { problem: wrong }),
         ...(recovered && { recovered }),
       };
     },

@@ -4,7 +4,7 @@ import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Dispatcher } from "../edge/ledger/dispatcher.ts";
-import { Notices, type NoticesOptions } from "../edge/ledger/notices.ts";
+import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
@@ -23,8 +23,7 @@ interface LedgerOptions {
     status(): Pick<SandboxStatus, "state">;
   };
   sandbox: Pick<Sandbox, "request">;
-  /** See {@link NoticesOptions}. */
-  tell: NoticesOptions["tell"];
+  tell: Tell;
   clock: Clock;
   log: Log;
 }
@@ -46,6 +45,7 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
   const dispatcher = new Dispatcher({
     store,
     deliver: (delivery) => deliverTo(sandbox, delivery, clock()),
+    tell,
     wakeAt: (time) => dispatchAt.set(time),
     clock,
     random: Math.random,

@@ -123,7 +123,7 @@ try {
     sql,
     supervisor,
     sandbox,
-    tell: (delivery, notice) => teller.tell(delivery, notice),
+    tell: (...told) => teller.tell(...told),
     clock: Date.now,
     log,
   });

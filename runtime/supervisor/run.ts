@@ -1,7 +1,7 @@
 import { parseJson } from "../shared/json.ts";
 import { get } from "node:http";
 import { GATEWAY_ROUTES } from "../contract/control.ts";
-import { type ErrorCode, ERRORS, reason, type Reason } from "../contract/errors.ts";
+import { type ErrorCode, isErrorCode, reason, type Reason } from "../contract/errors.ts";
 import type { Child } from "./child.ts";
 import type { Output } from "./output.ts";
 import type { Timers } from "./timers.ts";
@@ -215,7 +215,7 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
     return reason("config_invalid", lines.join("\n"));
   }
   const [, name, detail] = stderr.map((line) => CODED.exec(line)).findLast((match) => match !== null) ?? [];
-  if (name !== undefined && isErrorCode(name)) return reason(name, detail);
+  if (isErrorCode(name)) return reason(name, detail);
   if (signal === "SIGKILL" || stderr.some((line) => OUT_OF_MEMORY.test(line))) {
     return reason("crash_looping", "The process was killed with SIGKILL: out of memory, or by hand.");
   }
@@ -230,8 +230,4 @@ function causeOf({ code, signal, stderr, silentForMs, outOfMemory, spawnError }:
 
 function speaks(line: string): boolean {
   return !NOISE.test(line);
-}
-
-function isErrorCode(name: string): name is ErrorCode {
-  return Object.hasOwn(ERRORS, name);
 }

@@ -2,6 +2,7 @@ import type { SandboxStatus } from "../contract/control.ts";
 import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
 import { Dispatcher, type AttemptResult } from "../edge/ledger/dispatcher.ts";
+import type { Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
 import { AskAgain } from "./alarm.ts";
@@ -16,6 +17,7 @@ export interface DeliveriesOptions {
   store: LedgerStore;
   /** Hands one event to the gateway. */
   deliver(delivery: Delivery): Promise<AttemptResult>;
+  tell: Tell;
   /** Starts the container where it is stopped; tells how it is once it is settled. */
   whenReady(): Promise<SandboxStatus>;
   /** Wishes for an alarm at this time, milliseconds since the epoch. */

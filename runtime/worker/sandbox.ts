@@ -18,7 +18,7 @@ import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
-import { Notices } from "../edge/ledger/notices.ts";
+import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
 import type {
@@ -128,14 +128,6 @@ export class Sandbox
       fetch: (url, init) => fetch(url, init),
       log: this.#log,
     });
-    this.#deliveries = new Deliveries({
-      store: this.#store,
-      deliver: (delivery) => this.#deliver(delivery),
-      whenReady: () => this.#life.whenReady(READY_TIMEOUT_MS),
-      wakeAt: (time) => this.#alarm.wakeAt(time),
-      clock: this.#clock,
-      log: this.#log,
-    });
     const teller = new Teller({
       sandbox: {
         status: () => this.#life.status(),
@@ -144,13 +136,23 @@ export class Sandbox
       environment: variables,
       fetch: (url, init) => fetch(url, init),
     });
+    const tell: Tell = (...told) => {
+      const result = teller.tell(...told);
+      ctx.waitUntil(result.catch(() => undefined));
+      return result;
+    };
+    this.#deliveries = new Deliveries({
+      store: this.#store,
+      deliver: (delivery) => this.#deliver(delivery),
+      tell,
+      whenReady: () => this.#life.whenReady(READY_TIMEOUT_MS),
+      wakeAt: (time) => this.#alarm.wakeAt(time),
+      clock: this.#clock,
+      log: this.#log,
+    });
     this.#notices = new Notices({
       store: this.#store,
-      tell: (delivery, notice) => {
-        const told = teller.tell(delivery, notice);
-        ctx.waitUntil(told.catch(() => {}));
-        return told;
-      },
+      tell,
       wakeAt: (time) => this.#alarm.wakeAt(time),
       clock: this.#clock,
       log: this.#log,

@@ -30,7 +30,7 @@ export interface Outcome {
   silent: string[];
   /** The longest wait for a first word or a notice, in seconds. */
   longestSeconds: number;
-  /** Texts that a chat has read twice, beyond one for each kill. */
+  /** Texts that a chat has read twice without a kill between them. */
   twice: string[];
   /** Chats that have read of a delay. */
   told: number;
@@ -43,14 +43,18 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
   const watch = setInterval(() => {
     for (const { channel } of slack.messages()) if (!heard.has(channel)) heard.set(channel, Date.now());
   }, LOOK_MS);
+  /** Messages of the chats at each kill. */
+  const lives: number[] = [0];
   front.trouble = true;
   const sending: Promise<void>[] = [];
   for (let count = 0; count < MESSAGES; count += 1) {
     const text = `message ${count}`;
     const sent = deliver(`${url}/slack/events`, slack, text);
     sending.push(sent.then(() => void accepted.set(`C${text}`, Date.now())));
-    if (count % Math.floor(MESSAGES / KILLS) === 50)
+    if (count % Math.floor(MESSAGES / KILLS) === 50) {
       for (const pid of gateways()) process.kill(pid, "SIGKILL");
+      lives.push(slack.messages().length);
+    }
     await sleep(APART_MS);
   }
   front.trouble = false;
@@ -73,12 +77,15 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
     (chat) => ((heard.get(chat) ?? Number.POSITIVE_INFINITY) - (accepted.get(chat) ?? 0)) / 1_000,
   );
   const said = slack.messages().map(({ channel, text }) => `${channel}: ${text}`);
-  const repeated = said.filter((one, index) => said.indexOf(one) !== index);
+  const twice = lives.flatMap((begin, life) => {
+    const own = said.slice(begin, lives[life + 1]);
+    return own.filter((one, index) => own.indexOf(one) !== index);
+  });
   return {
     unsettled: [...chats.filter((chat) => !isAnswered(chat)), ...open.map(({ key }) => key)],
     silent: chats.filter((chat) => !heard.has(chat)),
     longestSeconds: Math.max(...waits),
-    twice: repeated.slice(KILLS),
+    twice,
     told: said.filter((one) => /cannot answer|not begun/.test(one)).length,
   };
 }

@@ -8,8 +8,10 @@ export interface TroubledFront {
   slackApiUrl: string;
   /** Where Slack's requests go on to: what `SLACK_API_URL` would be without the front. */
   connect(slackApiUrl: string): void;
-  /** Whether requests fail. */
+  /** Whether requests fail by chance. */
   trouble: boolean;
+  /** What the model, or Slack, answers each time; `undefined`: as it should. */
+  always: { model?: ModelFault | undefined; slack?: SlackFault | undefined };
   /** Requests that have failed, by how. */
   faults: Record<string, number>;
   close(): void;
@@ -42,7 +44,7 @@ const OVERLOADED = JSON.stringify({
 const LIMITED = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
 
 /** Every class of what a model's connection may come to. */
-const MODEL_FAULTS: Record<string, Fault> = {
+const MODEL_FAULTS = {
   "cut before the header": (response) => void response.destroy(),
   "cut behind the header": cut(0, 0),
   "cut within the first event": cut(0, 9),
@@ -61,20 +63,37 @@ const MODEL_FAULTS: Record<string, Fault> = {
   "an empty text": (response, [start = "", begin = "", ...rest]) => {
     response.writeHead(200, STREAM).end([start, begin, ...rest.slice(-3)].join(""));
   },
+} satisfies Record<string, Fault>;
+
+const WRONG_KEY = JSON.stringify({
+  type: "error",
+  error: { type: "authentication_error", message: "invalid x-api-key" },
+});
+/** What lasts until a person mends it, so that it does not happen by chance. */
+const MODEL_REFUSALS = { "a wrong key": answer(401, WRONG_KEY, JSON_TYPE) };
+const SLACK_REFUSALS = {
+  "a revoked token": answer(200, '{"ok":false,"error":"token_revoked"}', JSON_TYPE),
 };
 
+type ModelFault = keyof typeof MODEL_FAULTS | keyof typeof MODEL_REFUSALS;
+type SlackFault = keyof typeof SLACK_FAULTS | keyof typeof SLACK_REFUSALS;
+
 /** Slack has taken nothing: https://docs.slack.dev/apis/web-api/rate-limits, and a server's own error. */
-const SLACK_FAULTS: Record<string, Fault> = {
+const SLACK_FAULTS = {
   "Slack fails": answer(500, ""),
   "Slack limits": answer(429, "", { "retry-after": "1" }),
   "Slack breaks off": (response) => void response.destroy(),
-};
+} satisfies Record<string, Fault>;
 
 /** Starts a front whose model repeats what it reads. @param share of the requests that fail while there is trouble */
 export async function startTroubledFront(seed: number, share: number): Promise<TroubledFront> {
   const random = generator(seed);
   let slack = "";
-  const front = { trouble: false, faults: {} as Record<string, number> };
+  const front = {
+    trouble: false,
+    always: {} as TroubledFront["always"],
+    faults: {} as Record<string, number>,
+  };
   const fault = (faults: Record<string, Fault>): Fault | undefined => {
     if (!front.trouble || random() >= share) return undefined;
     const names = Object.keys(faults);
@@ -89,7 +108,8 @@ export async function startTroubledFront(seed: number, share: number): Promise<T
     const body = Buffer.concat(chunks);
     const path = request.url ?? "";
     if (path.startsWith("/slack/")) {
-      const failing = path.includes("chat.") ? fault(SLACK_FAULTS) : undefined;
+      const forced = front.always.slack && { ...SLACK_FAULTS, ...SLACK_REFUSALS }[front.always.slack];
+      const failing = forced ?? (path.includes("chat.") ? fault(SLACK_FAULTS) : undefined);
       return failing === undefined
         ? forward(request, response, body, slack + path.slice(7))
         : failing(response, []);
@@ -97,7 +117,8 @@ export async function startTroubledFront(seed: number, share: number): Promise<T
     if (!path.endsWith("/v1/messages"))
       return void response.writeHead(200, JSON_TYPE).end('{"id":"m","data":[]}');
     const events = streamOf(body.toString());
-    const failing = fault(MODEL_FAULTS);
+    const forced = front.always.model && { ...MODEL_FAULTS, ...MODEL_REFUSALS }[front.always.model];
+    const failing: Fault | undefined = forced ?? fault(MODEL_FAULTS);
     if (failing !== undefined) return failing(response, events);
     response.writeHead(200, STREAM).end(events.join(""));
   };

@@ -8,6 +8,12 @@ export const PEOPLE_ERRORS = {
     cause: "A chat or a person has used agent.limits.tokensPerDay.",
     fix: "Raise agent.limits.tokensPerDay in steward.json, or wait for midnight (UTC).",
   },
+  message_limit_reached: {
+    status: 429,
+    title: "The limit of messages is reached",
+    cause: "A person has sent more messages within a minute than agent.limits.messagesPerMinute.",
+    fix: "Raise agent.limits.messagesPerMinute in steward.json, or wait a minute.",
+  },
   pairing_code_unknown: {
     status: 404,
     title: "No pending pairing request found",

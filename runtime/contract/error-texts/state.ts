@@ -104,6 +104,12 @@ export const STATE_ERRORS = {
     cause: "The state could not be copied or the copy could not be stored.",
     fix: "Read the detail and the logs. steward retries automatically.",
   },
+  backup_late: {
+    status: 503,
+    title: "The last backup is too old",
+    cause: "No copy was made in time, and nothing shows that the state is still what the last one holds.",
+    fix: "Read the logs, and make a backup on the page Backups, which tells what is wrong.",
+  },
   backup_refused: {
     status: 409,
     title: "The backup was not published",

@@ -12,6 +12,7 @@ import type { Clock } from "../ports.ts";
 
 /** A state by colour, and as people read it. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
+  unknown: ["wait", "Not asked yet"],
   ready: ["ok", "Ready"],
   failing: ["bad", "Failing"],
   disabled: ["wait", "Switched off"],

@@ -248,6 +248,8 @@ function detailsPart({ channels, models, schedules, firstWords, counts }: Gatewa
         <dd>${schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)}</dd>
         <dt>Missed (7 days)</dt>
         <dd>${schedules.missed}</dd>
+        <dt>Failed (7 days)</dt>
+        <dd>${schedules.failed ?? 0}</dd>
       </dl>
     </section>`;
 }

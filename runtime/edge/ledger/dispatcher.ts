@@ -2,6 +2,7 @@ import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Delivery } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
+import type { Tell } from "./notices.ts";
 import type { DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
@@ -33,6 +34,8 @@ export interface DispatcherOptions {
   store: LedgerStore;
   /** Delivers one event; returns when the reply is out. A throw counts as a retry. */
   deliver(delivery: Delivery): Promise<AttemptResult>;
+  /** Tells the chat of an event that is given up without an answer. */
+  tell: Tell;
   /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
   wakeAt(time: number): void;
   clock: Clock;
@@ -90,9 +93,26 @@ export class Dispatcher {
     if (Math.abs(now - this.#tidiedAt) < TIDY_MS) return;
     this.#tidiedAt = now;
     const expired = store.expire(now - FAILED_AFTER_MS, now);
-    if (expired > 0) log.error("events given up: too old", { expired });
+    if (expired.length > 0) log.error("events given up: too old", { expired: expired.length });
+    for (const delivery of expired) this.#tellGivenUp(delivery);
     store.bringForward(now, now + TIDY_MS);
     store.prune(now - KEEP_SETTLED_MS, PRUNE_BATCH);
+    store.chats.prune(now);
+  }
+
+  #tellGivenUp(delivery: Delivery): void {
+    const { store, tell, log } = this.#options;
+    void tell(delivery, { givenUp: true }, store.chats)
+      .catch((error: unknown) => {
+        log.warn("a chat was not told of an event that is given up", {
+          id: delivery.id,
+          error: String(error),
+        });
+        return false;
+      })
+      .then((told) => store.noteTold(delivery, told))
+      // A full disk, or a ledger that is closed meanwhile.
+      .catch((error: unknown) => log.error("a note cannot be kept", { error: String(error) }));
   }
 
   #start(now: number): void {
@@ -155,6 +175,7 @@ export class Dispatcher {
     if (result.kind === "refused" || tooOld) {
       store.settle(key, { state: "failed", note: result.note }, now);
       log.error("event given up", { key, attempt, note: result.note });
+      this.#tellGivenUp(delivery);
       return;
     }
     const delay = backoffMs(RETRY, attempt, random());

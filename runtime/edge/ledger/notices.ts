@@ -1,17 +1,19 @@
-import type { Delivery, DeliveryNotice } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Clock } from "../ports.ts";
 import type { LedgerStore } from "./store.ts";
+import type { Teller } from "./tell.ts";
 
 /** At one look; more follow with the next. */
 const BATCH = 20;
 const LOOK_AGAIN_MS = 1_000;
 
+/** See {@link Teller.tell}. */
+export type Tell = (...args: Parameters<Teller["tell"]>) => Promise<boolean>;
+
 /** Dependencies of {@link Notices}. */
 export interface NoticesOptions {
-  store: Pick<LedgerStore, "takeNotices" | "nextNotice">;
-  /** Tells the chat of an event that its answer takes longer. Best effort: it may reject. */
-  tell(delivery: Delivery, notice: DeliveryNotice): Promise<unknown>;
+  store: Pick<LedgerStore, "takeNotices" | "nextNotice" | "chats">;
+  tell: Tell;
   /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
   wakeAt(time: number): void;
   clock: Clock;
@@ -35,7 +37,7 @@ export class Notices {
       if (due === undefined) return;
       // With each event that comes: a transaction only if there is somebody to tell.
       for (const { delivery, notice } of due <= now ? store.takeNotices(now, BATCH) : []) {
-        void tell(delivery, notice).catch((error: unknown) =>
+        void tell(delivery, notice, store.chats).catch((error: unknown) =>
           log.warn("a chat was not told that it waits", { id: delivery.id, error: String(error) }),
         );
       }

@@ -1,5 +1,6 @@
 import { parseJson } from "../../shared/json.ts";
 import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
+import { Chats, conversationKey } from "./chats.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
@@ -56,6 +57,7 @@ const UNREADABLE = "the entry cannot be read by this version";
 
 /** The ledger's table: every verified event from its arrival until it is settled. */
 export class LedgerStore {
+  readonly chats: Chats;
   readonly #sql: Sql;
   readonly #turns: Turns;
 
@@ -66,6 +68,7 @@ export class LedgerStore {
       sql.all(statement);
       if (index === 0) addNoticeAt(sql);
     }
+    this.chats = new Chats(sql);
     renameStates(sql);
     this.#turns = new Turns(sql);
     sql.transaction(() => {
@@ -87,7 +90,7 @@ export class LedgerStore {
          coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5))
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
-      `${delivery.platform}:${delivery.conversation}`,
+      conversationKey(delivery),
       JSON.stringify(delivery),
       delivery.receivedAt,
       NOTICE_MS,
@@ -163,14 +166,14 @@ export class LedgerStore {
           isUnderWay ? now + NOTICE_MS : null,
           seq ?? null,
         );
-        const parsed = deliverySchema.safeParse(parseJson(String(text)));
-        if (isUnderWay || !parsed.success) return [];
+        const delivery = readDelivery(text);
+        if (isUnderWay || delivery === undefined) return [];
         const code = /^\d{3} ([a-z_]+)/.exec(String(note))?.[1];
         const notice = {
           ...(code !== undefined && { code }),
           ...(nextAt != null && { nextAt: Number(nextAt) }),
         };
-        return [{ delivery: parsed.data, notice }];
+        return [{ delivery, notice }];
       });
     });
   }
@@ -192,13 +195,23 @@ export class LedgerStore {
     );
   }
 
-  /** Gives up what was received before `before` and is not being delivered. Returns how many. */
-  expire(before: number, now: number): number {
-    return this.#updateAll(
+  /** Gives up what was received before `before` and is not being delivered. */
+  expire(before: number, now: number): Delivery[] {
+    const rows = this.#updateAll(
       `UPDATE ledger SET state = 'failed', settled_at = ?, note = coalesce(note, 'never delivered')
-       WHERE settled_at IS NULL AND state = 'waiting' AND received_at < ? RETURNING conversation`,
+       WHERE settled_at IS NULL AND state = 'waiting' AND received_at < ? RETURNING conversation, delivery`,
       now,
       before,
+    );
+    return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
+  }
+
+  /** Adds to a failed event whether its person was told. */
+  noteTold({ platform, id }: Delivery, told: boolean): void {
+    this.#sql.all(
+      "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",
+      `${platform}:${id}`,
+      told ? ". The person was told." : ". The person was not told.",
     );
   }
 
@@ -213,11 +226,12 @@ export class LedgerStore {
     );
   }
 
-  #updateAll(statement: string, ...values: (string | number)[]): number {
+  #updateAll(statement: string, ...values: (string | number)[]): Row[] {
     return this.#sql.transaction(() => {
-      const changed = this.#sql.all(statement, ...values).map((row) => String(row["conversation"]));
+      const rows = this.#sql.all(statement, ...values);
+      const changed = rows.map((row) => String(row["conversation"]));
       for (const conversation of new Set(changed)) this.#turns.update(conversation);
-      return changed.length;
+      return rows;
     });
   }
 
@@ -226,7 +240,11 @@ export class LedgerStore {
    * delivered once more, and the gateway knows what it has answered.
    */
   settle(key: string, end: SettledAs, now: number): void {
-    this.#sql.lightTransaction(() => this.#turns.update(this.#end(key, end, now)));
+    this.#sql.lightTransaction(() => {
+      const conversation = this.#end(key, end, now);
+      this.#turns.update(conversation);
+      if (end.state === "answered") this.chats.answered(conversation, now);
+    });
   }
 
   /** Returns the entry's conversation. */
@@ -347,10 +365,15 @@ function addNoticeAt(sql: Sql): void {
 }
 
 function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {
-  const parsed = deliverySchema.safeParse(parseJson(String(row["delivery"])));
-  if (!parsed.success) return undefined;
+  const delivery = readDelivery(row["delivery"]);
+  if (delivery === undefined) return undefined;
   // A conversation is one platform's: what is left of the key is that platform's id.
-  const after = before?.slice(parsed.data.platform.length + 1);
-  const delivery = { ...parsed.data, ...(after !== undefined && { after }) };
-  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery };
+  const after = before?.slice(delivery.platform.length + 1);
+  const placed = { ...delivery, ...(after !== undefined && { after }) };
+  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery: placed };
+}
+
+/** Returns `undefined` where this version cannot read it. */
+function readDelivery(text: unknown): Delivery | undefined {
+  return deliverySchema.safeParse(parseJson(String(text))).data;
 }

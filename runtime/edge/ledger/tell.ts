@@ -1,9 +1,14 @@
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import type { Delivery, DeliveryNotice } from "../../contract/delivery.ts";
+import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/variables.ts";
-import { isRecord } from "../../shared/json.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
 import { directAddress } from "../../contract/services.ts";
+import { readBytes } from "../admission/body.ts";
 import type { Sandbox } from "../ports.ts";
+import type { Chats, OutageWord } from "./chats.ts";
+
+/** Chats that may be told, and were. */
+export type Telling = Pick<Chats, "claim" | "release">;
 
 /** Dependencies of {@link Teller}. */
 export interface TellerOptions {
@@ -21,46 +26,54 @@ interface PlatformRequest {
   body: object;
 }
 
-/** Says that the gateway is down. It names no cause: who reads it is no operator. */
-const DOWN_TEXT =
-  "I cannot answer now: I am not running. Your message is kept, and I answer as soon as I am back.";
+/** Words while the gateway is down. They name no cause: who reads them is no operator. */
+const TEXTS: Record<OutageWord, string> = {
+  waits: "I cannot answer now: I am not running. Your message is kept, and I answer as soon as I am back.",
+  "given up":
+    "I have not been running for a day and cannot answer what you wrote. Please send it again later.",
+};
 const TIMEOUT_MS = 10_000;
-/** Chats that are remembered as told in this outage. */
-const MOST_TOLD = 10_000;
+/** Of a platform's answer, to learn whether it took the message. */
+const MOST_BYTES = 64 * 1024;
 
 /**
- * Tells a chat that its answer takes longer: through the gateway, which knows who may be answered, and with the
- * deployment's own keys while that does not run, once a chat and outage.
+ * Tells a chat that its answer takes longer, or does not come: through the gateway, which knows who may be answered, and
+ * with the deployment's own keys while that does not run, once a chat and outage.
  */
 export class Teller {
   readonly #options: TellerOptions;
-  readonly #told = new Set<string>();
 
   constructor(options: TellerOptions) {
     this.#options = options;
   }
 
-  /** Rejects where the platform did not take it. */
-  async tell(delivery: Delivery, notice: DeliveryNotice): Promise<void> {
+  /** Resolves to whether the chat was told, now or before. Rejects where the platform did not take it. */
+  async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox } = this.#options;
     if ((await sandbox.status()).state === "ready") {
-      this.#told.clear();
       const body = JSON.stringify({ ...delivery, notice });
       const response = await sandbox.request("gateway", {
         method: "POST",
         path: GATEWAY_ROUTES.deliveries,
         body,
       });
-      await response.body?.cancel();
       if (!response.ok) throw new Error(`the gateway answered ${response.status}`);
-      return;
+      const { outcome } = (await response.json()) as Partial<DeliveryOutcome>;
+      return outcome === "answered";
     }
-    const request = this.#requestFor(delivery);
-    const chat = `${delivery.platform}:${delivery.conversation}`;
-    if (request === undefined || this.#told.has(chat)) return;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.add(chat);
-    const { url, method, headers, body } = request;
+    const word: OutageWord = notice.givenUp ? "given up" : "waits";
+    const request = this.#requestFor(delivery, TEXTS[word]);
+    if (request === undefined || !chats.claim(delivery, word)) return false;
+    try {
+      await this.#send(delivery.platform, request);
+      return true;
+    } catch (error) {
+      chats.release(delivery);
+      throw error;
+    }
+  }
+
+  async #send(platform: Platform, { url, method, headers, body }: PlatformRequest): Promise<void> {
     const response = await this.#options.fetch(url, {
       method,
       headers: { "content-type": "application/json", ...headers },
@@ -68,19 +81,25 @@ export class Teller {
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`${delivery.platform} answered ${response.status}`);
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`${platform} answered ${response.status}`);
+    }
+    // Slack refuses with 200, and says so in the body.
+    const answer = parseJson(new TextDecoder().decode(await readBytes(response, MOST_BYTES)));
+    if (isRecord(answer) && answer["ok"] === false)
+      throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
   }
 
   /** Returns the platform's request that says so; `undefined` where it is not sure that the message is for the bot. */
-  #requestFor({ platform, payload }: Delivery): PlatformRequest | undefined {
+  #requestFor({ platform, payload }: Delivery, text: string): PlatformRequest | undefined {
     const { environment } = this.#options;
     const address = directAddress(platform, environment);
     switch (platform) {
       case "telegram": {
         const to = telegramTarget(payload);
         const url = `${address}/bot${environment["TELEGRAM_BOT_TOKEN"]}/sendMessage`;
-        return to && { method: "POST", url, body: { ...to, text: DOWN_TEXT } };
+        return to && { method: "POST", url, body: { ...to, text } };
       }
       case "slack": {
         const to = slackTarget(payload);
@@ -90,14 +109,14 @@ export class Teller {
             method: "POST",
             url: `${address}/chat.postMessage`,
             headers,
-            body: { ...to, text: DOWN_TEXT },
+            body: { ...to, text },
           }
         );
       }
       case "discord": {
         const place = discordPlace(payload);
         const url = `${address}/webhooks/${place}/messages/@original`;
-        return place === undefined ? undefined : { method: "PATCH", url, body: { content: DOWN_TEXT } };
+        return place === undefined ? undefined : { method: "PATCH", url, body: { content: text } };
       }
     }
   }

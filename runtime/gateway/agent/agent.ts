@@ -1,6 +1,6 @@
 import type { Config } from "../../contract/config/index.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
-import { ERRORS, fixOf, reason } from "../../contract/errors.ts";
+import { ERRORS, fixOf, reason, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
@@ -29,7 +29,14 @@ interface AgentOptions {
 }
 
 /** Thrown to end an answer when a limit is reached in the middle of it. */
-class LimitReached extends Error {}
+class LimitReached extends Error {
+  readonly reason: Reason;
+
+  constructor(why: Reason) {
+    super(why.detail);
+    this.reason = why;
+  }
+}
 
 /** Answers a question from its conversation's transcript and the model. */
 export class Agent {
@@ -95,7 +102,7 @@ export class Agent {
         log.error("an answer took too long", { delivery, timeout });
         return { text: timeoutText(timeout), delivery, failure: reason("answer_too_slow") };
       }
-      if (error instanceof LimitReached) return this.#refused(error.message, question, delivery);
+      if (error instanceof LimitReached) return this.#refused(error.reason, question, delivery);
       if (!(error instanceof ModelRefusal)) throw error;
       log.error("the model refuses", { code: error.code, detail: error.message, delivery });
       return { text: refusalText(error), delivery, failure: error.reason };
@@ -104,9 +111,9 @@ export class Agent {
     }
   }
 
-  #refused(text: string, { platform, target }: Question, delivery: string): AgentAnswer {
-    this.#options.log.warn("a limit is reached", { platform, chat: target.chat, delivery, detail: text });
-    return { text, delivery };
+  #refused(failure: Reason, { platform, target }: Question, delivery: string): AgentAnswer {
+    this.#options.log.warn("a limit is reached", { platform, chat: target.chat, delivery, ...failure });
+    return { text: failure.detail, delivery, failure };
   }
 
   /** Asks the model as long as the question's chat and people have tokens left today, and counts what it takes. */

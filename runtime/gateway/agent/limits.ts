@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Config } from "../../contract/config/index.ts";
+import { reason, type Reason } from "../../contract/errors.ts";
 import { lightTransaction } from "../../process/database.ts";
 import { DAY_MS, dayOf } from "../models/usage.ts";
 import type { Question } from "./question.ts";
@@ -71,13 +72,13 @@ export class Limits {
     this.#options = options;
   }
 
-  /** Counts a question's messages, and returns why they are not answered, or `undefined`. */
-  refusal(question: Question): string | undefined {
+  /** Counts a question's messages, and returns why they are not answered, in words for the chat. */
+  refusal(question: Question): Reason | undefined {
     return this.#tooMany(question) ?? this.spent(question);
   }
 
-  /** Returns why the model is not asked any more today, or `undefined`. */
-  spent(question: Question): string | undefined {
+  /** Returns why the model is not asked any more today, in words for the chat. */
+  spent(question: Question): Reason | undefined {
     const { limits, spending, clock } = this.#options;
     const { tokensPerDay } = limits;
     if (tokensPerDay === undefined) return undefined;
@@ -85,7 +86,8 @@ export class Limits {
     const has = (who = ""): boolean => spending.of(who, clock()) >= tokensPerDay;
     const whose = has(chat) ? "This chat has" : people.some(has) ? "You have" : undefined;
     if (whose === undefined) return undefined;
-    return `${whose} used today's ${tokensPerDay} tokens. I answer again after midnight (UTC).`;
+    const detail = `${whose} used today's ${tokensPerDay} tokens. I answer again after midnight (UTC).`;
+    return reason("token_limit_reached", detail);
   }
 
   /** Counts what the model has taken for a question. */
@@ -95,7 +97,7 @@ export class Limits {
     spending.add(payers(question), tokens.input + tokens.output, clock());
   }
 
-  #tooMany(question: Question): string | undefined {
+  #tooMany(question: Question): Reason | undefined {
     const { limits, clock } = this.#options;
     const { messagesPerMinute: most } = limits;
     if (most === undefined) return undefined;
@@ -110,7 +112,8 @@ export class Limits {
     const own = this.#recent.filter(({ person }) => person === personOf(question, last.sender));
     // By its place among them: one that was let through stays so at another attempt.
     if (own.findIndex(({ delivery }) => delivery === last.delivery) < most) return undefined;
-    return `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
+    const detail = `That was more than ${most} messages within a minute, so I have not read this one. Write again in a minute.`;
+    return reason("message_limit_reached", detail);
   }
 }
 

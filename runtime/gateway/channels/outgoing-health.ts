@@ -16,6 +16,7 @@ export interface OutgoingHealthOptions {
 export class OutgoingHealth {
   readonly #options: OutgoingHealthOptions;
   #failure: Reason | undefined;
+  #answered = false;
   /** The failure is one that a probe has found, and a later probe may find to be over. */
   #probed = false;
 
@@ -23,15 +24,11 @@ export class OutgoingHealth {
     this.#options = options;
   }
 
-  /** Why the last request failed, if it did. */
-  get failure(): Reason | undefined {
-    return this.#failure;
-  }
-
   /** Runs what goes out, and keeps how it went. Rejects with what the platform's error means. */
   async out<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
+      this.#answered = true;
       this.#failure = undefined;
       return result;
     } catch (error) {
@@ -43,6 +40,7 @@ export class OutgoingHealth {
   async probe(ask: () => Promise<unknown>): Promise<void> {
     try {
       await ask();
+      this.#answered = true;
       if (this.#probed) this.#failure = undefined;
     } catch (error) {
       const former = this.#failure;
@@ -63,11 +61,11 @@ export class OutgoingHealth {
     return told;
   }
 
-  /** The channel's health, judging by outgoing requests alone. */
-  health(): ChannelHealth {
+  /** The channel's health, judging by outgoing requests, and by what is known of what comes in. */
+  health(incoming: { reason?: Reason; answered?: boolean } = {}): ChannelHealth {
     const { platform } = this.#options;
-    return this.#failure === undefined
-      ? { platform, state: "ready" }
-      : { platform, state: "failing", reason: this.#failure };
+    const why = this.#failure ?? incoming.reason;
+    if (why !== undefined) return { platform, state: "failing", reason: why };
+    return { platform, state: this.#answered || incoming.answered ? "ready" : "unknown" };
   }
 }

@@ -1,16 +1,20 @@
 import { parseJson } from "../../shared/json.ts";
 import { readFileSync } from "node:fs";
-import { get } from "node:http";
+import { request } from "node:http";
 import path from "node:path";
 import { STATUS_TOKEN_FILE } from "../../contract/names.ts";
-import type { GatewayStatus } from "../../contract/control.ts";
+import {
+  GATEWAY_ROUTES,
+  type GatewayStatus,
+  type ModelTest,
+  type ModelTested,
+} from "../../contract/control.ts";
+import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import { homeDigest } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
 /** A gateway on this machine answers within milliseconds; one that hangs is not up. */
 const TIMEOUT_MS = 2_000;
-const READY = "/readyz";
-const STATUS = "/status";
 
 /**
  * Statement of the running gateway about itself. `details` if this process has its control token or may read its status token. `foreign`: something
@@ -29,7 +33,7 @@ type Surroundings = Pick<CommandContext, "settings">;
 /** Asks the gateway of this machine whether it is ready. */
 export async function askReady({ settings }: Surroundings): Promise<GatewayAnswer> {
   const url = gatewayUrl(settings);
-  const answer = await readJson<{ version: string; home?: string }>(`${url}${READY}`);
+  const answer = await readJson<{ version: string; home?: string }>(`${url}${GATEWAY_ROUTES.ready}`);
   if (answer === undefined) return { url, ready: false };
   if (answer.home !== homeDigest(settings.home)) return { url, ready: false, foreign: true };
   return { url, ready: true, version: answer.version };
@@ -47,10 +51,37 @@ export function readyText({ url, ready, foreign, version }: GatewayAnswer): stri
 export async function askGateway(context: Surroundings): Promise<GatewayAnswer> {
   const answer = await askReady(context);
   if (!answer.ready) return answer;
-  const { controlToken = statusToken(context.settings.home) } = context.settings;
-  const headers = { authorization: `Bearer ${controlToken}` };
-  const details = await readJson<GatewayStatus>(`${answer.url}${STATUS}`, headers);
+  const details = await readJson<GatewayStatus>(`${answer.url}${GATEWAY_ROUTES.status}`, bearer(context));
   return { ...answer, ...(details && { details }) };
+}
+
+/**
+ * Has the gateway of this machine ask a model a short question; `undefined` if none runs.
+ *
+ * @throws StewardError what the gateway says of the model
+ */
+export async function testByGateway(
+  context: Surroundings,
+  model: string,
+  limitMs: number,
+): Promise<ModelTested | undefined> {
+  const { url, ready } = await askReady(context);
+  if (!ready) return undefined;
+  const body: ModelTest = { model };
+  const answer = await exchange(`${url}${GATEWAY_ROUTES.testModel}`, {
+    headers: { ...bearer(context), "content-type": "application/json" },
+    body: JSON.stringify(body),
+    timeoutMs: limitMs + TIMEOUT_MS,
+  });
+  if (answer === undefined) return undefined;
+  if (answer.status === 200) return answer.body as ModelTested;
+  const { code, detail } = (answer.body ?? {}) as { code?: unknown; detail?: string };
+  throw new StewardError(isErrorCode(code) ? code : "internal", detail);
+}
+
+function bearer({ settings }: Surroundings): Record<string, string> {
+  const { controlToken = statusToken(settings.home) } = settings;
+  return { authorization: `Bearer ${controlToken}` };
 }
 
 /** Reads the token of the running gateway; empty if there is none to read. */
@@ -69,18 +100,27 @@ function gatewayUrl({ bind, gatewayPort }: CommandContext["settings"]): string {
   return `http://${bind.includes(":") ? `[${bind}]` : bind}:${gatewayPort}`;
 }
 
+async function readJson<T>(url: string, headers: Record<string, string> = {}): Promise<T | undefined> {
+  const answer = await exchange(url, { headers, timeoutMs: TIMEOUT_MS });
+  return answer?.status === 200 ? (answer.body as T | undefined) : undefined;
+}
+
+/** Sends a GET, or a POST with a body. Resolves to `undefined` if nothing answers in time. */
 // Node's plain client: `fetch` takes a quarter of a command's time to load.
-function readJson<T>(url: string, headers: Record<string, string> = {}): Promise<T | undefined> {
+function exchange(
+  url: string,
+  { body, timeoutMs, headers }: { body?: string; timeoutMs: number; headers: Record<string, string> },
+): Promise<{ status: number; body: unknown } | undefined> {
   return new Promise((resolve) => {
     const nothing = (): void => resolve(undefined);
-    const asked = get(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS), agent: false }, (response) => {
+    const method = body === undefined ? "GET" : "POST";
+    const signal = AbortSignal.timeout(timeoutMs);
+    const asked = request(url, { method, headers, signal, agent: false }, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
       response.on("error", nothing);
-      response.on("end", () =>
-        resolve(response.statusCode === 200 ? (parseJson(text) as T | undefined) : undefined),
-      );
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: parseJson(text) }));
     });
-    asked.on("error", nothing);
+    asked.on("error", nothing).end(body);
   });
 }

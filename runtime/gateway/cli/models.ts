@@ -1,22 +1,19 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../../contract/config/index.ts";
-import type { ModelHealth } from "../../contract/control.ts";
+import type { ModelHealth, ModelTested } from "../../contract/control.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { STATE_FILE } from "../../contract/names.ts";
 import { priceOf } from "../../shared/prices.ts";
 import { table } from "../../shared/table.ts";
 import { createModels } from "../models/create.ts";
+import { TEST_LIMIT_MS, testModel } from "../models/test-question.ts";
 import { UsageStore } from "../models/usage.ts";
 import { openStore } from "../store.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
-import { askGateway } from "./gateway.ts";
+import { askGateway, testByGateway } from "./gateway.ts";
 
-const QUESTION = "Reply with the word OK.";
-const MOST_TOKENS = 16;
-/** Within the time that a page waits for a command. */
-const LIMIT_MS = 8_000;
 const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 /** `steward models list|test`: the models in the order in which they are asked, and a short request to one of them. */
@@ -42,7 +39,7 @@ export function addModelCommands(program: Command, context: CommandContext): voi
     .argument("<model>", "as `list` shows it")
     .option("--json", "as JSON")
     .action(async (id: string, { json }: JsonOption) => {
-      const tested = await testModel(context, id);
+      const tested = await test(context, id);
       const { ms, tokens } = tested;
       const text = `${id} answered after ${ms} ms: ${tokens.input} tokens in, ${tokens.output} out.`;
       context.output.answer(json, tested, text);
@@ -60,27 +57,28 @@ async function listModels(context: CommandContext) {
   });
 }
 
-/** @throws StewardError what the provider refuses, or `usage_invalid` for a model that the config does not name. */
-async function testModel(context: CommandContext, id: string) {
+/**
+ * Has the running gateway ask, whose state of the model then follows; asks in this process if none runs.
+ *
+ * @throws StewardError what the provider refuses, or `usage_invalid` for a model that the config does not name.
+ */
+async function test(context: CommandContext, id: string): Promise<ModelTested> {
   const config = readConfig(context);
   const known = configured(config);
   if (!known.includes(id))
     throw new StewardError("usage_invalid", `The config has no model ${id}. It has ${known.join(", ")}.`);
+  const asked = await testByGateway(context, id, TEST_LIMIT_MS);
+  if (asked !== undefined) return asked;
   const { environment, redact, clock, settings } = context;
   using database = openStore(join(settings.home, STATE_FILE));
-  const relay = createModels(
-    { ...config, models: { ...config.models, primary: id, fallbacks: [] } },
-    { environment, redact, clock, usage: new UsageStore(database), log: SILENT },
-  );
-  const begun = clock();
-  const { tokens } = await relay.answer({
-    instructions: "",
-    messages: [{ role: "user", text: QUESTION }],
-    tools: [],
-    maxOutputTokens: MOST_TOKENS,
-    signal: AbortSignal.timeout(LIMIT_MS),
+  const relay = createModels(config, {
+    environment,
+    redact,
+    clock,
+    usage: new UsageStore(database),
+    log: SILENT,
   });
-  return { model: id, ms: clock() - begun, tokens };
+  return await testModel(relay, id, clock);
 }
 
 function configured({ models: { primary, fallbacks } }: Config): string[] {

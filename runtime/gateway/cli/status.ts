@@ -98,7 +98,8 @@ function detailLines({ model, models, channels, schedules, config, retention }: 
   }
   if (schedules.count > 0) {
     const missed = schedules.missed > 0 ? `, ${schedules.missed} missed` : "";
-    lines.push(`Schedules: ${schedules.count}, next ${schedules.nextAt ?? "none"}${missed}`);
+    const failed = (schedules.failed ?? 0) > 0 ? `, ${schedules.failed} failed` : "";
+    lines.push(`Schedules: ${schedules.count}, next ${schedules.nextAt ?? "none"}${missed}${failed}`);
   }
   if (retention !== undefined && retention.messages > 0) {
     lines.push(

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
 import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
-import { deliverySchema, type Delivery } from "../../contract/delivery.ts";
+import { deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
@@ -13,18 +13,21 @@ import type { Inbox } from "../inbox/inbox.ts";
 import { storeFailure } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
+import { testModel as askModel } from "../models/test-question.ts";
 import { completions, type CompletionsOptions } from "./completions.ts";
 import { hooks, type HooksOptions } from "./hooks.ts";
 
 /** A platform's event is 1 MiB at most; its envelope and another way of escaping come on top. */
 const LONGEST_BODY = 2 * 1024 * 1024;
 
+const testSchema = z.strictObject({ model: z.string() });
+
 /** Dependencies of the gateway's HTTP side. */
 export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
   parts(): Components;
   /** Undefined: every route that needs it refuses everyone. */
   controlToken: string | undefined;
-  /** Reads status and usage, and nothing else. */
+  /** Reads status and usage and tests a model, and nothing else. */
   statusToken: string;
   inbox: Inbox;
   /** Takes over a config file that has changed. Never rejects. */
@@ -37,7 +40,8 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
-  const { deliveries: deliveriesPath, status: statusPath, usage: usagePath } = GATEWAY_ROUTES;
+  const { deliveries: deliveriesPath, status: statusPath, usage: usagePath, testModel } = GATEWAY_ROUTES;
+  const operates = new Set<string>([statusPath, usagePath, testModel]);
 
   // These check the gateway's own token.
   app.route("/v1", completions(options));
@@ -45,8 +49,7 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
 
   app.use("*", async (context, next) => {
     const given = bearerToken(context.req.header("authorization"));
-    const reads = context.req.path === statusPath || context.req.path === usagePath;
-    if (reads && sameToken(given, statusToken)) return next();
+    if (operates.has(context.req.path) && sameToken(given, statusToken)) return next();
     if (!sameToken(given, controlToken ?? "")) return problemResponse(problem("control_refused"));
     return next();
   });
@@ -54,32 +57,47 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
   app.get(statusPath, (context) => context.json(status()));
   app.get(usagePath, (context) => context.json(usage()));
 
-  app.post(
-    deliveriesPath,
+  app.use(
     bodyLimit({
       maxSize: LONGEST_BODY,
-      onError: () => problemResponse(problem("body_too_large", "The delivery is above 2 MiB.")),
+      onError: () => problemResponse(problem("body_too_large", "The body is above 2 MiB.")),
     }),
-    async (context) => {
+    async (context, next) => {
+      if (context.req.method !== "POST") return next();
       const mediaType = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-      if (mediaType !== "application/json") return problemResponse(problem("media_type_unsupported"));
-      const delivery = readDelivery(await context.req.text());
-      // Whoever has just changed the config and has an event delivered again means the new one.
-      await options.configTaken();
-      return context.json(await inbox.deliver(delivery));
+      return mediaType === "application/json" ? next() : problemResponse(problem("media_type_unsupported"));
     },
   );
+
+  app.post(testModel, async (context) => {
+    const { model } = readBody(testSchema, await context.req.text(), "body_invalid");
+    await options.configTaken();
+    const { models } = options.parts();
+    if (!models.health().some(({ id }) => id === model)) throw new StewardError("usage_invalid");
+    return context.json(await askModel(models, model, options.clock));
+  });
+
+  app.post(deliveriesPath, async (context) => {
+    const delivery = readBody(deliverySchema, await context.req.text(), "delivery_invalid");
+    // Whoever has just changed the config and has an event delivered again means the new one.
+    await options.configTaken();
+    return context.json(await inbox.deliver(delivery));
+  });
 
   app.notFound(() => problemResponse(problem("not_found")));
   app.onError((error) => answerError(error, log));
   return app;
 }
 
-function readDelivery(text: string): Delivery {
+function readBody<T extends z.ZodMiniType>(
+  schema: T,
+  text: string,
+  code: "body_invalid" | "delivery_invalid",
+): z.output<T> {
   const body = parseJson(text);
   if (body === undefined) throw new StewardError("body_invalid", "The body is not JSON.");
-  const parsed = deliverySchema.safeParse(body);
-  if (!parsed.success) throw new StewardError("delivery_invalid", z.prettifyError(parsed.error));
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw new StewardError(code, z.prettifyError(parsed.error));
   return parsed.data;
 }
 

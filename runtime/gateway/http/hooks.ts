@@ -97,7 +97,7 @@ async function answer(
   }
   const target =
     to === undefined ? { chat: name } : { chat: to.chat, ...(to.thread && { thread: to.thread }) };
-  const { text } = await agent.answer(
+  const { text, failure } = await agent.answer(
     {
       conversation: conversationOfHook(hook),
       platform: to?.platform ?? "hook",
@@ -107,10 +107,11 @@ async function answer(
     },
     { signal },
   );
+  if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
   if (to === undefined || channel === undefined) return { text, delivered: false };
   // Noted like a reply: a call that comes again says only what is not out yet.
-  const refused = await replies.say({ platform: to.platform, id }, channel, target, text);
-  if (refused !== undefined) throw new RefusedError("reply_refused", refused);
+  const { outcome, note } = await replies.say({ platform: to.platform, id }, channel, target, text);
+  if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
   return { text, delivered: true };
 }
 

@@ -32,7 +32,7 @@ const HEED_MS = 5_000;
 const LACKING_MS = 2_000;
 const LOOK_MS = 20;
 const DONE: DeliveryOutcome = { outcome: "answered" };
-const STOPPED: DeliveryOutcome = { outcome: "answered", note: "stopped" };
+const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
 /**
  * One run at a time in a conversation, and conversations side by side. What arrives during a run waits

@@ -10,7 +10,7 @@ import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { textWith } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
 import type { DeliveryRecords } from "./records.ts";
 import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
@@ -28,7 +28,7 @@ export interface InboxOptions {
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
-  replies: Pick<Replies, "answer" | "say" | "tellDelay" | "expect">;
+  replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -218,27 +218,42 @@ export class Inbox {
     }
   }
 
-  /** Tells a chat of a delay. One notice is for all messages that were written before it. */
+  /** Tells a chat of a delay. */
   async #tellDelay(delivery: Delivery, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
-    const { replies, clock } = this.#options;
     const conversation = conversationOf(delivery.platform, target);
-    if ((this.#told.get(conversation) ?? 0) >= delivery.receivedAt) return;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.set(conversation, clock());
-    await replies.tellDelay(delivery, channel, target, text);
+    if (!this.#isTold(conversation, delivery.receivedAt))
+      await this.#options.replies.tellDelay(delivery, channel, target, text);
   }
 
-  /** Tells of a message that the edge still holds. What is not for the bot gets no word, as it gets no answer. */
-  async #tellOfWaiting(delivery: Delivery, { code, nextAt }: DeliveryNotice): Promise<DeliveryOutcome> {
-    const { parts, clock } = this.#options;
-    const channel = parts().channels.get(delivery.platform);
-    const inbound = channel?.receive(delivery.payload);
-    if (channel !== undefined && inbound?.kind === "message" && readCommand(inbound.text) === undefined) {
-      const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
-      const text = code === undefined ? SLOW_TEXT : waitText(code, waitMs);
-      await this.#tellDelay(delivery, channel, inbound.target, text);
+  /** One notice is for all messages that were written before it. Notes that there is one now. */
+  #isTold(what: string, receivedAt: number): boolean {
+    if ((this.#told.get(what) ?? 0) >= receivedAt) return true;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.set(what, this.#options.clock());
+    return false;
+  }
+
+  /**
+   * Tells of a message that the edge still holds, or gives up. What is not for the bot gets no word, as it gets no answer.
+   */
+  async #tellOfWaiting(delivery: Delivery, notice: DeliveryNotice): Promise<DeliveryOutcome> {
+    const { parts, replies, clock } = this.#options;
+    const { code, nextAt, givenUp } = notice;
+    const { platform, payload, receivedAt } = delivery;
+    const channel = parts().channels.get(platform);
+    const inbound = channel?.receive(payload);
+    if (channel === undefined || inbound?.kind !== "message" || readCommand(inbound.text) !== undefined) {
+      return { outcome: "ignored", note: "nobody is to be told" };
     }
-    return { outcome: "ignored", note: "it waits" };
+    const { target } = inbound;
+    if (givenUp) {
+      const isTold = this.#isTold(`given up ${conversationOf(platform, target)}`, receivedAt);
+      const told = isTold || (await replies.tell(delivery, channel, target, givenUpText(code)));
+      return { outcome: told ? "answered" : "ignored", note: "given up" };
+    }
+    const waitMs = nextAt === undefined ? undefined : Math.max(0, nextAt - clock());
+    await this.#tellDelay(delivery, channel, target, code === undefined ? SLOW_TEXT : waitText(code, waitMs));
+    return { outcome: "answered", note: "it waits" };
   }
 
   /**
@@ -327,9 +342,10 @@ export class Inbox {
     text: string,
   ): Promise<DeliveryOutcome> {
     const { id, platform } = delivery;
-    const note = await this.#options.replies.say(delivery, channel, target, text);
-    this.#options.log.info("event answered", { id, platform, kind: "notice", ...(note && { note }) });
-    return { outcome: "answered", ...(note !== undefined && { note }) };
+    const said = await this.#options.replies.say(delivery, channel, target, text);
+    const { outcome, note } = said;
+    this.#options.log.info(`event ${outcome}`, { id, platform, kind: "notice", ...(note && { note }) });
+    return said;
   }
 }
 

@@ -1,5 +1,3 @@
-import type { ErrorCode } from "../../contract/errors.ts";
-
 /** Causes that keep an answer from being made, as the end of a sentence for people in the chat. */
 const CAUSES: Partial<Record<string, string>> = {
   model_rate_limited: "the model provider's rate limit is reached",
@@ -21,9 +19,10 @@ export function waitText(code: string, waitMs: number | undefined): string {
   return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message and try again ${when}; the answer comes by itself.`;
 }
 
-/** Tells that an answer does not come any more. */
-export function givenUpText(code: ErrorCode): string {
-  return `I have tried for a day and cannot answer your message: ${CAUSES[code] ?? UNKNOWN}. Please send it again later.`;
+/** Tells that an answer does not come any more, and why, where that is known. */
+export function givenUpText(code: string | undefined): string {
+  const why = code === undefined ? "I was not running" : (CAUSES[code] ?? UNKNOWN);
+  return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;
 }
 
 /** From two on. */

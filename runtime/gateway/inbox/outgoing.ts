@@ -1,4 +1,4 @@
-import type { Platform } from "../../contract/delivery.ts";
+import type { DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Channel, ReplyTarget } from "../channels/channel.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";
@@ -26,20 +26,19 @@ interface Grown {
 }
 
 /**
- * Sends what of a reply is not out yet, and notes each message once the platform has it. With the last of
- * them all deliveries that the reply answers are noted as answered, and so they are where the chat takes
- * nothing, today or tomorrow: the rest is dropped then, and it gives the reason.
+ * Sends what of a reply is not out yet, and notes each message once the platform has it. With the last of them all
+ * deliveries that the reply answers are noted as answered. What the chat does not take, today or tomorrow, is `failed`,
+ * or `ignored` if nobody is there to read it; a replay tries it again.
  *
  * @throws RetryableError where the platform does not take a message, or the work was ended.
  */
 export async function send(
   { records, clock }: { records: DeliveryRecords; clock(): number },
   { platform, channel, owner, ids, target, text, draft, signal }: Outgoing,
-): Promise<string | undefined> {
+): Promise<DeliveryOutcome> {
   const key = { platform, id: owner };
   const { sent, answered } = records.of(key);
   const parts = answered ? [] : channel.split(text);
-  let refused: string | undefined;
   try {
     for (const [index, part] of parts.entries()) {
       if (index < sent) continue;
@@ -50,10 +49,10 @@ export async function send(
     }
   } catch (error) {
     if (!(error instanceof RefusedError && error.code === "reply_refused")) throw error;
-    refused = `not sent: ${error.message}`;
+    return { outcome: error.gone ? "ignored" : "failed", note: `not sent: ${error.message}` };
   }
   records.answer(platform, [...new Set([...ids, owner])], clock());
-  return refused;
+  return { outcome: "answered" };
 }
 
 /**

@@ -40,7 +40,6 @@ export class DeliveryRecords {
   readonly #undraft: StatementSync;
   readonly #said: StatementSync;
   readonly #prune: StatementSync;
-  readonly #count: StatementSync;
 
   constructor(database: DatabaseSync) {
     const insert = (columns: string, values: string, update: string): StatementSync =>
@@ -61,7 +60,6 @@ export class DeliveryRecords {
     this.#undraft = database.prepare("UPDATE deliveries SET draft = NULL WHERE platform = ? AND id = ?");
     this.#said = insert(", said", "0, 0, :said", "said = excluded.said");
     this.#prune = database.prepare("DELETE FROM deliveries WHERE at < ?");
-    this.#count = database.prepare("SELECT answered FROM delivery_totals");
   }
 
   /** Returns what is known of a delivery. */
@@ -128,11 +126,6 @@ export class DeliveryRecords {
       for (const id of ids) this.#answered.run({ platform, id, at });
       this.#prune.run(at - KEEP_MS);
     });
-  }
-
-  /** Answered deliveries that are still known. Reads one row: triggers count. */
-  get answered(): number {
-    return Number(this.#count.get()?.["answered"]);
   }
 
   #locate({ platform, id }: Key, draft: string | null, target: ReplyTarget, at: number): void {

@@ -31,6 +31,9 @@ export interface Asked extends InboundMessage {
   last?: boolean | undefined;
 }
 
+/** Limits that keep a message from the model on purpose. */
+const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+
 type Key = Pick<Delivery, "platform" | "id">;
 
 /** Dependencies of replies: where they go out, and who makes them. */
@@ -76,7 +79,7 @@ export class Replies {
     // The reply was kept at an earlier attempt, and has perhaps grown in this delivery's name since.
     if (place === -1) records.moveDraft(platform, last.id, owner, clock());
     const record = records.of({ platform, id: owner });
-    const refused = await send(this.#options, {
+    const sent = await send(this.#options, {
       platform,
       channel,
       owner,
@@ -92,24 +95,22 @@ export class Replies {
     for (const { id, target: unanswered } of asked) {
       if (id !== owner) await dismiss(channel, unanswered);
     }
-    if (refused !== undefined) log.warn("a reply cannot go out", { id: owner, platform, note: refused });
-    log.info("event answered", {
-      id: owner,
-      platform,
-      kind: "message",
-      messages: asked.length,
-      ms: clock() - started,
-    });
-    return asked.map(({ id }) => outcomeOf(id, owner, refused));
+    const told = { id: owner, platform, kind: "message", messages: asked.length, ms: clock() - started };
+    if (sent.note === undefined) log.info("event answered", told);
+    else log.warn("a reply cannot go out", { ...told, note: sent.note });
+    const together = `answered together with ${owner}`;
+    return asked.map(({ id }) =>
+      id === owner || sent.outcome !== "answered" ? sent : { ...sent, note: together },
+    );
   }
 
-  /** Says a text that no model made. Gives the reason where the chat takes none. */
+  /** Says a text that no model made. */
   async say(
     { platform, id }: Pick<Delivery, "platform" | "id">,
     channel: Channel,
     target: ReplyTarget,
     text: string,
-  ): Promise<string | undefined> {
+  ): Promise<DeliveryOutcome> {
     return send(this.#options, { platform, channel, owner: id, ids: [id], target, text });
   }
 
@@ -166,7 +167,7 @@ export class Replies {
     const { said, draft } = this.#options.records.of({ platform, id });
     // Once. Half an answer that stands there gives its place to it each time.
     if (said === undefined || draft !== undefined) {
-      await this.#tell(
+      await this.tell(
         { platform, id },
         channel,
         target,
@@ -186,18 +187,19 @@ export class Replies {
     { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
   ): Promise<DeliveryOutcome[]> {
     const last = asked.at(-1) ?? asked[0];
-    const told = await this.#tell({ platform, id: last.id }, channel, last.target, text);
+    const told = await this.tell({ platform, id: last.id }, channel, last.target, text);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
     const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat takes no message."}`;
-    this.#options.log.warn("event failed", { id: last.id, platform, messages: asked.length, note });
-    return asked.map(() => ({ outcome: "failed", note }));
+    const outcome = LIMITS.has(failure.code) ? "ignored" : "failed";
+    this.#options.log.warn(`event ${outcome}`, { id: last.id, platform, messages: asked.length, note });
+    return asked.map(() => ({ outcome, note }));
   }
 
   /** Tells the chat of a message that its answer takes longer, unless it has read anything of one. Best effort. */
   async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
     const { said, draft, sent, answered } = this.#options.records.of(key);
     if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
-    await this.#tell(key, channel, target, text).catch((error: unknown) =>
+    await this.tell(key, channel, target, text).catch((error: unknown) =>
       this.#options.log.debug("a delay was not told", { id: key.id, error: String(error) }),
     );
   }
@@ -207,7 +209,7 @@ export class Replies {
    * answer; else it is a message of its own, which notifies, and gives its place to the reply later where the platform
    * waits for the first message to be filled. False: the chat takes nothing.
    */
-  async #tell(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<boolean> {
+  async tell(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<boolean> {
     const { records, clock } = this.#options;
     const record = records.of(key);
     const place = located(record, target);
@@ -294,11 +296,6 @@ export async function dismiss(channel: Channel, target: ReplyTarget): Promise<vo
 function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
   if (target === undefined || (target.chat === own.chat && target.thread === own.thread)) return own;
   return target;
-}
-
-function outcomeOf(id: string, owner: string, refused: string | undefined): DeliveryOutcome {
-  const note = refused ?? (id === owner ? undefined : `answered together with ${owner}`);
-  return { outcome: "answered", ...(note !== undefined && { note }) };
 }
 
 /** Shows that an answer is being made, until the function that it gives is called. */

@@ -47,6 +47,8 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** `<provider>/<model id>` to ask first, where the conversation chose one. */
   preferred?: string;
+  /** The one model to ask, also while it is left alone after a failure; once. */
+  only?: string;
   /** Ends the request early; it then fails as retryable. */
   signal: AbortSignal;
   /**

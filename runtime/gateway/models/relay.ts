@@ -71,13 +71,16 @@ export class ModelRelay implements Model {
 
   async answer(request: ModelRequest): Promise<ModelAnswer> {
     const { clock, usage, cooldownMs, log } = this.#options;
-    const entries = this.#ordered(request.preferred);
+    const entries = this.#ordered(request);
     const text = trackText(request);
     const failures: Failures = new Map();
-    for (let entry = this.#next(entries, failures); entry; entry = this.#next(entries, failures)) {
+    const next = (): Entry | undefined =>
+      this.#next(entries, failures) ?? (failures.size === 0 && request.only ? entries[0] : undefined);
+    for (let entry = next(); entry; entry = next()) {
       const { id, standing } = entry;
       const askedAt = clock();
-      const attempts = standing.availability(askedAt) === "open" ? ATTEMPTS : 1;
+      const isOpen = standing.availability(askedAt) === "open";
+      const attempts = isOpen && request.only === undefined ? ATTEMPTS : 1;
       try {
         const answer = await this.#ask(entry, { ...request, ...text.request }, attempts, text.startOver);
         standing.answered(askedAt, clock());
@@ -97,7 +100,8 @@ export class ModelRelay implements Model {
     throw this.#verdict(entries, failures);
   }
 
-  #ordered(preferred: string | undefined): Entry[] {
+  #ordered({ preferred, only }: ModelRequest): Entry[] {
+    if (only !== undefined) return this.#entries.filter(({ id }) => id === only);
     const first = this.#entries.filter(({ id }) => id === preferred);
     return [...first, ...this.#entries.filter(({ id }) => id !== preferred)];
   }

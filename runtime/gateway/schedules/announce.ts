@@ -3,7 +3,8 @@ import { conversationOf, type ReplyTarget } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { DeliveryRecords } from "../inbox/records.ts";
 import type { Replies } from "../inbox/replies.ts";
-import { RetryableError } from "../failure.ts";
+import { StewardError } from "../../contract/errors.ts";
+import { RefusedError, RetryableError } from "../failure.ts";
 import type { Components } from "../components.ts";
 
 /** Something that is said in a chat without being asked there. Exactly one of `text` and `prompt`. */
@@ -27,7 +28,8 @@ type Said = "said" | "nothing to say";
 /**
  * Says something, in turn with the messages of its chat.
  *
- * @throws RetryableError where another attempt, under the same id, may help.
+ * @throws StewardError what no answer could be made of, or why the chat does not take it; another attempt, under the
+ * same id, may help.
  */
 export type Announce = (request: AnnounceRequest, signal: AbortSignal) => Promise<Said>;
 
@@ -58,6 +60,8 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
       },
       { signal },
     );
+    const { failure } = answer;
+    if (failure !== undefined) throw new StewardError(failure.code, failure.detail);
     return answer.text;
   };
 
@@ -76,7 +80,8 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
         records.answer(platform, [request.id], clock());
         return "nothing to say";
       }
-      await replies.say(request, channel, target, words);
+      const { outcome, note } = await replies.say(request, channel, target, words);
+      if (outcome !== "answered") throw new RefusedError("reply_refused", note ?? outcome);
       return "said";
     });
   };

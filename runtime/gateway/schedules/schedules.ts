@@ -86,7 +86,8 @@ export class Schedules {
     return {
       count: store.count,
       ...(nextAt !== undefined && { nextAt: new Date(nextAt).toISOString() }),
-      missed: store.missed(clock() - KEEP_RUNS_MS),
+      missed: store.runs("missed", clock() - KEEP_RUNS_MS),
+      failed: store.runs("failed", clock() - KEEP_RUNS_MS),
     };
   }
 

@@ -212,10 +212,10 @@ export class ScheduleStore {
     return Number(this.#all("SELECT count(*) AS n FROM schedules WHERE next_at IS NOT NULL")[0]?.["n"]);
   }
 
-  /** Runs that were missed at or after `since`. */
-  missed(since: number): number {
+  /** Runs that were missed or have failed at or after `since`. */
+  runs(state: "missed" | "failed", since: number): number {
     const [row] = this.#all(
-      "SELECT sum(count) AS n FROM schedule_runs WHERE state = 'missed' AND at >= ?",
+      `SELECT sum(count) AS n FROM schedule_runs WHERE state = '${state}' AND at >= ?`,
       since,
     );
     return Number(row?.["n"] ?? 0);

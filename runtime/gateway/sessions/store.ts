@@ -222,12 +222,13 @@ export class Sessions {
   }
 
   /** Returns how many there ever were, with those that retention has removed. Reads one row. */
-  counts(): { conversations: number; messages: number; webChat: number } {
+  counts(): { conversations: number; messages: number; webChat: number; answered: number } {
     const row = this.#sql.totals.get();
     return {
       conversations: Number(row?.["conversations"]),
       messages: Number(row?.["messages"]),
       webChat: Number(this.#sql.webChat.get()?.["messages"]),
+      answered: Number(this.#sql.answered.get()?.["answered"]),
     };
   }
 

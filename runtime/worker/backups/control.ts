@@ -12,7 +12,7 @@ import {
   type SnapshotRequest,
   type StateRevision,
 } from "../../contract/control.ts";
-import { ERRORS, StewardError, type ErrorCode } from "../../contract/errors.ts";
+import { isErrorCode, StewardError } from "../../contract/errors.ts";
 import type { ContainerPorts } from "../container-ports.ts";
 import { pause } from "../alarm.ts";
 
@@ -151,8 +151,8 @@ export class BackupControl {
     const response = await this.#ports.control(path, init, timeoutMs);
     if (response.ok) return response;
     const document = refusal.safeParse(await response.json().catch(() => undefined));
-    if (document.success && Object.hasOwn(ERRORS, document.data.code))
-      throw new StewardError(document.data.code as ErrorCode, document.data.detail);
+    if (document.success && isErrorCode(document.data.code))
+      throw new StewardError(document.data.code, document.data.detail);
     throw new StewardError("backup_failed", `The container's supervisor answered ${response.status}.`);
   }
 }

@@ -44,9 +44,13 @@ export class Publisher {
   async publishMoved(): Promise<boolean> {
     const { control, record } = this.#options;
     return this.#noted(async () => {
-      if ((await control.revision()) === record.facts.revision) return false;
-      await this.#publish({});
-      return true;
+      if ((await control.revision()) !== record.facts.revision) {
+        await this.#publish({});
+        return true;
+      }
+      // The newest copy holds all there is, whatever had failed.
+      if (record.facts.problem !== undefined) record.note({ problem: undefined });
+      return false;
     });
   }
 

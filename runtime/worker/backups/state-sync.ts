@@ -3,7 +3,7 @@ import type { ConfigSource, GenerationManifest, RestoreReport } from "../../cont
 import type { ConfigText } from "../../contract/control.ts";
 import { StewardError, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { lastGood } from "../../edge/backups.ts";
+import { lastGood, lateness } from "../../edge/backups.ts";
 import type { BackupsStatus, Clock } from "../../edge/ports.ts";
 import { AskAgain } from "../alarm.ts";
 import type { ContainerPorts } from "../container-ports.ts";
@@ -47,10 +47,16 @@ export class StateSync {
   readonly #again = new AskAgain(RETRY);
   /** Per object: a new one looks at once. */
   #lookedAt = 0;
+  /**
+   * Time at which a copy was last made, or the newest one was found to hold everything. A new object has time for its
+   * first look.
+   */
+  #provenAt: number;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: StateSyncOptions) {
     this.#options = options;
+    this.#provenAt = options.clock();
     this.#bucket = new GenerationBucket(options.bucket);
     this.#control = new BackupControl(options.ports);
     this.#record = new BackupRecord(options.notes);
@@ -73,12 +79,20 @@ export class StateSync {
 
   /** Returns when the state was last copied, and what is wrong with the copies. */
   status(): BackupsStatus {
-    const { lastAt, problem = this.restorer.reason, recovered } = this.#record.facts;
+    const { lastAt, problem = this.restorer.reason ?? this.#lateness(), recovered } = this.#record.facts;
     return {
       ...(lastAt && { lastAt }),
       ...(problem && { problem }),
       ...(recovered && { recovered: { id: recovered.id, at: recovered.at } }),
     };
+  }
+
+  /** None while the container sleeps: it was copied before. */
+  #lateness(): Reason | undefined {
+    const { running, clock } = this.#options;
+    if (!running() || !this.restorer.done) return undefined;
+    const { restoredAt = 0 } = this.#record.facts;
+    return lateness(Math.max(this.#provenAt, restoredAt), clock(), LOOK_MS);
   }
 
   /** Returns the published generations. Incomplete ones are left out. */
@@ -214,6 +228,7 @@ export class StateSync {
   async #tried<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
+      this.#provenAt = this.#options.clock();
       this.#again.recovered();
       return result;
     } catch (error) {

@@ -4,7 +4,7 @@ import {
   type GenerationManifest,
   type RestoreReport,
 } from "../../../runtime/contract/backup.ts";
-import { ERRORS, StewardError, type ErrorCode } from "../../../runtime/contract/errors.ts";
+import { isErrorCode, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES, type Route } from "../../../runtime/contract/routes.ts";
 import { askAsStack, type StackQuestion } from "../../../infra/readiness/ask-as-stack.ts";
 import { type DeployedState, findResource } from "../deployed/stack.ts";
@@ -60,8 +60,8 @@ async function signedAnswer<Answer>(question: StackQuestion, schema: z.ZodType<A
   const response = await askAsStack(question);
   const body: unknown = await response.json().catch(() => undefined);
   const told = problem.safeParse(body);
-  if (!response.ok && told.success && Object.hasOwn(ERRORS, told.data.code)) {
-    throw new StewardError(told.data.code as ErrorCode, told.data.detail);
+  if (!response.ok && told.success && isErrorCode(told.data.code)) {
+    throw new StewardError(told.data.code, told.data.detail);
   }
   const answer = schema.safeParse(body);
   if (response.ok && answer.success) return answer.data;

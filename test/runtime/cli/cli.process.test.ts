@@ -133,7 +133,7 @@ test("a conversation is shown without its messages, with them on request, and de
     { conversation: "slack:T1:C2", messages: 2 },
   ]);
   // Counted as before, so that the next backup is not taken for a loss.
-  expect(sessions.counts()).toEqual({ conversations: 2, messages: 4, webChat: 0 });
+  expect(sessions.counts()).toEqual({ conversations: 2, messages: 4, webChat: 0, answered: 0 });
   database.close();
   const file = await readFile(join(home, "state.db"), "latin1");
   expect([file.includes("plan of slack:T1:C1"), file.includes("plan of slack:T1:C2")]).toEqual([false, true]);

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { stewardHere } from "../support/cli.ts";
-import { writeConfig } from "../support/gateway.ts";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { modelError, startModel } from "../support/platforms.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 
@@ -24,7 +25,7 @@ test("the models are listed in their order with prices, and one is asked a short
   expect(server.calls).toHaveLength(0);
 
   const tested = await run("models", "test", PRIMARY);
-  expect(tested.stdout).toMatch(
+  expect(tested.stdout, tested.stderr).toMatch(
     /^anthropic\/claude-sonnet-4-5 answered after \d+ ms: \d+ tokens in, \d+ out\.\n$/,
   );
   expect(server.calls).toHaveLength(1);
@@ -46,4 +47,21 @@ test("a refusal is reported with its fix; a model outside the config is not aske
   expect(unknown).toMatchObject({ code: 1, stdout: "" });
   expect(unknown.stderr).toContain(`The config has no model anthropic/other. It has ${PRIMARY}.`);
   expect(server.calls).toHaveLength(asked);
+});
+
+test("the running gateway asks for a test, so that a success ends its word that the model fails", async () => {
+  const { environment, model, url } = await surroundings();
+  await startGateway(environment);
+  const state = async () => (await askJson<GatewayStatus>(`${url}/status`)).models[0]?.state;
+  model.next(modelError(401, "authentication_error", "invalid x-api-key"));
+  await deliver(url, delivery("Ev1"));
+  expect(await state()).toBe("failing");
+
+  expect(await stewardHere(environment, "models", "test", PRIMARY)).toMatchObject({ code: 0 });
+  expect(await state()).toBe("ready");
+
+  model.next(modelError(401, "authentication_error", "invalid x-api-key"));
+  const refused = await stewardHere(environment, "models", "test", PRIMARY, "--json");
+  expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "model_key_invalid" } });
+  expect(await state()).toBe("failing");
 });

@@ -68,6 +68,7 @@ describe("GET /metrics", () => {
       steward_messages: 2,
       steward_schedules: 1,
       steward_schedules_missed: 0,
+      steward_schedules_failed: 0,
       'steward_channel_ready{platform="slack"}': 0,
       [`steward_model_ready{model="${MODEL}"}`]: 1,
       [`steward_model_requests_7d{model="${MODEL}"}`]: 5,

@@ -180,7 +180,7 @@ test("/stop ends the run under way and what waits, at once; nothing is said for 
 
   expect(await write("/stop")).toMatchObject({ answer: { outcome: "answered" } });
 
-  const stopped = { status: 200, answer: { outcome: "answered", note: "stopped" } };
+  const stopped = { status: 200, answer: { outcome: "ignored", note: "stopped" } };
   expect(await Promise.all([running, waiting])).toMatchObject([stopped, stopped]);
   expect(slack.posts().map(({ text }) => text)).toEqual(["Stopped."]);
   expect(await deliver(url, delivery("Ev1"))).toMatchObject({ answer: { outcome: "repeated" } });
@@ -207,7 +207,7 @@ test("/stop between the messages of a reply keeps the rest from being sent, also
   await deliver(url, delivery("Ev2", { text: "<@UBOT> /stop" }));
   held.resolve();
 
-  expect(await running).toMatchObject({ answer: { outcome: "answered", note: "stopped" } });
+  expect(await running).toMatchObject({ answer: { outcome: "ignored", note: "stopped" } });
   await deliver(url, delivery("Ev3", { text: "<@UBOT> three" }));
   expect(slack.posts().map(({ text }) => text?.[0])).toEqual(["a", "S", "Y"]);
   gateway.kill("SIGKILL");

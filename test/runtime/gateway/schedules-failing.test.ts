@@ -27,7 +27,7 @@ describe("what goes wrong", () => {
     const last = stage.run(one);
     await last.pass(0);
     expect(last.said).toEqual([]);
-    expect(last.runner.health()).toEqual({ count: 1, nextAt: minute(10), missed: 0 });
+    expect(last.runner.health()).toEqual({ count: 1, nextAt: minute(10), missed: 0, failed: 0 });
   });
 
   it("is tried again after growing waits, up to an hour, then recorded as failed", async () => {

@@ -13,7 +13,7 @@ describe("a schedule", () => {
   it("at a time runs once, then and only then", async () => {
     const { said, requests, pass, runner } = stage.run({ one: { at: minute(5), text: "tea", to } });
     await pass(5 * MINUTE - 1);
-    expect([said, runner.health()]).toEqual([[], { count: 1, nextAt: minute(5), missed: 0 }]);
+    expect([said, runner.health()]).toEqual([[], { count: 1, nextAt: minute(5), missed: 0, failed: 0 }]);
     await pass(1);
     expect(said).toEqual([[5, "tea"]]);
     await pass(HOUR);
@@ -27,7 +27,7 @@ describe("a schedule", () => {
         text: "tea",
       },
     ]);
-    expect(runner.health()).toEqual({ count: 0, missed: 0 });
+    expect(runner.health()).toEqual({ count: 0, missed: 0, failed: 0 });
   });
 
   it("in equal steps counts them from its making, also over a restart", async () => {

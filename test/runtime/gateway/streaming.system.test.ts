@@ -223,7 +223,7 @@ test("a stop leaves what has grown and says no more there", async () => {
 
   await all.inbox.deliver(message("2", "/stop"));
 
-  expect(await running).toEqual({ outcome: "answered", note: "stopped" });
+  expect(await running).toEqual({ outcome: "ignored", note: "stopped" });
   expect(all.calls.filter((call) => call.startsWith("send"))).toEqual([`send ${LONG}`, "send Stopped."]);
   expect(await all.again().inbox.deliver(message("1", "hi"))).toEqual({ outcome: "repeated" });
 });

@@ -102,7 +102,7 @@ test("a file that cannot be had is told without the token", async () => {
   expect(`${failure.stack} ${JSON.stringify(failure)} ${String(failure.cause)}`).not.toContain(
     TELEGRAM_TOKEN,
   );
-  expect(it.health()).toMatchObject({ state: "ready" });
+  expect(it.health()).toMatchObject({ state: "unknown" });
 });
 
 test("a call that is not answered ends with its time", async () => {
@@ -181,14 +181,14 @@ test("with a broker, it is the broker that goes through the proxy, with the toke
 
 const MINUTES = 60_000;
 test.each<[string, IntakeState | undefined, object]>([
-  ["nobody polls here", undefined, { state: "ready" }],
-  ["nobody polls any more", { mode: "poll", held: false, polledAt: 1 }, { state: "ready" }],
+  ["nobody polls here", undefined, { state: "unknown" }],
+  ["nobody polls any more", { mode: "poll", held: false, polledAt: 1 }, { state: "unknown" }],
   [
     "it was polled a minute ago",
     { mode: "poll", held: true, startedAt: 1, polledAt: NOW - MINUTES },
     { state: "ready", polledAt: new Date(NOW - MINUTES).toISOString() },
   ],
-  ["it has just begun to poll", { mode: "poll", held: true, startedAt: NOW - MINUTES }, { state: "ready" }],
+  ["it has just begun to poll", { mode: "poll", held: true, startedAt: NOW - MINUTES }, { state: "unknown" }],
   [
     "it was polled four minutes ago",
     { mode: "poll", held: true, startedAt: 1, polledAt: NOW - 4 * MINUTES },
@@ -217,7 +217,7 @@ test.each<[string, IntakeState | undefined, object]>([
   [
     "the webhook was set long ago",
     { mode: "webhook", held: true, startedAt: 1, polledAt: 1 },
-    { state: "ready" },
+    { state: "unknown" },
   ],
 ])("health: %s", async (_, intake, health) => {
   const { channel: it } = await channel({}, intake);

@@ -22,21 +22,25 @@ function fakeTimers(start: number) {
       waiting.add(timer);
       return () => void waiting.delete(timer);
     },
-    /** Passes time, and waits until what fell due is done and waits for its next time. */
-    pass: async (ms: number) => {
+    /** Passes time, and runs what falls due. */
+    skip: (ms: number) => {
       now += ms;
       const due = [...waiting].filter(({ at }) => at <= now);
       for (const timer of due) {
         waiting.delete(timer);
         timer.run();
       }
+    },
+    /** Passes time, and waits until what fell due is done and waits for its next time. */
+    async pass(ms: number) {
+      this.skip(ms);
       await eventually(() => waiting.size > 0);
     },
   };
 }
 
 /** A host's backups over a directory with a workspace and 30 paired devices; the gateway is not started. */
-async function host(extra: { home?: string } = {}) {
+async function host(extra: { home?: string; revision?(): Promise<string> } = {}) {
   const timers = fakeTimers(Date.parse("2026-11-21T12:00:00Z"));
   const { supervisor, home, log } = await supervised("ready();", { timers, ...extra });
   const directory = extra.home ?? home;
@@ -49,7 +53,9 @@ async function host(extra: { home?: string } = {}) {
   };
   write("first");
   pair(30);
-  const backups = hostBackups({ supervisor, home: directory, timers, log });
+  const looked = extra.revision && { revision: extra.revision };
+  const source = { backups: async () => Object.assign(await supervisor.backups(), looked) };
+  const backups = hostBackups({ supervisor: source, home: directory, timers, log });
   const ids = async () => (await backups.list()).map(({ id }) => id);
   return { backups, timers, write, pair, ids, log, home: directory };
 }
@@ -70,6 +76,25 @@ test("the first one is made after ten minutes, then one an hour in which somethi
   await timers.pass(HOUR);
   expect(await ids()).toEqual(["00000001-00000002", "00000001-00000001"]);
   backups.stop();
+});
+
+test("a state that cannot be looked at is a problem at once, and one whose look never ends is after three hours", async () => {
+  let revision = (): Promise<string> => Promise.reject(new Error("EIO: i/o error, scandir"));
+  const { backups, timers, write } = await host({ revision: () => revision() });
+  backups.start();
+  await timers.pass(10 * MINUTE);
+  expect(await backups.status()).toMatchObject({ problem: { detail: expect.stringContaining("EIO") } });
+
+  revision = () => Promise.resolve("1");
+  write("second");
+  await timers.pass(HOUR);
+  expect(await backups.status()).not.toHaveProperty("problem");
+
+  revision = () => new Promise(() => undefined);
+  timers.skip(HOUR);
+  expect(await backups.status()).not.toHaveProperty("problem");
+  timers.skip(3 * HOUR);
+  expect(await backups.status()).toMatchObject({ problem: { code: "backup_late" } });
 });
 
 test("ten are kept, and one of each day before; the files of the others are gone", async () => {

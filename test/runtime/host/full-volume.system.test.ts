@@ -1,49 +1,27 @@
-import { execFileSync } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { closeSync, openSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../../infra/bundle/bundle.ts";
 import { mention } from "../../../rehearsal/standins/slack.ts";
+import { canMount, fillVolume, mountVolume } from "../../support/full-volume.ts";
 import { startService, startSurroundings } from "../../support/service.ts";
 import { eventually } from "../support/processes.ts";
 
 const ADMIN_TOKEN = "full-volume-admin-token-0123456789";
 const OPERATOR = { authorization: `Bearer ${ADMIN_TOKEN}`, accept: "text/html" };
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) process.stdout.write("skipped: a full volume (only root may mount one)\n");
-
-/** Writes a file until there is no room for another byte of it. */
-function fill(file: string): void {
-  const descriptor = openSync(file, "w");
-  try {
-    for (const size of [1_048_576, 4_096, 1]) {
-      try {
-        for (;;) if (writeSync(descriptor, Buffer.alloc(size)) < size) break;
-      } catch {
-        // No room for a piece of this size: a smaller one may fit.
-      }
-    }
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-test.runIf(isRoot)(
+test.runIf(canMount)(
   "a full volume is told within half a minute, nothing accepted is lost, and room ends it without a restart",
   { timeout: 180_000 },
   async () => {
     const { slack, environment, close } = await startSurroundings();
     const disk = await mkdtemp(join(tmpdir(), "steward-full-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk]);
+    mountVolume(disk, 16);
     const { container } = await buildBundle();
     const service = await startService(container.dir, "host/main.js", disk, { ...environment, ADMIN_TOKEN });
     onTestFinished(async () => {
       await service.stop();
       await close();
-      execFileSync("umount", ["--lazy", disk]);
-      await rm(disk, { recursive: true });
     });
     const send = async (text: string) => {
       const event = mention(text, { chat: `C${text}` });
@@ -57,7 +35,7 @@ test.runIf(isRoot)(
     expect(await send("before")).toBe(200);
     await slack.waitFor(({ text }) => text.includes("before"), 20_000);
 
-    fill(join(disk, "filler"));
+    fillVolume(join(disk, "filler"));
     await eventually(async () => (await ready()).status === 503);
 
     expect((await ready()).body).toMatchObject({ volume: "disk_full" });

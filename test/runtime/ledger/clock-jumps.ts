@@ -47,7 +47,17 @@ export async function underClockJumps(sql: Sql, seed: number): Promise<AfterJump
     return { kind: "settled", state: "answered", note: "answered" };
   };
   const wakeAt = (time: number): void => void (timer = passed + Math.max(time - clock(), 0));
-  const dispatcher = new Dispatcher({ store, deliver, wakeAt, clock, random, log: silent, concurrency: 8 });
+  const tell = async () => false;
+  const dispatcher = new Dispatcher({
+    store,
+    deliver,
+    tell,
+    wakeAt,
+    clock,
+    random,
+    log: silent,
+    concurrency: 8,
+  });
   const pass = (milliseconds: number): void => {
     passed += milliseconds;
     if (passed < timer) return;

@@ -21,7 +21,10 @@ function notices() {
   const wishes: number[] = [];
   const runner = new Notices({
     store,
-    tell: async ({ id }, notice) => void told.push({ id, notice }),
+    tell: async ({ id }, notice) => {
+      told.push({ id, notice });
+      return true;
+    },
     wakeAt: (time) => void wishes.push(time - stage.now),
     clock: () => stage.now,
     log: silent,
@@ -103,7 +106,7 @@ const OWN = { event: { type: "message", channel_type: "im", channel: "D1", bot_i
 const COMMAND = { type: 2, application_id: "845", token: "a-token" };
 const DOWN = expect.stringContaining("Your message is kept");
 
-/** A teller whose gateway is in this state, and what it sends. */
+/** A teller whose gateway is in this state, what it sends, and how the platform answers. */
 function teller(state: "ready" | "crash-looping") {
   const sent: {
     method?: string | undefined;
@@ -112,30 +115,40 @@ function teller(state: "ready" | "crash-looping") {
     authorization?: string;
   }[] = [];
   const gateway: Record<string, unknown>[] = [];
+  const answers: object[] = [];
   const one = new Teller({
     sandbox: {
       status: async () => ({ state, since: "", restarts: 0 }),
       request: async (_port, { body = "" }) => {
         gateway.push(JSON.parse(body));
-        return Response.json({ outcome: "ignored" });
+        return Response.json({ outcome: "answered" });
       },
     },
     environment: { TELEGRAM_BOT_TOKEN: "1:tok", SLACK_BOT_TOKEN: "xoxb-1" },
     fetch: async (url, { method, body, headers }) => {
       const authorization = new Headers(headers).get("authorization");
       sent.push({ method, url, body: JSON.parse(String(body)), ...(authorization && { authorization }) });
-      return Response.json({ ok: true });
+      return Response.json(answers.shift() ?? { ok: true });
     },
   });
-  const tell = (platform: Delivery["platform"], payload: Record<string, unknown>, conversation = "C") =>
-    one.tell({ id: "E1", platform, conversation, receivedAt: 0, payload }, { code: "model_overloaded" });
-  return { tell, sent, gateway };
+  const tell = (
+    platform: Delivery["platform"],
+    payload: Record<string, unknown>,
+    conversation = "C",
+    notice: DeliveryNotice = { code: "model_overloaded" },
+  ) => one.tell({ id: "E1", platform, conversation, receivedAt: 0, payload }, notice, store.chats);
+  return { tell, sent, gateway, answers };
+}
+
+/** The gateway has answered in these chats before. */
+function answeredIn(...conversations: string[]): void {
+  for (const conversation of conversations) store.chats.answered(conversation, stage.now);
 }
 
 test("while the gateway runs it tells, since it knows whom it may answer", async () => {
   const { tell, sent, gateway } = teller("ready");
 
-  await tell("telegram", PRIVATE);
+  expect(await tell("telegram", PRIVATE)).toBe(true);
 
   expect(sent).toEqual([]);
   expect(gateway).toMatchObject([{ id: "E1", payload: PRIVATE, notice: { code: "model_overloaded" } }]);
@@ -143,6 +156,7 @@ test("while the gateway runs it tells, since it knows whom it may answer", async
 
 test("while it does not, the edge tells each chat once, where a message is surely for the bot", async () => {
   const { tell, sent } = teller("crash-looping");
+  answeredIn("telegram:7", "telegram:-9", "slack:D1", "slack:C1", "slack:D2", "discord:845", "discord:846");
 
   for (const payload of [PRIVATE, PRIVATE]) await tell("telegram", payload, "7");
   await tell("telegram", GROUP, "-9");
@@ -170,5 +184,69 @@ test("while it does not, the edge tells each chat once, where a message is surel
       url: "https://discord.com/api/v10/webhooks/845/a-token/messages/@original",
       body: { content: DOWN },
     },
+  ]);
+});
+
+test("a stranger, whom the gateway may not answer either, gets no word from the edge", async () => {
+  const { tell, sent } = teller("crash-looping");
+
+  expect(await tell("telegram", PRIVATE, "7")).toBe(false);
+
+  expect(sent).toEqual([]);
+});
+
+test("one outage is told once, over restarts of the edge; the next one again", async () => {
+  answeredIn("telegram:7");
+  await teller("crash-looping").tell("telegram", PRIVATE, "7");
+  store = new LedgerStore(stage.sql);
+  const { tell, sent } = teller("crash-looping");
+
+  expect(await tell("telegram", PRIVATE, "7")).toBe(false);
+  store.record({ ...stage.event("E9", "C9") });
+  const { runner } = stage.dispatcher(store, answered);
+  runner.run();
+  await runner.idle();
+  expect(await tell("telegram", PRIVATE, "7")).toBe(true);
+
+  expect(sent).toHaveLength(1);
+});
+
+test("what Slack refuses with 200 was not told, and the next message tries again", async () => {
+  answeredIn("slack:D1");
+  const { tell, sent, answers } = teller("crash-looping");
+  answers.push({ ok: false, error: "account_inactive" });
+
+  await expect(tell("slack", DIRECT, "D1")).rejects.toThrow("slack refused: account_inactive");
+  expect(await tell("slack", DIRECT, "D1")).toBe(true);
+
+  expect(sent).toHaveLength(2);
+});
+
+test("a chat that was told that it waits is told once more when its message is given up", async () => {
+  answeredIn("telegram:7");
+  const { tell, sent } = teller("crash-looping");
+
+  await tell("telegram", PRIVATE, "7");
+  for (let message = 0; message < 3; message += 1) {
+    await tell("telegram", PRIVATE, "7", { givenUp: true });
+  }
+
+  expect(sent.map(({ body }) => body["text"])).toEqual([
+    DOWN,
+    expect.stringContaining("cannot answer what you wrote. Please send it again later."),
+  ]);
+});
+
+test("an event that nothing could answer for a day is failed, and its note says whether its person knows", async () => {
+  store.record(stage.event("E1"));
+  const { runner, told } = stage.dispatcher(store, answered);
+  stage.now += 24 * HOUR + 1;
+
+  runner.run();
+  await new Promise(setImmediate);
+
+  expect(told).toEqual(['E1 {"givenUp":true}']);
+  expect(store.list({ state: "failed", limit: 10 }).entries).toMatchObject([
+    { note: "never delivered. The person was told." },
   ]);
 });

@@ -67,7 +67,12 @@ test("an event that was given up is delivered again when somebody asks for it, a
   await admit("Ev1");
   await eventually(async () => (await list()).counts.failed === 1);
   expect((await list("?state=failed")).entries).toMatchObject([
-    { key: "slack:Ev1", state: "failed", attempts: 1, note: "400 delivery_invalid not understood" },
+    {
+      key: "slack:Ev1",
+      state: "failed",
+      attempts: 1,
+      note: expect.stringContaining("400 delivery_invalid not understood"),
+    },
   ]);
 
   passes(72 * HOUR);

@@ -12,7 +12,7 @@ export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, er
 
 /** Of a ledger on a host: its gateway is ready, and nobody is told of a delay. */
 export const readyHost = {
-  tell: async () => {},
+  tell: async () => false,
   supervisor: {
     status: () => ({ state: "ready" as const }),
     onChange: () => () => {},
@@ -52,6 +52,7 @@ export class LedgerStage {
     const seen: string[] = [];
     const after: (string | undefined)[] = [];
     const wishes: number[] = [];
+    const told: string[] = [];
     const runner = new Dispatcher({
       store,
       deliver: (delivery) => {
@@ -59,13 +60,17 @@ export class LedgerStage {
         after.push(delivery.after);
         return results(delivery, seen.length);
       },
+      tell: async ({ id }, notice) => {
+        told.push(`${id} ${JSON.stringify(notice)}`);
+        return true;
+      },
       wakeAt: (time) => void wishes.push(time),
       clock: () => this.now,
       random: () => 0,
       log: silent,
       concurrency,
     });
-    return { runner, seen, after, wishes };
+    return { runner, seen, after, wishes, told };
   }
 }
 

@@ -28,6 +28,8 @@ const CHAT_REFUSES: Record<number, string> = {
   50083: "the thread is archived",
   50278: "the person shares no server with the bot",
 };
+/** Those of a chat that the bot, or the person, has left. */
+const GONE: ReadonlySet<number> = new Set([10003, 10004, 50001, 50007, 50278]);
 /** Unknown message, another author's, and one that is too old to be edited so often. */
 const EDIT_REFUSED = new Set([10008, 30046, 50005]);
 
@@ -95,11 +97,10 @@ function readDiscordError(error: DiscordError): RetryableError | RefusedError {
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError(
-      "reply_refused",
-      `Discord does not take the reply: ${refused} (${code}).`,
-      options,
-    );
+    return new RefusedError("reply_refused", `Discord does not take the reply: ${refused} (${code}).`, {
+      ...options,
+      gone: GONE.has(code),
+    });
   }
   if (EDIT_REFUSED.has(code)) {
     return new RefusedError("edit_refused", `Discord does not take the edit: ${message} (${code}).`, options);

@@ -25,6 +25,13 @@ const CHAT_REFUSES: Record<string, string> = {
   cannot_reply_to_message: "the message takes no answer",
   user_not_found: "the person is not in the workspace",
 };
+/** Those of a chat that the bot, or the person, has left. */
+const GONE: ReadonlySet<string> = new Set([
+  "channel_not_found",
+  "not_in_channel",
+  "is_archived",
+  "user_not_found",
+]);
 /** https://docs.slack.dev/reference/methods/chat.update#errors */
 const EDIT_REFUSED = new Set(["message_not_found", "cant_update_message", "edit_window_closed"]);
 
@@ -125,7 +132,10 @@ function readSlackError(error: unknown, now: number): RetryableError | RefusedEr
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
-    return new RefusedError("reply_refused", `Slack does not take the reply: ${refused} (${code}).`, options);
+    return new RefusedError("reply_refused", `Slack does not take the reply: ${refused} (${code}).`, {
+      ...options,
+      gone: GONE.has(code),
+    });
   }
   if (EDIT_REFUSED.has(code)) {
     return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, options);

@@ -80,14 +80,9 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       }),
     probe,
     health: (): ChannelHealth => {
-      const { polledAt, reason: intakeFailure } = intakeHealth(intake(bot.id), clock());
-      const reason = standing.failure ?? intakeFailure;
-      return {
-        platform: "telegram",
-        state: reason === undefined ? "ready" : "failing",
-        ...(reason !== undefined && { reason }),
-        ...(polledAt !== undefined && { polledAt }),
-      };
+      const { polledAt, reason } = intakeHealth(intake(bot.id), clock());
+      const health = standing.health({ ...(reason && { reason }), answered: polledAt !== undefined });
+      return { ...health, ...(polledAt !== undefined && { polledAt }) };
     },
   };
 }
@@ -118,7 +113,11 @@ function readTelegramError(error: TelegramError): RetryableError | RefusedError 
   }
   // The chat takes nothing of the bot, or not this text: the same request would be refused again.
   if (status === 403 || status === 400) {
-    return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, options);
+    const gone = status === 403 || /chat not found/i.test(message);
+    return new RefusedError("reply_refused", `Telegram does not take the reply: ${message}.`, {
+      ...options,
+      gone,
+    });
   }
   const code = status === 0 || status >= 500 ? "telegram_unreachable" : "channel_failed";
   return new RetryableError(code, `Telegram did not take the request: ${message}.`, options);

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChannelHealth } from "../../../contract/control.ts";
-import { ERRORS, reason } from "../../../contract/errors.ts";
+import { isErrorCode, reason } from "../../../contract/errors.ts";
 import { INTAKE_STATE_QUERY, readIntakeRow, type IntakeState } from "../../../process/telegram/intake.ts";
 
 /** More than three long polls in a row that were not answered. */
@@ -33,7 +33,7 @@ export function intakeHealth(
   if (intake === undefined || !intake.held) return {};
   const { mode, startedAt = 0, polledAt, failure } = intake;
   const polled = mode === "poll" && polledAt !== undefined && { polledAt: new Date(polledAt).toISOString() };
-  if (failure !== undefined && failure.code in ERRORS)
+  if (failure !== undefined && isErrorCode(failure.code))
     return { ...polled, reason: reason(failure.code, failure.detail) };
   const stalled = mode === "poll" && now - Math.max(polledAt ?? 0, startedAt) > STALLED_MS;
   return { ...polled, ...(stalled && { reason: reason("telegram_stalled", "polling has stalled") }) };

@@ -143,7 +143,7 @@ test("a burst is one question; its answer is found again for each of its message
     "one",
     "two",
   ]);
-  expect(sessions.counts()).toEqual({ conversations: 1, messages: 3, webChat: 0 });
+  expect(sessions.counts()).toEqual({ conversations: 1, messages: 3, webChat: 0, answered: 1 });
 });
 
 test("a group's speakers are named, and what was said meanwhile comes once", async () => {

@@ -1,0 +1,65 @@
+import type { Delivery } from "../../contract/delivery.ts";
+import type { Sql } from "./sql.ts";
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS ledger_chats (
+     conversation TEXT PRIMARY KEY,
+     answered_at INTEGER NOT NULL,
+     told TEXT
+   )`,
+  "CREATE INDEX IF NOT EXISTS ledger_chats_told ON ledger_chats (told) WHERE told IS NOT NULL",
+];
+const DAY_MS = 24 * 3_600_000;
+const KEEP_MS = 90 * DAY_MS;
+
+/** A word of the edge to a chat during an outage: that messages wait, or that they are given up. */
+export type OutageWord = "waits" | "given up";
+
+/**
+ * The chats that the gateway has answered. While it is down, the edge may speak to these and to nobody else: it does not
+ * know whom the config lets in.
+ */
+export class Chats {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    for (const statement of SCHEMA) sql.all(statement);
+  }
+
+  /** The gateway has answered in a conversation, so an outage is over. */
+  answered(conversation: string, now: number): void {
+    this.#sql.all(
+      `INSERT INTO ledger_chats (conversation, answered_at) VALUES (?1, ?2)
+       ON CONFLICT (conversation) DO UPDATE SET answered_at = ?2 WHERE answered_at < ?2 - ${DAY_MS}`,
+      conversation,
+      now,
+    );
+    this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
+  }
+
+  /** Returns true if the chat may be told so now: it is known, and has not been told in this outage. */
+  claim(delivery: Delivery, word: OutageWord): boolean {
+    const claimed = this.#sql.all(
+      "UPDATE ledger_chats SET told = ?2 WHERE conversation = ?1 AND told IS NOT ?2 RETURNING 1",
+      conversationKey(delivery),
+      word,
+    );
+    return claimed.length > 0;
+  }
+
+  /** The chat was not told after all. */
+  release(delivery: Delivery): void {
+    this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE conversation = ?", conversationKey(delivery));
+  }
+
+  /** Forgets chats that were not answered for long. */
+  prune(now: number): void {
+    this.#sql.all("DELETE FROM ledger_chats WHERE answered_at < ?", now - KEEP_MS);
+  }
+}
+
+/** A conversation's name in the ledger. */
+export function conversationKey({ platform, conversation }: Delivery): string {
+  return `${platform}:${conversation}`;
+}

@@ -1,0 +1,229 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import { mention, type SlackStandIn } from "../../rehearsal/standins/slack.ts";
+import type { LedgerPage } from "../../runtime/edge/ports.ts";
+import { fillVolume } from "./full-volume.ts";
+import type { TroubledFront } from "./troubled-front.ts";
+
+/** Within this time a fault is seen; retries of the edge and of probes may take longer to see that it has ended. */
+const SEEN_MS = 30_000;
+const MENDED_MS = 90_000;
+
+/** A deployment whose words are tried. */
+export interface Tried {
+  url: string;
+  /** Headers of an operator. */
+  operator: Record<string, string>;
+  slack: SlackStandIn;
+  front: TroubledFront;
+  /** The data directory, on a volume of its own that can be filled. */
+  data(): Promise<string>;
+  /** The processes of the gateway. */
+  gateways(): number[];
+  /** Makes the next backup fail, and gives what ends that. */
+  spoilBackups(): Promise<() => Promise<void>>;
+}
+
+/** What an operator sees. */
+interface Seen {
+  word: string;
+  overview: string;
+  ready: number;
+  metrics: {
+    ledger: Record<string, number>;
+    sandbox: { restarts: number; volume?: object };
+    gateway?: {
+      counts: { messages: number; answered: number };
+      models: { state: string }[];
+      channels: { state: string }[];
+    };
+  };
+}
+
+/** One fault, by what it makes and how it is mended. */
+interface Row {
+  fault: string;
+  make(): Promise<unknown>;
+  mend?(): Promise<unknown>;
+  /** True while the surfaces tell of it. */
+  told(seen: Seen, before: Seen): boolean;
+  /** The fault leaves its mark in a counter, and nothing else. */
+  stays?: true;
+}
+
+/**
+ * Makes each fault, waits until every surface tells of it, mends it, and waits until none does any more.
+ *
+ * @returns how many faults were told
+ */
+export async function tryWords(tried: Tried): Promise<number> {
+  const { url, operator } = tried;
+  const headers = { ...operator, accept: "text/html" };
+  const look = async (): Promise<Seen> => {
+    const [page, ready, metrics] = await Promise.all([
+      fetch(`${url}/_admin/`, { headers }),
+      fetch(`${url}/readyz`),
+      fetch(`${url}/_admin/api/metrics`, { headers: operator }),
+    ]);
+    const overview = await page.text();
+    const word = /class="badge \w+" title="Overall state">(\w+)</.exec(overview)?.[1] ?? "none";
+    return { word, overview, ready: ready.status, metrics: (await metrics.json()) as Seen["metrics"] };
+  };
+  const until = async (what: string, ms: number, fits: (seen: Seen) => boolean): Promise<Seen> => {
+    const end = Date.now() + ms;
+    let seen = await look();
+    while (!fits(seen)) {
+      if (Date.now() > end) expect.fail(`${what} is not told: ${JSON.stringify(summary(seen))}`);
+      await sleep(250);
+      seen = await look();
+    }
+    return seen;
+  };
+  const faults = rows(tried);
+  for (const { fault, make, mend, told, stays } of faults) {
+    const before = await until(`health before ${fault}`, MENDED_MS, ({ word }) => word === "Healthy");
+    await make();
+    await until(fault, SEEN_MS, (seen) => told(seen, before));
+    await mend?.();
+    if (!stays) await until(`the end of ${fault}`, MENDED_MS, (seen) => !told(seen, before));
+  }
+  return faults.length;
+}
+
+function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tried): Row[] {
+  const send = (text: string) =>
+    fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat: `C${text}` })) });
+  const post = async (path: string, fields: Record<string, string> = {}): Promise<void> => {
+    const { status, headers } = await fetch(`${url}${path}`, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        ...operator,
+        origin: url,
+        "sec-fetch-site": "same-origin",
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: new URLSearchParams(fields).toString(),
+    });
+    expect(status, `${path} ${headers.get("location")}`).toBe(303);
+  };
+  const replayFailed = async (): Promise<void> => {
+    const page = await fetch(`${url}/debug/ledger?state=failed`, { headers: operator });
+    for (const { key } of ((await page.json()) as LedgerPage).entries) {
+      await fetch(`${url}/_admin/api/ledger/replay`, {
+        method: "POST",
+        headers: { ...operator, "content-type": "application/json" },
+        body: JSON.stringify({ key }),
+      });
+    }
+  };
+  const config = async (): Promise<string> => join(await data(), "steward.json");
+  let text = "";
+  let filled = "";
+  let unspoil = async (): Promise<void> => undefined;
+  return [
+    {
+      fault: "a message and its answer",
+      make: () => send("counted"),
+      told: ({ metrics }, before) =>
+        (metrics.gateway?.counts.messages ?? 0) >= (before.metrics.gateway?.counts.messages ?? 0) + 2 &&
+        (metrics.gateway?.counts.answered ?? 0) > (before.metrics.gateway?.counts.answered ?? 0) &&
+        (metrics.ledger["answered"] ?? 0) > (before.metrics.ledger["answered"] ?? 0),
+      stays: true,
+    },
+    {
+      fault: "a key that the model refuses",
+      make: async () => {
+        front.always.model = "a wrong key";
+        await send("refused");
+      },
+      mend: async () => {
+        front.always.model = undefined;
+        await replayFailed();
+      },
+      told: ({ word, overview, metrics }) =>
+        word === "Down" &&
+        overview.includes("No model answers") &&
+        metrics.gateway?.models[0]?.state === "failing" &&
+        metrics.ledger["failed"] === 1,
+    },
+    {
+      fault: "a model that is overloaded",
+      make: async () => {
+        front.always.model = "overloaded";
+        await send("overloaded");
+      },
+      mend: async () => void (front.always.model = undefined),
+      told: ({ word, metrics }) =>
+        word === "Down" && metrics.gateway?.models[0]?.state === "cooling" && metrics.ledger["waiting"] === 1,
+    },
+    {
+      fault: "a model that answers with nothing",
+      make: async () => {
+        front.always.model = "an empty text";
+        await send("empty");
+      },
+      mend: async () => void (front.always.model = undefined),
+      told: ({ word, metrics }) => word === "Down" && metrics.ledger["waiting"] === 1,
+    },
+    {
+      fault: "a token that Slack refuses",
+      make: async () => {
+        front.always.slack = "a revoked token";
+        await send("revoked");
+      },
+      mend: async () => void (front.always.slack = undefined),
+      told: ({ word, overview, metrics }) =>
+        word === "Degraded" &&
+        overview.includes("The channel slack fails") &&
+        metrics.gateway?.channels[0]?.state === "failing",
+    },
+    {
+      fault: "a config file that is broken",
+      make: async () => {
+        text = await readFile(await config(), "utf8");
+        await writeFile(await config(), `${text.slice(0, -2)},}`);
+      },
+      mend: async () => writeFile(await config(), text),
+      told: ({ word, overview }) =>
+        word === "Degraded" && overview.includes("The changed config is not valid"),
+    },
+    {
+      fault: "a backup that fails",
+      make: async () => {
+        unspoil = await spoilBackups();
+        await post("/_admin/backups/create", { force: "no" });
+      },
+      mend: async () => {
+        await unspoil();
+        await post("/_admin/backups/create", { force: "no" });
+      },
+      told: ({ word, overview }) => word === "Degraded" && overview.includes("The last backup failed"),
+    },
+    {
+      fault: "a full volume",
+      make: async () => {
+        filled = join(await data(), "filler");
+        fillVolume(filled);
+      },
+      mend: () => rm(filled),
+      told: ({ word, ready, metrics }) =>
+        word === "Down" && ready === 503 && metrics.sandbox.volume !== undefined,
+    },
+    {
+      fault: "a gateway that was killed",
+      make: async () => {
+        for (const pid of gateways()) process.kill(pid, "SIGKILL");
+      },
+      told: ({ metrics }, before) => metrics.sandbox.restarts > before.metrics.sandbox.restarts,
+      stays: true,
+    },
+  ];
+}
+
+function summary({ word, ready, metrics, overview }: Seen): object {
+  const problems = [...overview.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, title]) => title);
+  return { word, ready, problems, metrics };
+}
