@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { buildBundle } from "../../infra/bundle/bundle.ts";
+import { canMount, mountVolume } from "../support/full-volume.ts";
 import { processTree } from "../support/measure.ts";
 import { startService, startSurroundings } from "../support/service.ts";
 import { underTrouble } from "../support/trouble.ts";
@@ -11,7 +12,7 @@ import { startTroubledFront } from "../support/troubled-front.ts";
 const SEED = Number(process.env["TROUBLE_SEED"] ?? Date.now() % 1_000_000);
 const ADMIN_TOKEN = "trouble-admin-token-0123456789";
 
-test(
+test.runIf(canMount)(
   `a host under trouble is never silent: 200 messages each have their answer, and a word within a minute (TROUBLE_SEED=${SEED})`,
   { timeout: 400_000 },
   async () => {
@@ -19,6 +20,9 @@ test(
     const front = await startTroubledFront(SEED, 0.6);
     front.connect(surroundings.slack.apiUrl);
     const home = await mkdtemp(join(tmpdir(), "steward-trouble-"));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const volume = join(home, "data");
+    mountVolume(volume, 64);
     const { container } = await buildBundle();
     const service = await startService(container.dir, "host/main.js", home, {
       ...surroundings.environment,
@@ -30,7 +34,6 @@ test(
       await service.stop();
       front.close();
       await surroundings.close();
-      await rm(home, { recursive: true });
     });
 
     const outcome = await underTrouble({
@@ -39,6 +42,7 @@ test(
       front,
       operator: { authorization: `Bearer ${ADMIN_TOKEN}` },
       gateways: () => processTree(service.pid).slice(1),
+      volume,
     });
 
     expect(outcome, JSON.stringify(front.faults)).toMatchObject({ unsettled: [], silent: [], twice: [] });

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { identityGateway } from "../support/identity-gateway.ts";
+import { canMount, mountVolume } from "../support/full-volume.ts";
 import { startedAs } from "../support/measure.ts";
 import { underTrouble } from "../support/trouble.ts";
 import { startTroubledFront } from "../support/troubled-front.ts";
@@ -7,7 +8,7 @@ import { startWorker } from "../support/worker.ts";
 
 const SEED = Number(process.env["TROUBLE_SEED"] ?? Date.now() % 1_000_000);
 
-test(
+test.runIf(canMount)(
   `a Worker under trouble is never silent: 200 messages each have their answer, and a word within a minute (TROUBLE_SEED=${SEED})`,
   { timeout: 400_000 },
   async () => {
@@ -23,6 +24,7 @@ test(
       await worker.stop();
       front.close();
     });
+    mountVolume(worker.containers, 64);
 
     const outcome = await underTrouble({
       url: await worker.origin(),
@@ -30,6 +32,7 @@ test(
       front,
       operator: headers,
       gateways: () => startedAs(process.pid, "gateway/main.js"),
+      volume: worker.containers,
     });
 
     expect(outcome, JSON.stringify(front.faults)).toMatchObject({ unsettled: [], silent: [], twice: [] });

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -14,7 +14,7 @@ export interface Checkout {
 
 /** Copies this checkout. @param changes a version: with another one, another bundle is built from it. */
 export async function copyCheckout(changes: { version?: string } = {}): Promise<Checkout> {
-  const root = await mkdtemp(join(tmpdir(), "steward-checkout-"));
+  const root = await freeFolder();
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
   if (changes.version !== undefined) {
@@ -22,4 +22,17 @@ export async function copyCheckout(changes: { version?: string } = {}): Promise<
     await writeFile(join(root, NAMES), names.replace(/VERSION = "[^"]+"/, `VERSION = "${changes.version}"`));
   }
   return { root, close: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** Makes a folder under the first free number: Node finds its code compiled where another checkout was before. */
+async function freeFolder(number = 0): Promise<string> {
+  const root = join(tmpdir(), `steward-checkout-${number}`);
+  const made = await mkdir(root).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+      return false;
+    },
+  );
+  return made ? root : freeFolder(number + 1);
 }

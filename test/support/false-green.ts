@@ -10,6 +10,8 @@ import type { TroubledFront } from "./troubled-front.ts";
 /** Within this time a fault is seen; retries of the edge and of probes may take longer to see that it has ended. */
 const SEEN_MS = 30_000;
 const MENDED_MS = 90_000;
+/** The edge tells a chat after a minute. */
+const NOTICE_MS = 90_000;
 
 /** A deployment whose words are tried. */
 export interface Tried {
@@ -51,6 +53,8 @@ interface Row {
   told(seen: Seen, before: Seen): boolean;
   /** The fault leaves its mark in a counter, and nothing else. */
   stays?: true;
+  /** Milliseconds within which it is told, if that is not at once. */
+  seenMs?: number;
 }
 
 /**
@@ -82,10 +86,10 @@ export async function tryWords(tried: Tried): Promise<number> {
     return seen;
   };
   const faults = rows(tried);
-  for (const { fault, make, mend, told, stays } of faults) {
+  for (const { fault, make, mend, told, stays, seenMs = SEEN_MS } of faults) {
     const before = await until(`health before ${fault}`, MENDED_MS, ({ word }) => word === "Healthy");
     await make();
-    await until(fault, SEEN_MS, (seen) => told(seen, before));
+    await until(fault, seenMs, (seen) => told(seen, before));
     await mend?.();
     if (!stays) await until(`the end of ${fault}`, MENDED_MS, (seen) => !told(seen, before));
   }
@@ -93,8 +97,8 @@ export async function tryWords(tried: Tried): Promise<number> {
 }
 
 function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tried): Row[] {
-  const send = (text: string) =>
-    fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat: `C${text}` })) });
+  const send = (text: string, chat = `C${text}`) =>
+    fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
   const post = async (path: string, fields: Record<string, string> = {}): Promise<void> => {
     const { status, headers } = await fetch(`${url}${path}`, {
       method: "POST",
@@ -219,6 +223,28 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tri
       },
       told: ({ metrics }, before) => metrics.sandbox.restarts > before.metrics.sandbox.restarts,
       stays: true,
+    },
+    {
+      fault: "a gateway that cannot start, of which the edge tells a chat that it knows",
+      make: async () => {
+        text = await readFile(await config(), "utf8");
+        await writeFile(await config(), `${text.slice(0, -2)},}`);
+        for (const pid of gateways()) process.kill(pid, "SIGKILL");
+        await send("kept", "Ccounted");
+      },
+      seenMs: NOTICE_MS,
+      mend: async () => {
+        await writeFile(await config(), text);
+        await post("/_admin/restart", { page: "/_admin/" });
+        await slack.waitFor(({ text: said }) => /^You said:.*kept$/.test(said), MENDED_MS);
+      },
+      told: ({ word, ready, overview }) =>
+        word === "Down" &&
+        ready === 503 &&
+        overview.includes("The gateway cannot start") &&
+        slack
+          .messages()
+          .some((message) => message.channel === "Ccounted" && message.text.includes("is kept")),
     },
   ];
 }

@@ -1,5 +1,8 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SlackStandIn } from "../../rehearsal/standins/slack.ts";
+import { fillVolume } from "./full-volume.ts";
 import { openEntries } from "./kills.ts";
 import { deliver } from "./steady-events.ts";
 import type { TroubledFront } from "./troubled-front.ts";
@@ -7,9 +10,12 @@ import type { TroubledFront } from "./troubled-front.ts";
 const MESSAGES = 200;
 const APART_MS = 150;
 const KILLS = 3;
+/** Messages between which the volume is full. */
+const FULL = { from: 80, to: 110 };
 /** Behind the last message and the last fault: retries of the edge wait up to half a minute by then. */
 const SETTLE_MS = 150_000;
 const LOOK_MS = 250;
+const IN_FLIGHT_MS = 2_000;
 
 /** A deployment under trouble. */
 export interface Troubled {
@@ -20,6 +26,8 @@ export interface Troubled {
   operator: Record<string, string>;
   /** The processes that are killed: its gateway. */
   gateways(): number[];
+  /** Where the data is, on a volume of its own that is filled for a while. */
+  volume: string;
 }
 
 /** What came of it. */
@@ -36,15 +44,19 @@ export interface Outcome {
   told: number;
 }
 
-/** Sends 200 messages, each in a chat of its own, while the model, Slack and the gateway fail, and watches the chats. */
-export async function underTrouble({ url, slack, front, operator, gateways }: Troubled): Promise<Outcome> {
+/**
+ * Sends 200 messages, each in a chat of its own, while the model, Slack, the gateway and the volume fail, and watches the
+ * chats.
+ */
+export async function underTrouble(troubled: Troubled): Promise<Outcome> {
+  const { url, slack, front, operator, gateways, volume } = troubled;
+  const filler = join(volume, "filler");
   const accepted = new Map<string, number>();
   const heard = new Map<string, number>();
   const watch = setInterval(() => {
     for (const { channel } of slack.messages()) if (!heard.has(channel)) heard.set(channel, Date.now());
   }, LOOK_MS);
-  /** Messages of the chats at each kill. */
-  const lives: number[] = [0];
+  const kills: number[] = [];
   front.trouble = true;
   const sending: Promise<void>[] = [];
   for (let count = 0; count < MESSAGES; count += 1) {
@@ -53,8 +65,10 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
     sending.push(sent.then(() => void accepted.set(`C${text}`, Date.now())));
     if (count % Math.floor(MESSAGES / KILLS) === 50) {
       for (const pid of gateways()) process.kill(pid, "SIGKILL");
-      lives.push(slack.messages().length);
+      kills.push(Date.now());
     }
+    if (count === FULL.from) fillVolume(filler);
+    if (count === FULL.to) await rm(filler);
     await sleep(APART_MS);
   }
   front.trouble = false;
@@ -77,9 +91,12 @@ export async function underTrouble({ url, slack, front, operator, gateways }: Tr
     (chat) => ((heard.get(chat) ?? Number.POSITIVE_INFINITY) - (accepted.get(chat) ?? 0)) / 1_000,
   );
   const said = slack.messages().map(({ channel, text }) => `${channel}: ${text}`);
-  const twice = lives.flatMap((begin, life) => {
-    const own = said.slice(begin, lives[life + 1]);
-    return own.filter((one, index) => own.indexOf(one) !== index);
+  const times = slack.messages().map(({ ts }) => Number(ts) * 1_000);
+  const twice = said.filter((one, index) => {
+    const first = said.indexOf(one);
+    const [from = 0, to = 0] = [times[first], times[index]];
+    // What a killed process had sent may arrive after its end, and was not recorded.
+    return first !== index && !kills.some((kill) => kill > from - IN_FLIGHT_MS && kill < to);
   });
   return {
     unsettled: [...chats.filter((chat) => !isAnswered(chat)), ...open.map(({ key }) => key)],

@@ -4,20 +4,27 @@
 const Module = require("node:module");
 
 const LATER = new Set(["@npmcli/arborist", "typescript", "./automation"]);
+/** Maps each stack trace, of which @pulumi/pulumi takes one a promise: a fifth of a program. Ours need no mapping. */
+const NEVER = "source-map-support/register";
 const load = Module._load;
 
-/** By a variable of the environment this module is loaded by whatever such a process starts, too: npm needs its own. */
-const isPulumi = /[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/]|run-policies/.test(process.argv[1] ?? "");
-
-if (isPulumi)
-  Module._load = function loadLater(request, ...rest) {
-    if (!LATER.has(request)) return load.call(this, request, ...rest);
-    let loaded;
-    const get = (_, key) => {
-      // What a compiled module asks first, to know how to take this one.
-      if (key === "__esModule") return true;
-      loaded ??= load.call(this, request, ...rest);
-      return loaded[key];
-    };
-    return new Proxy({}, { get });
+function loadLater(request, ...rest) {
+  if (request === NEVER) return {};
+  if (!LATER.has(request)) return load.call(this, request, ...rest);
+  let loaded;
+  const get = (_, key) => {
+    // What a compiled module asks first, to know how to take this one.
+    if (key === "__esModule") return true;
+    loaded ??= load.call(this, request, ...rest);
+    return loaded[key];
   };
+  return new Proxy({}, { get });
+}
+
+// By a variable of the environment this module is loaded by whatever such a process starts, too: npm needs its own.
+if (/[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/]|run-policies/.test(process.argv[1] ?? "")) {
+  Module._load = loadLater;
+  // `typescript: false` of Pulumi.yaml, which the official language host takes over. The one that is built here is too
+  // old for that, and the compiler would be loaded, which Node's own loading of TypeScript does not need.
+  process.env["PULUMI_NODEJS_TYPESCRIPT"] = "false";
+}

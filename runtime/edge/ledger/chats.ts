@@ -3,7 +3,7 @@ import type { Sql } from "./sql.ts";
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS ledger_chats (
-     conversation TEXT PRIMARY KEY,
+     chat TEXT PRIMARY KEY,
      answered_at INTEGER NOT NULL,
      told TEXT
    )`,
@@ -30,9 +30,9 @@ export class Chats {
   /** The gateway has answered in a conversation, so an outage is over. */
   answered(conversation: string, now: number): void {
     this.#sql.all(
-      `INSERT INTO ledger_chats (conversation, answered_at) VALUES (?1, ?2)
-       ON CONFLICT (conversation) DO UPDATE SET answered_at = ?2 WHERE answered_at < ?2 - ${DAY_MS}`,
-      conversation,
+      `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
+       ON CONFLICT (chat) DO UPDATE SET answered_at = ?2 WHERE answered_at < ?2 - ${DAY_MS}`,
+      chatOf(conversation),
       now,
     );
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
@@ -41,8 +41,8 @@ export class Chats {
   /** Returns true if the chat may be told so now: it is known, and has not been told in this outage. */
   claim(delivery: Delivery, word: OutageWord): boolean {
     const claimed = this.#sql.all(
-      "UPDATE ledger_chats SET told = ?2 WHERE conversation = ?1 AND told IS NOT ?2 RETURNING 1",
-      conversationKey(delivery),
+      "UPDATE ledger_chats SET told = ?2 WHERE chat = ?1 AND told IS NOT ?2 RETURNING 1",
+      chatOf(conversationKey(delivery)),
       word,
     );
     return claimed.length > 0;
@@ -50,13 +50,19 @@ export class Chats {
 
   /** The chat was not told after all. */
   release(delivery: Delivery): void {
-    this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE conversation = ?", conversationKey(delivery));
+    const chat = chatOf(conversationKey(delivery));
+    this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE chat = ?", chat);
   }
 
   /** Forgets chats that were not answered for long. */
   prune(now: number): void {
     this.#sql.all("DELETE FROM ledger_chats WHERE answered_at < ?", now - KEEP_MS);
   }
+}
+
+/** Returns a conversation's chat: without the thread of a Slack channel, or the topic of a Telegram group. */
+function chatOf(conversation: string): string {
+  return conversation.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
 }
 
 /** A conversation's name in the ledger. */

@@ -2,7 +2,8 @@ import type { ModelTested } from "../../contract/control.ts";
 import type { ModelRelay } from "./relay.ts";
 
 const QUESTION = "Reply with the word OK.";
-const MOST_TOKENS = 16;
+/** Enough for one that thinks first: an empty answer would count as a failure. */
+const MOST_TOKENS = 512;
 /** Less than a page waits for a command. */
 export const TEST_LIMIT_MS = 8_000;
 

@@ -32,11 +32,11 @@ test("what is due is said once, in its thread, and the status tells when the nex
   const gateway = await startGateway(environment);
   const status = () => askJson<GatewayStatus>(`${url}/status`);
   await eventually(async () => (await status()).schedules.count === 2);
-  expect((await status()).schedules).toEqual({ count: 2, nextAt: at, missed: 0 });
+  expect((await status()).schedules).toEqual({ count: 2, nextAt: at, missed: 0, failed: 0 });
 
   await eventually(() => slack.calls.length > 0);
   await eventually(async () => (await status()).schedules.nextAt === later);
-  expect((await status()).schedules).toEqual({ count: 1, nextAt: later, missed: 0 });
+  expect((await status()).schedules).toEqual({ count: 1, nextAt: later, missed: 0, failed: 0 });
   expect(slack.posts()).toEqual([{ channel: "C1", text: "tea &amp; cake", thread: "100.1" }]);
 
   gateway.kill("SIGTERM");
@@ -168,7 +168,11 @@ test("a time in the config that is long past is told and stops nothing", async (
   const gateway = await startGateway(environment);
 
   await eventually(() => gateway.stdout().includes("a schedule of the config is past"));
-  expect((await askJson<GatewayStatus>(`${url}/status`)).schedules).toEqual({ count: 0, missed: 0 });
+  expect((await askJson<GatewayStatus>(`${url}/status`)).schedules).toEqual({
+    count: 0,
+    missed: 0,
+    failed: 0,
+  });
   expect(slack.calls).toHaveLength(0);
 });
 

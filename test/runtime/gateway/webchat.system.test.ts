@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { startGateway, surroundings, writeConfig } from "../support/gateway.ts";
+import type { GatewayStatus } from "../../../runtime/contract/control.ts";
+import { askJson, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { CONTROL_TOKEN } from "../support/processes.ts";
 import { modelError, modelStream } from "../support/platforms.ts";
 import { steward } from "../support/cli.ts";
@@ -37,6 +38,8 @@ test("a stranger is told its request, gets in once the operator approved it, and
   await page.got("accepted", "message-1");
   await page.got("typing", "message-1");
   expect(await page.got("answer", "message-1")).toMatchObject({ text: "You said: hello there" });
+  const { counts } = await askJson<GatewayStatus>(`${url}/status`);
+  expect(counts).toMatchObject({ messages: 2, webChat: 2, answered: 1 });
 });
 
 test("an answer grows, and reaches every page of the device", async () => {

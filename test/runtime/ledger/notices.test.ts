@@ -187,6 +187,22 @@ test("while it does not, the edge tells each chat once, where a message is surel
   ]);
 });
 
+test.each([
+  ["slack", MENTION, "T1:C1:1700000000.000100", "T1:C1:1700000001.000200"],
+  ["telegram", PRIVATE, "7:12", "7:13"],
+] as const)(
+  "a chat of %s is known by any of its threads, and told once",
+  async (platform, payload, one, other) => {
+    const { tell, sent } = teller("crash-looping");
+    answeredIn(`${platform}:${one}`);
+
+    expect(await tell(platform, payload, other)).toBe(true);
+    expect(await tell(platform, payload, one)).toBe(false);
+
+    expect(sent).toHaveLength(1);
+  },
+);
+
 test("a stranger, whom the gateway may not answer either, gets no word from the edge", async () => {
   const { tell, sent } = teller("crash-looping");
 
