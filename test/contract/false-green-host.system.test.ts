@@ -53,6 +53,6 @@ test.runIf(canMount)(
       },
     });
 
-    expect(told).toBe(10);
+    expect(told).toBe(12);
   },
 );

@@ -99,6 +99,12 @@ export async function tryWords(tried: Tried): Promise<number> {
 function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tried): Row[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
+  /** Another kind of event than a mention, by what differs. */
+  const sendEvent = (changes: object) => {
+    const body = mention("unlike", { chat: "D0STRANGER" }) as { event: object };
+    const event = { ...body.event, type: "message", channel_type: "im", ...changes };
+    return fetch(`${url}/slack/events`, { method: "POST", ...slack.sign({ ...body, event }) });
+  };
   const post = async (path: string, fields: Record<string, string> = {}): Promise<void> => {
     const { status, headers } = await fetch(`${url}${path}`, {
       method: "POST",
@@ -135,6 +141,20 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tri
         (metrics.gateway?.counts.messages ?? 0) >= (before.metrics.gateway?.counts.messages ?? 0) + 2 &&
         (metrics.gateway?.counts.answered ?? 0) > (before.metrics.gateway?.counts.answered ?? 0) &&
         (metrics.ledger["answered"] ?? 0) > (before.metrics.ledger["answered"] ?? 0),
+      stays: true,
+    },
+    {
+      fault: "another bot's message, which is not for this one",
+      make: () => sendEvent({ bot_id: "B0OTHER", subtype: "bot_message" }),
+      told: ({ metrics }, before) =>
+        (metrics.ledger["ignored"] ?? 0) > (before.metrics.ledger["ignored"] ?? 0) &&
+        metrics.gateway?.counts.answered === before.metrics.gateway?.counts.answered,
+      stays: true,
+    },
+    {
+      fault: "a stranger who asks to be let in",
+      make: () => sendEvent({ user: "U0STRANGER" }),
+      told: ({ overview }) => overview.includes('title="Waiting for approval">1<'),
       stays: true,
     },
     {
