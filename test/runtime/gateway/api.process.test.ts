@@ -114,6 +114,20 @@ test("a hook runs the agent and gives the text, once for a key that comes again"
   expect(wrong.headers.get("content-type")).toBe("application/problem+json");
 });
 
+test("a hook that the model refuses ends with the error, and says nothing in the chat", async () => {
+  const { post, model, slack } = await started();
+  model.next(modelError(401, "authentication_error", "invalid x-api-key"));
+
+  const refused = await post("/hooks/agent", {
+    message: "how is it?",
+    to: { platform: "slack", chat: "C1" },
+  });
+
+  expect(refused.status).toBeGreaterThanOrEqual(500);
+  expect(await refused.json()).toMatchObject({ code: "model_key_invalid" });
+  expect(slack.posts()).toEqual([]);
+});
+
 test("a hook whose key comes again speaks once, and goes on where Slack took no more", async () => {
   const { post, slack, model } = await started();
   const call = { message: `tell ${"word ".repeat(1_200)}`, to: { platform: "slack", chat: "C7" } };
