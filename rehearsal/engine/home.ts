@@ -46,7 +46,7 @@ export interface HomeOptions {
 export async function prepareHome({ folder, own, plugins }: HomeOptions): Promise<Record<string, string>> {
   const home = join(folder, "home");
   if (own) {
-    // What a launcher loads is copied before it.
+    // A launcher's modules are copied before the launcher.
     for (const file of [...PRELOADED, DYNAMIC_LAUNCHER]) await place(file, join(folder, "bin", file));
     for (const file of [...PRELOADED, RUN_POLICIES, POLICY_LAUNCHER]) {
       await place(file, join(home, "plugins", POLICY_PLUGIN, file));

@@ -31,7 +31,7 @@ export const ERRORS: { readonly [Code in keyof Texts]: Omit<Texts[Code], "fix"> 
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Tells whether a value from outside is a code that this version knows. */
+/** Returns true if the value is an error code of this version. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERRORS, value);
 }

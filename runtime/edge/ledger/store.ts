@@ -206,7 +206,7 @@ export class LedgerStore {
     return rows.flatMap(({ delivery }) => readDelivery(delivery) ?? []);
   }
 
-  /** Adds to a failed event whether its person was told. */
+  /** Appends to the note of a failed event whether the person was told. */
   noteTold({ platform, id }: Delivery, told: boolean): void {
     this.#sql.all(
       "UPDATE ledger SET note = note || ?2 WHERE key = ?1 AND state = 'failed'",

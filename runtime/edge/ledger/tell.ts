@@ -47,7 +47,7 @@ export class Teller {
     this.#options = options;
   }
 
-  /** Resolves to whether the chat was told, now or before. Rejects where the platform did not take it. */
+  /** Resolves to true if this call told the chat. Rejects if the platform refuses the message. */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox } = this.#options;
     if ((await sandbox.status()).state === "ready") {
@@ -91,7 +91,7 @@ export class Teller {
       throw new Error(`${platform} refused: ${String(answer["error"] ?? answer["description"])}`);
   }
 
-  /** Returns the platform's request that says so; `undefined` where it is not sure that the message is for the bot. */
+  /** Returns the platform's request for a text, or `undefined` if the message may not be meant for the bot. */
   #requestFor({ platform, payload }: Delivery, text: string): PlatformRequest | undefined {
     const { environment } = this.#options;
     const address = directAddress(platform, environment);

@@ -98,7 +98,7 @@ export function adminFrame(options: FrameOptions, content: Markup): Markup {
   return page(`${title} – ${named}`, body, { refreshSeconds, refreshTo, header, script, shell: true });
 }
 
-/** Tells whether the word that something starts would stand above the word that it cannot. */
+/** Returns true for a notice of a start while the gateway cannot start. */
 function contradicts(flash: Flash | undefined, overall: Overall): boolean {
   return (flash?.done === "restarting" || flash?.done === "waking") && overall === "Down";
 }

@@ -19,7 +19,7 @@ export function waitText(code: string, waitMs: number | undefined): string {
   return `I cannot answer yet: ${CAUSES[code] ?? UNKNOWN}. I have your message and try again ${when}; the answer comes by itself.`;
 }
 
-/** Tells that an answer does not come any more, and why, where that is known. */
+/** Returns the text for a message that will not be answered, with the reason if it is known. */
 export function givenUpText(code: string | undefined): string {
   const why = code === undefined ? "I was not running" : (CAUSES[code] ?? UNKNOWN);
   return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;

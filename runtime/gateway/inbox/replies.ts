@@ -158,7 +158,7 @@ export class Replies {
     error: unknown,
     { platform, channel, signal }: Pick<ReplyContext, "platform" | "channel" | "signal">,
   ): Promise<AgentAnswer & { shown: string }> {
-    // What somebody has stopped, or a stop of the gateway, is no trouble of the model.
+    // An answer that was ended by a person or by a stopping gateway is no failure of the model.
     if (signal.aborted || !(error instanceof RetryableError) || !isModels(error.code)) throw error;
     const { id, target } = asked.at(-1) ?? asked[0];
     if (asked.some(({ last }) => last)) {
