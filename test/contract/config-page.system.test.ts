@@ -49,7 +49,7 @@ test.skipIf(browserIsMissing)(
     expect(await onDisk(admin)).toEqual(DEPRECATED);
 
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved.").waitFor();
+    await page.getByText("Saved. A running gateway").waitFor();
     await look("config-saved");
     await host.inState("ready");
     expect(await onDisk(admin)).toEqual({
@@ -85,7 +85,7 @@ test.skipIf(browserIsMissing)(
     await look("config-review");
     expect(await page.content()).not.toContain(PLAIN);
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved.").waitFor();
+    await page.getByText("Saved. A running gateway").waitFor();
     expect(page.url()).toBe(`${host.url}/_admin/config?done=saved`);
     expect(await onDisk(admin)).toEqual({ agent: { maxSteps: 7 }, ...config });
     await host.inState("ready");

@@ -38,19 +38,17 @@ export class Chats {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
   }
 
-  /** Returns true if the chat may be told so now: it is known, and has not been told in this outage. */
-  claim(delivery: Delivery, word: OutageWord): boolean {
-    const claimed = this.#sql.all(
-      "UPDATE ledger_chats SET told = ?2 WHERE chat = ?1 AND told IS NOT ?2 RETURNING 1",
-      chatOf(conversationKey(delivery)),
-      word,
-    );
-    return claimed.length > 0;
+  /** Claims a word to a chat for the caller, who then says it, or returns why there is nothing to say. */
+  claim(chat: string, word: OutageWord): "claimed" | "told before" | "not known" {
+    const [known] = this.#sql.all("SELECT told FROM ledger_chats WHERE chat = ?", chat);
+    if (known === undefined) return "not known";
+    if (known["told"] === word) return "told before";
+    this.#sql.all("UPDATE ledger_chats SET told = ?2 WHERE chat = ?1", chat, word);
+    return "claimed";
   }
 
   /** The chat was not told after all. */
-  release(delivery: Delivery): void {
-    const chat = chatOf(conversationKey(delivery));
+  release(chat: string): void {
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE chat = ?", chat);
   }
 
@@ -58,6 +56,11 @@ export class Chats {
   prune(now: number): void {
     this.#sql.all("DELETE FROM ledger_chats WHERE answered_at < ?", now - KEEP_MS);
   }
+}
+
+/** Returns the chat that a message is from. */
+export function chatOfDelivery(delivery: Delivery): string {
+  return chatOf(conversationKey(delivery));
 }
 
 /** Returns a conversation's chat: without the thread of a Slack channel, or the topic of a Telegram group. */

@@ -5,7 +5,7 @@ import { isRecord, parseJson } from "../../shared/json.ts";
 import { directAddress } from "../../contract/services.ts";
 import { readBytes } from "../admission/body.ts";
 import type { Sandbox } from "../ports.ts";
-import type { Chats, OutageWord } from "./chats.ts";
+import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 
 /** Chats that may be told, and were. */
 export type Telling = Pick<Chats, "claim" | "release">;
@@ -42,12 +42,17 @@ const MOST_BYTES = 64 * 1024;
  */
 export class Teller {
   readonly #options: TellerOptions;
+  /** Words on their way, by chat and word. */
+  readonly #sending = new Map<string, Promise<void>>();
 
   constructor(options: TellerOptions) {
     this.#options = options;
   }
 
-  /** Resolves to true if this call told the chat. Rejects if the platform refuses the message. */
+  /**
+   * Resolves to true if the chat knows: this call told it, or an earlier one did in the same outage. Rejects if the
+   * platform refuses the message.
+   */
   async tell(delivery: Delivery, notice: DeliveryNotice, chats: Telling): Promise<boolean> {
     const { sandbox } = this.#options;
     if ((await sandbox.status()).state === "ready") {
@@ -63,14 +68,22 @@ export class Teller {
     }
     const word: OutageWord = notice.givenUp ? "given up" : "waits";
     const request = this.#requestFor(delivery, TEXTS[word]);
-    if (request === undefined || !chats.claim(delivery, word)) return false;
-    try {
-      await this.#send(delivery.platform, request);
-      return true;
-    } catch (error) {
-      chats.release(delivery);
-      throw error;
+    if (request === undefined) return false;
+    const chat = chatOfDelivery(delivery);
+    const key = `${word} ${chat}`;
+    const claim = chats.claim(chat, word);
+    if (claim === "claimed") {
+      const sending = this.#send(delivery.platform, request)
+        .catch((error: unknown) => {
+          chats.release(chat);
+          throw error;
+        })
+        .finally(() => this.#sending.delete(key));
+      this.#sending.set(key, sending);
     }
+    // Several messages of a chat may be given up at once: they share the fate of the one word that tells of them.
+    await this.#sending.get(key);
+    return claim !== "not known";
   }
 
   async #send(platform: Platform, { url, method, headers, body }: PlatformRequest): Promise<void> {

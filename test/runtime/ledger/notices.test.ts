@@ -197,7 +197,7 @@ test.each([
     answeredIn(`${platform}:${one}`);
 
     expect(await tell(platform, payload, other)).toBe(true);
-    expect(await tell(platform, payload, one)).toBe(false);
+    expect(await tell(platform, payload, one)).toBe(true);
 
     expect(sent).toHaveLength(1);
   },
@@ -217,7 +217,8 @@ test("one outage is told once, over restarts of the edge; the next one again", a
   store = new LedgerStore(stage.sql);
   const { tell, sent } = teller("crash-looping");
 
-  expect(await tell("telegram", PRIVATE, "7")).toBe(false);
+  expect(await tell("telegram", PRIVATE, "7")).toBe(true);
+  expect(sent).toEqual([]);
   store.record({ ...stage.event("E9", "C9") });
   const { runner } = stage.dispatcher(store, answered);
   runner.run();
@@ -234,6 +235,19 @@ test("what Slack refuses with 200 was not told, and the next message tries again
 
   await expect(tell("slack", DIRECT, "D1")).rejects.toThrow("slack refused: account_inactive");
   expect(await tell("slack", DIRECT, "D1")).toBe(true);
+
+  expect(sent).toHaveLength(2);
+});
+
+test("messages given up together share one word, and its fate", async () => {
+  answeredIn("slack:D1");
+  const { tell, sent, answers } = teller("crash-looping");
+  answers.push({ ok: false, error: "account_inactive" });
+  const both = () =>
+    Promise.allSettled(["D1", "D1"].map((chat) => tell("slack", DIRECT, chat, { givenUp: true })));
+
+  expect((await both()).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await both()).toEqual(Array(2).fill({ status: "fulfilled", value: true }));
 
   expect(sent).toHaveLength(2);
 });
