@@ -44,6 +44,8 @@ const PLAIN_BUILTINS: Plugin = {
   },
 };
 
+// Identifiers are not minified: stack traces show them, and minifying with `keepNames` costs more CPU at the start than
+// parsing the longer names.
 const COMMON = {
   absWorkingDir: ROOT,
   // Chunk names depend on file paths. With symlinks kept, they are the same whether node_modules is a link or a folder.
@@ -60,8 +62,6 @@ const COMMON = {
   plugins: [ENGLISH_ONLY],
 } satisfies BuildOptions;
 
-// Identifiers are not minified: stack traces show them, and minifying with `keepNames` costs more CPU at the start than
-// parsing the longer names.
 const WORKER: BuildOptions = {
   ...COMMON,
   entryPoints: { index: "runtime/worker/worker.ts" },
@@ -73,9 +73,6 @@ const WORKER: BuildOptions = {
 
 const CONTAINER: BuildOptions = {
   ...COMMON,
-  minifyIdentifiers: true,
-  // Stack traces show the original names.
-  keepNames: true,
   plugins: [...COMMON.plugins, PLAIN_BUILTINS],
   outbase: "runtime",
   outdir: "dist/container",

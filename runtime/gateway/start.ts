@@ -8,7 +8,7 @@ import { STATUS_TOKEN_FILE, VERSION } from "../contract/names.ts";
 import { ensureDirectory } from "../process/files.ts";
 import { listen } from "../process/listen.ts";
 import { randomBytes } from "../process/random.ts";
-import { homeDigest, readProcessSettings } from "../process/settings.ts";
+import { homeName, readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
@@ -143,7 +143,7 @@ export async function startGateway({
 
   // 8. HTTP server. It listens once everything behind it is up, so to answer is to be ready.
   const since = new Date(clock()).toISOString();
-  const home = homeDigest(settings.home);
+  const home = homeName(settings.home);
   const statusToken = randomBytes(32).toString("hex");
   const statusTokenPath = join(settings.home, STATUS_TOKEN_FILE);
   known.add([statusToken]);

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from "node:v8";
-
 /** Weigh memory above speed where the heap may grow, and compile only what runs really often. */
 const MODEST = [
   "--optimize-for-size",
@@ -13,5 +11,7 @@ const MODEST = [
  * (`npm run bench -- --only start`). Without it a thousand messages leave two fifths more behind (`--only memory`).
  */
 export function saveMemory(): void {
+  // Not by an import, which would load Node's streams before the port is open.
+  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   for (const flag of MODEST) setFlagsFromString(flag);
 }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { isAbsolute, join } from "node:path";
 import { StewardError } from "../contract/errors.ts";
@@ -64,8 +63,11 @@ export function readProcessSettings(environment: Environment): ProcessSettings {
   };
 }
 
-/** Returns a name for a data directory that tells it from others and says nothing about its path. */
-export function homeDigest(home: string): string {
-  const path = existsSync(home) ? realpathSync(home) : home;
-  return createHash("sha256").update(path).digest("hex").slice(0, 16);
+/**
+ * Returns a name for a data directory that tells it from others on this machine and says nothing about its path:
+ * the file system's numbers for it, or "missing".
+ */
+export function homeName(home: string): string {
+  const found = statSync(home, { throwIfNoEntry: false });
+  return found ? `${found.dev}:${found.ino}` : "missing";
 }

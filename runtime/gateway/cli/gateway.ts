@@ -10,7 +10,7 @@ import {
   type ModelTested,
 } from "../../contract/control.ts";
 import { isErrorCode, StewardError } from "../../contract/errors.ts";
-import { homeDigest } from "../../process/settings.ts";
+import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
 /** A gateway on this machine answers within milliseconds; one that hangs is not up. */
@@ -35,7 +35,7 @@ export async function askReady({ settings }: Surroundings): Promise<GatewayAnswe
   const url = gatewayUrl(settings);
   const answer = await readJson<{ version: string; home?: string }>(`${url}${GATEWAY_ROUTES.ready}`);
   if (answer === undefined) return { url, ready: false };
-  if (answer.home !== homeDigest(settings.home)) return { url, ready: false, foreign: true };
+  if (answer.home !== homeName(settings.home)) return { url, ready: false, foreign: true };
   return { url, ready: true, version: answer.version };
 }
 
