@@ -136,8 +136,10 @@ export interface SandboxStatus {
   duty?: Duty;
   /** Since the edge's start; on the serverless stack since that of the Durable Object. */
   broker?: BrokerCounts;
-  /** Why the data directory cannot be written; nothing is taken or answered meanwhile. */
+  /** Why the data directory or the ledger cannot be written; nothing is taken or answered meanwhile. */
   volume?: Reason;
+  /** Why a gateway that is "ready" does not answer at the moment; it is ended if it stays so. */
+  silent?: Reason;
   /** The version that runs in the container. */
   version?: string;
   /** The hash of the bundle that runs in the container, or `source`. */

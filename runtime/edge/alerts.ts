@@ -241,7 +241,7 @@ export class Alerts {
    */
   async #find(before: Record<string, Failing>, now: number): Promise<Record<string, Failing>> {
     const { sandbox, neverSleeps, backups, oldestEvent } = this.#options;
-    const [{ state, reason, volume }, details, copies] = await Promise.all([
+    const [{ state, reason, volume, silent }, details, copies] = await Promise.all([
       sandbox.status(),
       gatewayDetails(sandbox),
       backups.status(),
@@ -251,8 +251,8 @@ export class Alerts {
       const known = before[subject];
       found[subject] = known === undefined ? { code, since } : { ...known, code };
     };
-    if (state !== "ready" && (neverSleeps || state !== "stopped"))
-      fails("gateway", reason?.code ?? "gateway_not_ready");
+    if (silent !== undefined || (state !== "ready" && (neverSleeps || state !== "stopped")))
+      fails("gateway", (silent ?? reason)?.code ?? "gateway_not_ready");
     if (volume !== undefined) fails("volume", volume.code);
     if (copies.problem !== undefined) fails("backups", copies.problem.code);
     const oldest = oldestEvent();

@@ -25,19 +25,28 @@ export interface HealthFacts {
   details?: GatewayStatus | undefined;
   backups?: BackupsStatus | undefined;
   counts?: LedgerCounts | undefined;
+  /** Why the ledger does not tell its counts. */
+  ledger?: Reason | undefined;
 }
+
+const SEE_LOGS = { path: ROUTES.logsPage.path, label: "See the logs" };
+const RESTART = { path: ROUTES.restartPage.path, label: "Restart the gateway" };
 
 /**
  * Judges a deployment. The gateway's process alone does not make it healthy: without a model or a channel that works
  * nobody gets an answer.
  */
-export function judgeHealth({ status, details, backups, counts }: HealthFacts): Health {
+export function judgeHealth({ status, details, backups, counts, ledger }: HealthFacts): Health {
   const { models = [], channels = [], config } = details ?? {};
   const failingModels = models.filter(({ state }) => state === "failing" || state === "cooling");
   const isMute = models.length > 0 && failingModels.length === models.length;
   const problems: Problem[] = [
     ...volumeProblems(status),
     ...gatewayProblems(status),
+    ...(ledger ? [{ title: "The ledger cannot be read", reason: ledger, action: SEE_LOGS }] : []),
+    ...(status.state === "ready" && details === undefined
+      ? [{ title: "The gateway does not tell its state", action: SEE_LOGS }]
+      : []),
     ...failingModels.map(({ id, reason: why }) => ({
       title: isMute ? `No model answers: ${id}` : `The model ${id} fails`,
       reason: why,
@@ -77,27 +86,34 @@ export function judgeHealth({ status, details, backups, counts }: HealthFacts): 
         ]
       : []),
   ];
-  return { overall: overallOf(status, isMute, problems), problems };
+  return { overall: overallOf(status, isMute || ledger !== undefined, problems), problems };
+}
+
+/** Returns why nobody gets an answer although the gateway may run. */
+export function faultOf({ volume, silent }: SandboxStatus): Reason | undefined {
+  return volume ?? silent;
 }
 
 function volumeProblems({ volume }: SandboxStatus): Problem[] {
   if (volume === undefined) return [];
-  const action = { path: ROUTES.logsPage.path, label: "See the logs" };
-  return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action }];
+  return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action: SEE_LOGS }];
 }
 
-function gatewayProblems({ state, reason: why }: SandboxStatus): Problem[] {
+function gatewayProblems({ state, reason: why, silent }: SandboxStatus): Problem[] {
+  if (silent) return [{ title: "The gateway does not answer", reason: silent, action: RESTART }];
   if (state !== "crash-looping") return [];
   const isConfig = why?.code === "config_invalid";
   const action = isConfig
     ? { path: `${ROUTES.configPage.path}#repairs`, label: "Repair the configuration" }
-    : { path: ROUTES.restartPage.path, label: "Restart the gateway" };
+    : RESTART;
   return [{ title: "The gateway cannot start", reason: why ?? reason("crash_looping"), action }];
 }
 
-function overallOf({ state, volume }: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
+function overallOf(status: SandboxStatus, isMute: boolean, problems: readonly Problem[]): Overall {
+  const { state } = status;
+  if (faultOf(status) !== undefined || state === "crash-looping") return "Down";
   if (state === "stopped") return "Asleep";
   if (state === "starting") return "Starting";
-  if (state === "crash-looping" || isMute || volume !== undefined) return "Down";
+  if (isMute) return "Down";
   return problems.length > 0 ? "Degraded" : "Healthy";
 }

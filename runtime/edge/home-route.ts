@@ -6,6 +6,7 @@ import { reason, type Reason } from "../contract/errors.ts";
 import { VERSION } from "../contract/names.ts";
 import { ROUTES } from "../contract/routes.ts";
 import { wantsHtml } from "./access.ts";
+import { faultOf } from "./health.ts";
 import { homePage, reasonBox, repairLink, stateLine } from "./pages/home.ts";
 import { contentSecurityPolicy, type Markup, page } from "./pages/layout.ts";
 import { startProgress } from "./pages/starts.ts";
@@ -73,16 +74,18 @@ interface Running {
  */
 export function readiness({ sandbox, bundle, workerVersion, attestation }: Running): Handler {
   return async function handleReadiness(context) {
-    const [{ state, since, volume }, attested] = await Promise.all([sandbox.status(), attestation()]);
+    const [status, attested] = await Promise.all([sandbox.status(), attestation()]);
+    const { state, since, volume, silent } = status;
     const body = {
       state,
       since,
       ...(volume && { volume: volume.code }),
+      ...(silent && { silent: silent.code }),
       bundle,
       workerVersion,
       ...(attested && { attestation: attested.all }),
     };
-    return context.json(body, state === "ready" && volume === undefined ? 200 : 503);
+    return context.json(body, state === "ready" && faultOf(status) === undefined ? 200 : 503);
   };
 }
 

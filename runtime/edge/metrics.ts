@@ -28,7 +28,10 @@ export function metricsText(ledger: Ledger, sandbox: Sandbox): Handler {
 interface Metrics {
   version: string;
   ledger: LedgerCounts;
-  sandbox: Pick<SandboxStatus, "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume">;
+  sandbox: Pick<
+    SandboxStatus,
+    "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume" | "silent"
+  >;
   /** Told by the gateway itself; only while it is ready. */
   gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords"> & {
     channels: { platform: string; state: string }[];
@@ -38,11 +41,8 @@ interface Metrics {
 
 /** Reads all figures. Wakes nothing and keeps nothing awake, so it may be asked at any rate. */
 async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
-  const [counts, { state, since, restarts, coldStartMs, broker, volume }, details] = await Promise.all([
-    ledger.counts(),
-    sandbox.status(),
-    gatewayDetails(sandbox),
-  ]);
+  const [counts, { state, since, restarts, coldStartMs, broker, volume, silent }, details] =
+    await Promise.all([ledger.counts(), sandbox.status(), gatewayDetails(sandbox)]);
   return {
     version: VERSION,
     ledger: counts,
@@ -53,6 +53,7 @@ async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
       ...(coldStartMs !== undefined && { coldStartMs }),
       ...(broker && { broker }),
       ...(volume && { volume }),
+      ...(silent && { silent }),
     },
     ...(details && { gateway: gatewayMetrics(details) }),
   };
@@ -91,7 +92,7 @@ function exposition(metrics: Metrics): string {
 }
 
 function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
-  const { state, restarts, coldStartMs, broker, volume } = sandbox;
+  const { state, restarts, coldStartMs, broker, volume, silent } = sandbox;
   return [
     gauge("build_info", "The version of the edge.", [[{ version }, 1]]),
     gauge(
@@ -104,8 +105,11 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
       "1 for the state that the sandbox is in.",
       STATES.map((name) => [{ state: name }, name === state ? 1 : 0]),
     ),
-    gauge("volume_writable", "1 while the data directory can be written.", [
+    gauge("volume_writable", "1 while the data directory and the ledger can be written.", [
       [{}, volume === undefined ? 1 : 0],
+    ]),
+    gauge("gateway_silent", "1 while the gateway runs and its port does not answer.", [
+      [{}, silent === undefined ? 0 : 1],
     ]),
     counter("gateway_restarts_total", "Restarts after a crash since the container's start.", [
       [{}, restarts],

@@ -8,7 +8,13 @@ import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import type { Row, Sql, SqlValue } from "../edge/ledger/sql.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock, Ledger, Sandbox } from "../edge/ports.ts";
-import { type DatabaseSetAside, lightTransaction, openDatabase, transaction } from "../process/database.ts";
+import {
+  type DatabaseSetAside,
+  type HeldDatabase,
+  lightTransaction,
+  openDatabase,
+  transaction,
+} from "../process/database.ts";
 import type { Supervisor } from "../supervisor/supervisor.ts";
 
 /** Deliveries under way at the same time: above the chats that are answered side by side. */
@@ -164,7 +170,7 @@ class Arrivals {
 }
 
 /** An open database. */
-export interface NodeSql extends Sql {
+export interface NodeSql extends Sql, Pick<HeldDatabase, "problem"> {
   close(): void;
 }
 
@@ -181,6 +187,7 @@ export function openSqlite(file: string, onSetAside?: (report: DatabaseSetAside)
     all: (statement: string, ...values: SqlValue[]) => prepare(statement).all(...values) as Row[],
     transaction: (work) => transaction(database, work),
     lightTransaction: (work) => lightTransaction(database, work),
+    problem: () => database.problem(),
     close: () => database.close(),
   };
 }

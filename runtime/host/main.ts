@@ -108,6 +108,7 @@ try {
     log,
     onOutput: write,
     stopGraceMs: GATEWAY_STOP_MS,
+    ledgerProblem: () => sql.problem(),
     bootMs: performance.now(),
   });
   const broker = createBroker({

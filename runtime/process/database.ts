@@ -1,9 +1,11 @@
 import { existsSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { StewardError } from "../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
 /** On a host another process has the same file open; a writer waits for it this long. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** A look at whether it can be written waits this long, which holds up the whole process. */
+const PROBE_TIMEOUT_MS = 500;
 /** A file of this size is looked through at every start; a larger one only by `steward doctor`. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
@@ -18,12 +20,37 @@ export interface DatabaseSetAside {
 }
 
 /** An open database, and a lock that keeps others from setting it aside meanwhile. */
-class HeldDatabase extends DatabaseSync {
+export class HeldDatabase extends DatabaseSync {
+  readonly #path: string;
   readonly #hold: DatabaseSync;
+  /** Tells the opened file from one that takes its path later. */
+  readonly #inode: number;
 
   constructor(path: string, hold: DatabaseSync) {
     super(path, { timeout: BUSY_TIMEOUT_MS });
+    this.#path = path;
     this.#hold = hold;
+    this.#inode = statSync(path).ino;
+  }
+
+  /**
+   * Returns why the database cannot be written at the moment. It begins to write and takes that back: nothing changes,
+   * and nobody waits for the disk.
+   */
+  problem(): Reason | undefined {
+    const path = this.#path;
+    if (statSync(path, { throwIfNoEntry: false })?.ino !== this.#inode)
+      return reason("ledger_unavailable", `${path} was removed or replaced while the service has it open.`);
+    try {
+      this.exec(`PRAGMA busy_timeout = ${PROBE_TIMEOUT_MS}; BEGIN IMMEDIATE; ROLLBACK`);
+      return undefined;
+    } catch (error) {
+      const isLocked = resultCode(error) === CODE.busy;
+      if (isLocked) return reason("ledger_unavailable", `Another process has ${path} locked.`);
+      return storeFailure(error, path)?.reason ?? reason("ledger_unavailable", String(error));
+    } finally {
+      this.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   override close(): void {
@@ -41,7 +68,7 @@ class HeldDatabase extends DatabaseSync {
  * @throws StewardError `store_corrupt` where it is corrupt and in use, `disk_full`,
  * `data_directory_unwritable`.
  */
-export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): DatabaseSync {
+export function openDatabase(path: string, onSetAside?: (report: DatabaseSetAside) => void): HeldDatabase {
   try {
     return open(path, onSetAside, 1);
   } catch (error) {
@@ -71,9 +98,9 @@ function open(
   path: string,
   onSetAside: ((report: DatabaseSetAside) => void) | undefined,
   attempt: number,
-): DatabaseSync {
+): HeldDatabase {
   const hold = new DatabaseSync(`${path}.lock`, { timeout: BUSY_TIMEOUT_MS });
-  let database: DatabaseSync | undefined;
+  let database: HeldDatabase | undefined;
   try {
     hold.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
     database = new HeldDatabase(path, hold);
@@ -117,9 +144,9 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Tells whether an error is SQLite's own: a disk that is full, a file that another process holds. */
+/** Tells whether SQLite could not write for a cause that may pass: a full disk, a file that another process holds. */
 export function isStoreError(error: unknown): boolean {
-  return resultCode(error) !== undefined;
+  return resultCode(error) === CODE.busy || storeFailure(error) !== undefined;
 }
 
 // Node tells the extended code; its lowest byte is the primary one.

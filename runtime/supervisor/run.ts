@@ -37,6 +37,8 @@ interface RunOptions {
   output: Output;
   /** The port answers. Called once at most. */
   onReady(version: string | undefined): void;
+  /** Its port, which has answered, did not answer a question in time, or does again. */
+  onSilent(isSilent: boolean): void;
   /** The process ended without being asked to. */
   onEnd(exit: Exit): void;
 }
@@ -51,7 +53,7 @@ export interface Run {
 /** Follows one run of the gateway. */
 export function startRun(options: RunOptions): Run {
   const { child, host, port, startTimeoutMs, liveness, timers, output } = options;
-  const { onReady, onEnd } = options;
+  const { onReady, onSilent, onEnd } = options;
   let stopping = false;
   let silentForMs: number | undefined;
   child.read((stream, text) => output.write(stream, text));
@@ -62,7 +64,7 @@ export function startRun(options: RunOptions): Run {
   const stopTimeout = timers.after(startTimeoutMs, () => giveUp(startTimeoutMs));
   const ready = (version: string | undefined): void => {
     stopTimeout();
-    stopProbe = probeWhileReady({ host, port, timers, onSilent: giveUp }, liveness);
+    stopProbe = probeWhileReady({ host, port, timers, onSilent, onHung: giveUp }, liveness);
     onReady(version);
   };
   let stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
@@ -126,9 +128,15 @@ export interface LivenessPolicy {
   misses: number;
 }
 
+/** Dependencies of the questions to a gateway that was ready. */
+interface LivenessOptions extends Omit<ProbeOptions, "pid" | "onReady">, Pick<RunOptions, "onSilent"> {
+  /** It has missed as many questions as it may. */
+  onHung(silentForMs: number): void;
+}
+
 /** Asks a gateway that was ready on and on. Returns a function that ends the asking. */
 function probeWhileReady(
-  { host, port, timers, onSilent }: Omit<ProbeOptions, "pid" | "onReady"> & { onSilent(ms: number): void },
+  { host, port, timers, onSilent, onHung }: LivenessOptions,
   { everyMs, answerMs, misses }: LivenessPolicy,
 ): () => void {
   let ended = false;
@@ -137,9 +145,10 @@ function probeWhileReady(
     const asked = timers.now();
     const answer = await readiness(host, port, answerMs);
     if (ended) return;
+    if ((answer === undefined) !== missed > 0) onSilent(answer === undefined);
     missed = answer === undefined ? missed + 1 : 0;
     if (missed < misses) cancel = timers.after(everyMs, () => void ask());
-    else onSilent(timers.now() - asked + (misses - 1) * everyMs);
+    else onHung(timers.now() - asked + (misses - 1) * everyMs);
   };
   let cancel = timers.after(everyMs, () => void ask());
   return () => {

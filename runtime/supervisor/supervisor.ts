@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ContainerConfig, ProcessList, SandboxStatus } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
-import type { ErrorCode, Reason } from "../contract/errors.ts";
+import { type ErrorCode, reason, type Reason } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
@@ -53,6 +53,8 @@ export interface SupervisorOptions {
   startTimeoutMs?: number;
   /** Policy by which a gateway that was ready counts as hung, and is killed and restarted. */
   liveness?: LivenessPolicy;
+  /** Says why the edge's ledger cannot be written, where this process has it. It is part of the volume's state. */
+  ledgerProblem?(): Reason | undefined;
   /** Time that a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
   /** Time that passed before the supervisor was made; it counts towards the first cold start. Default 0. */
@@ -131,21 +133,25 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
+  /** The gateway did not answer the last question. */
+  let silent = false;
   /** Kills for memory before the run. */
   let killsBefore = 0;
 
   const volume = new VolumeWatch(home, {
     timers,
+    ledgerProblem: options.ledgerProblem,
     onChange: () => {
       if (volume.reason !== undefined)
-        log.error("the data directory cannot be written", { ...volume.reason });
-      else log.info("the data directory can be written again");
+        log.error("the data directory or the ledger cannot be written", { ...volume.reason });
+      else log.info("the data directory and the ledger can be written again");
       for (const listener of listeners) listener(status());
     },
   });
   const status = (): SandboxStatus => ({
     ...sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list }),
     ...(volume.reason && { volume: volume.reason }),
+    ...(silent && { silent: reason("gateway_not_ready", "The gateway's port does not answer.") }),
   });
 
   const happened = (event: LifecycleEvent): void => {
@@ -179,6 +185,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
+    silent = false;
     const failure = readFailure({ ...exit, outOfMemory: oomKills() > killsBefore });
     keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
@@ -199,6 +206,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       timers,
       output,
       onReady: ready,
+      onSilent: (isSilent) => {
+        silent = isSilent;
+        log.warn(isSilent ? "the gateway does not answer" : "the gateway answers again", { pid: run?.pid });
+        for (const listener of listeners) listener(status());
+      },
       onEnd: ended,
     });
     happened({ type: "launched" });
@@ -210,6 +222,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     dying = end;
     run = undefined;
+    silent = false;
   };
   const onChange = (listener: (status: SandboxStatus) => void): (() => void) => {
     listeners.add(listener);

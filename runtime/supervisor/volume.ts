@@ -1,6 +1,6 @@
 import { rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ErrorCode, reason, type Reason } from "../contract/errors.ts";
+import { reason, type Reason } from "../contract/errors.ts";
 import type { Timers } from "./timers.ts";
 
 /** Between two looks: what people are told of the volume is never older. */
@@ -8,31 +8,31 @@ const EVERY_MS = 10_000;
 /** A message with a picture's description, its answer, and what SQLite writes beside them. */
 const NEEDED_BYTES = 64 * 1024;
 const FILE = ".volume-check";
-/** Codes of Node's file system calls. */
-const CODES: Record<string, ErrorCode> = {
-  ENOSPC: "disk_full",
-  EDQUOT: "disk_full",
-  EROFS: "data_directory_unwritable",
-  EACCES: "data_directory_unwritable",
-  EPERM: "data_directory_unwritable",
-};
+/** Node's codes of a volume without room. */
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Tells whether the data directory can be written, by writing to it. */
+/** Sources of what {@link VolumeWatch} tells. */
+interface VolumeOptions {
+  timers: Timers;
+  /** Says why the ledger on the volume cannot be written, where this process has one. */
+  ledgerProblem?: (() => Reason | undefined) | undefined;
+  /** Called when they can be written no more, or again. */
+  onChange(): void;
+}
+
+/** Tells whether the data directory, and the ledger in it, can be written, by writing to them. */
 export class VolumeWatch {
   readonly #home: string;
-  readonly #timers: Timers;
-  readonly #onChange: () => void;
+  readonly #options: VolumeOptions;
   #reason: Reason | undefined;
   /** Calls the next look off; absent during a look, and while stopped. */
   #cancel: (() => void) | undefined;
   #isLooking = false;
   #isStopped = true;
 
-  /** @param onChange called when it can be written no more, or again */
-  constructor(home: string, { timers, onChange }: { timers: Timers; onChange(): void }) {
+  constructor(home: string, options: VolumeOptions) {
     this.#home = home;
-    this.#timers = timers;
-    this.#onChange = onChange;
+    this.#options = options;
   }
 
   /** Why it cannot be written; `undefined` while it can. */
@@ -62,13 +62,15 @@ export class VolumeWatch {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#isLooking = true;
-    const found = await whyNot(this.#home);
+    const unwritable = await whyNot(this.#home);
     this.#isLooking = false;
     if (this.#isStopped) return;
+    const { timers, ledgerProblem, onChange } = this.#options;
+    const found = unwritable ?? ledgerProblem?.();
     const isChange = found?.code !== this.#reason?.code;
     this.#reason = found;
-    if (isChange) this.#onChange();
-    this.#cancel = this.#timers.after(EVERY_MS, () => void this.#look());
+    if (isChange) onChange();
+    this.#cancel = timers.after(EVERY_MS, () => void this.#look());
   }
 }
 
@@ -78,10 +80,9 @@ async function whyNot(home: string): Promise<Reason | undefined> {
     await writeFile(path, Buffer.alloc(NEEDED_BYTES), { flush: true });
     return undefined;
   } catch (error) {
-    const code = CODES[error instanceof Error && "code" in error ? String(error.code) : ""];
-    // Anything else, as a folder that is gone meanwhile, is not the volume's.
-    if (code === undefined) return undefined;
-    return code === "disk_full" ? reason(code, await fullText(home)) : reason(code);
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (FULL.has(code)) return reason("disk_full", await fullText(home));
+    return reason("data_directory_unwritable", `The data directory cannot be written: ${code}.`);
   } finally {
     await rm(path, { force: true }).catch(() => undefined);
   }

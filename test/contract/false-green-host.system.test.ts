@@ -1,5 +1,6 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { tryWords } from "../support/false-green.ts";
 import { canMount } from "../support/full-volume.ts";
@@ -14,6 +15,11 @@ test.runIf(canMount)(
     const told = await tryWords({
       ...host,
       data: async () => volume,
+      lockLedger: async () => {
+        const other = new DatabaseSync(join(volume, "state.db"));
+        other.exec("BEGIN IMMEDIATE");
+        return () => other.close();
+      },
       spoilBackups: async () => {
         const folder = join(volume, "backups");
         await rename(folder, `${folder}-before`).catch(() => undefined);
@@ -25,6 +31,6 @@ test.runIf(canMount)(
       },
     });
 
-    expect(told).toBe(12);
+    expect(told).toBe(14);
   },
 );

@@ -28,6 +28,6 @@ test.runIf(canMount)(
       },
     });
 
-    expect(told).toBe(12);
+    expect(told).toBe(13);
   },
 );

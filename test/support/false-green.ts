@@ -10,6 +10,7 @@ import type { TroubledFront } from "./troubled-front.ts";
 /** Within this time a fault is seen; retries of the edge and of probes may take longer to see that it has ended. */
 const SEEN_MS = 30_000;
 const MENDED_MS = 90_000;
+const LOOK_MS = 500;
 /** The edge tells a chat after a minute. */
 const NOTICE_MS = 90_000;
 
@@ -26,6 +27,8 @@ export interface Tried {
   gateways(): number[];
   /** Makes the next backup fail, and gives what ends that. */
   spoilBackups(): Promise<() => Promise<void>>;
+  /** Locks the edge's ledger, and gives what ends that; absent where nobody but the platform can. */
+  lockLedger?(): Promise<() => void>;
 }
 
 /** What an operator sees. */
@@ -35,9 +38,13 @@ interface Seen {
   ready: number;
   metrics: {
     ledger: Record<string, number>;
-    sandbox: { restarts: number; volume?: object };
+    sandbox: { restarts: number; coldStartMs: number; broker: { answered: number; failed: number } } & {
+      [fault in "volume" | "silent"]?: object;
+    };
     gateway?: {
-      counts: { messages: number; answered: number };
+      counts: { messages: number; answered: number; conversations: number };
+      usage: { requests: number; inputTokens: number; outputTokens: number }[];
+      firstWords: { count: number };
       models: { state: string }[];
       channels: { state: string }[];
     };
@@ -80,7 +87,7 @@ export async function tryWords(tried: Tried): Promise<number> {
     let seen = await look();
     while (!fits(seen)) {
       if (Date.now() > end) expect.fail(`${what} is not told: ${JSON.stringify(summary(seen))}`);
-      await sleep(250);
+      await sleep(LOOK_MS);
       seen = await look();
     }
     return seen;
@@ -96,7 +103,19 @@ export async function tryWords(tried: Tried): Promise<number> {
   return faults.length;
 }
 
-function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tried): Row[] {
+/** Counters that a message and its answer move. */
+const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
+  ({ sandbox }) => sandbox.broker.answered,
+  ({ gateway }) => gateway?.counts.conversations ?? 0,
+  ({ gateway }) => gateway?.firstWords?.count ?? 0,
+  ...(["requests", "inputTokens", "outputTokens"] as const).map(
+    (figure) =>
+      ({ gateway }: Seen["metrics"]) =>
+        (gateway?.usage ?? []).reduce((sum, one) => sum + one[figure], 0),
+  ),
+];
+
+function rows({ url, operator, slack, front, data, gateways, spoilBackups, lockLedger }: Tried): Row[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
   /** Another kind of event than a mention, by what differs. */
@@ -132,6 +151,8 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tri
   const config = async (): Promise<string> => join(await data(), "steward.json");
   let text = "";
   let filled = "";
+  let unlock = (): void => undefined;
+  let stopped: number[] = [];
   let unspoil = async (): Promise<void> => undefined;
   return [
     {
@@ -140,7 +161,8 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tri
       told: ({ metrics }, before) =>
         (metrics.gateway?.counts.messages ?? 0) >= (before.metrics.gateway?.counts.messages ?? 0) + 2 &&
         (metrics.gateway?.counts.answered ?? 0) > (before.metrics.gateway?.counts.answered ?? 0) &&
-        (metrics.ledger["answered"] ?? 0) > (before.metrics.ledger["answered"] ?? 0),
+        (metrics.ledger["answered"] ?? 0) > (before.metrics.ledger["answered"] ?? 0) &&
+        FIGURES.every((figure) => figure(metrics) > figure(before.metrics)),
       stays: true,
     },
     {
@@ -235,6 +257,32 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups }: Tri
       mend: () => rm(filled),
       told: ({ word, ready, metrics }) =>
         word === "Down" && ready === 503 && metrics.sandbox.volume !== undefined,
+    },
+    ...(lockLedger === undefined
+      ? []
+      : [
+          {
+            fault: "a ledger that another process has locked",
+            make: async () => void (unlock = await lockLedger()),
+            mend: async () => unlock(),
+            told: ({ word, overview, ready }: Seen) =>
+              word === "Down" && ready === 503 && overview.includes("ledger_unavailable"),
+          },
+        ]),
+    {
+      fault: "a gateway that hangs",
+      make: async () => {
+        stopped = gateways();
+        for (const pid of stopped) process.kill(pid, "SIGSTOP");
+      },
+      mend: async () => {
+        for (const pid of stopped) process.kill(pid, "SIGCONT");
+      },
+      told: ({ word, overview, ready, metrics }) =>
+        word === "Down" &&
+        ready === 503 &&
+        overview.includes("The gateway does not answer") &&
+        metrics.sandbox.silent !== undefined,
     },
     {
       fault: "a gateway that was killed",

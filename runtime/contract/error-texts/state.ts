@@ -56,6 +56,12 @@ export const STATE_ERRORS = {
     cause: "A file in the data directory is damaged.",
     fix: "Restart: steward sets the file aside and starts a new one. Then restore a backup.",
   },
+  ledger_unavailable: {
+    status: 503,
+    title: "The ledger cannot be read or written",
+    cause: "Another process has locked the database state.db, or its file was removed, replaced or damaged.",
+    fix: "End the process that holds state.db. If the file was removed, replaced or damaged, restart the service, then restore a backup.",
+  },
   disk_full: {
     status: 503,
     title: "The disk is full",

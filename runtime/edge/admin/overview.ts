@@ -33,12 +33,11 @@ const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: the state of everything, who waits for approval, and which browsers have it. */
 export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
-  const { bundle, ledger, sandbox, clock } = options;
+  const { bundle, sandbox, clock } = options;
   return async function handleOverview(context) {
     const visitor = await context.get("visitor")();
-    const { status, details } = visitor.facts;
-    const [counts, { value: list }, access] = await Promise.all([
-      ledger.counts(),
+    const { status, details, counts } = visitor.facts;
+    const [{ value: list }, access] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
     ]);
@@ -65,7 +64,8 @@ interface Overview {
   status: SandboxStatus;
   /** The edge's. */
   bundle: string;
-  counts: LedgerCounts;
+  /** `undefined` where the ledger does not tell. */
+  counts: LedgerCounts | undefined;
   /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
   processes: ProcessInfo[] | undefined;
   /** Told by the gateway itself; `undefined` while it is not ready. */
@@ -93,7 +93,7 @@ function overviewPage({
   return adminFrame(
     { title: "Overview", visitor, flash, asOf: visitor.asOf, waits: true },
     html`${stateLine(status, visitor.health.overall)} ${problemsPart(visitor.health.problems)}
-      ${recoveredPart(backups, now)} ${countsPart(counts)}
+      ${recoveredPart(backups, now)} ${counts === undefined ? "" : countsPart(counts)}
       <p><a href="${ROUTES.ledgerPage.path}">All events</a></p>
       ${access === undefined ? unknownAccess() : waitingPart(access, now)}
       <div class="grid">

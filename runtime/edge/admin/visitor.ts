@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { gatewayDetails } from "../debug-routes.ts";
 import { LOOK_HEADER } from "../../contract/client.ts";
+import { reason } from "../../contract/errors.ts";
 import { type HealthFacts, judgeHealth } from "../health.ts";
 import type { Identity } from "../identity.ts";
 import { attempt } from "../operate.ts";
@@ -54,6 +55,7 @@ async function describe(
     status,
     details: details.value,
     counts: counts.value,
+    ledger: counts.problem && reason("ledger_unavailable"),
     backups: copies.problem ? { problem: copies.problem } : copies.value,
   };
   return {

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { Reason } from "../../contract/errors.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { Overall } from "../health.ts";
+import { faultOf, type Overall } from "../health.ts";
 import { page, type Markup } from "./layout.ts";
 
 const HEADLINES: Record<SandboxStatus["state"], string> = {
@@ -25,8 +25,9 @@ const TONES: Record<SandboxStatus["state"], string> = {
  * A line that tells a state by colour and by word. `overall` is that of the whole deployment, where it is known: the line
  * never says that all is well beside a header that says otherwise.
  */
-export function stateLine({ state, volume }: SandboxStatus, overall?: Overall): Markup {
-  const isMute = state === "ready" && (overall === "Down" || volume !== undefined);
+export function stateLine(status: SandboxStatus, overall?: Overall): Markup {
+  const { state } = status;
+  const isMute = state === "ready" && (overall === "Down" || faultOf(status) !== undefined);
   const [tone, headline] = isMute ? ["bad", MUTE] : [TONES[state], HEADLINES[state]];
   return html`<p class="state ${tone}" role="status">${headline}</p>`;
 }

@@ -11,7 +11,7 @@ import type { Sessions } from "../sessions/store.ts";
 import { textWith } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
-import type { DeliveryRecords } from "./records.ts";
+import { type DeliveryRecords, nameOf } from "./records.ts";
 import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
 
@@ -82,7 +82,7 @@ export class Inbox {
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#refuseWhileStopping();
     if (delivery.notice !== undefined) return this.#tellOfWaiting(delivery, delivery.notice);
-    const key = keyOf(delivery);
+    const key = nameOf(delivery);
     const running = this.#running.get(key);
     if (running !== undefined) {
       const ended = await running;
@@ -118,7 +118,7 @@ export class Inbox {
       const { platform, after } = delivery;
       if (after !== undefined) {
         const before = { platform, id: after };
-        await this.#order.behind(keyOf(before), () => records.of(before).answered);
+        await this.#order.behind(nameOf(before), () => records.of(before).answered);
         this.#refuseWhileStopping();
       }
       // Synchronous up to its first wait, so that followers find it in its place.
@@ -347,10 +347,6 @@ export class Inbox {
     this.#options.log.info(`event ${outcome}`, { id, platform, kind: "notice", ...(note && { note }) });
     return said;
   }
-}
-
-function keyOf({ platform, id }: Pick<Delivery, "platform" | "id">): string {
-  return `${platform} ${id}`;
 }
 
 function stopping(): RetryableError {

@@ -1,12 +1,19 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
-import { transaction } from "../../process/database.ts";
+import { isStoreError, transaction } from "../../process/database.ts";
 import type { ReplyTarget } from "../channels/channel.ts";
 
 /** Longer than the edge keeps anything: a day of attempts, then a week until it is pruned. */
 const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
+
+/** Facts of a delivery on their way to the disk. */
+interface Unwritten {
+  key: Key;
+  facts: Partial<DeliveryRecord>;
+  at: number;
+}
 
 /** Details of a delivery. */
 export interface DeliveryRecord {
@@ -28,7 +35,8 @@ export interface DeliveryRecord {
  * delivery, its owner, also where it answers several.
  *
  * Each entry is written right after the platform took the message. A crash between the two repeats
- * that one message when the edge tries again, and so does a platform that takes it after the time limit.
+ * that one message when the edge tries again, and so does a platform that takes it after the time limit. What cannot
+ * be written, for example on a full disk, counts all the same until the process ends.
  */
 export class DeliveryRecords {
   readonly #database: DatabaseSync;
@@ -40,6 +48,8 @@ export class DeliveryRecords {
   readonly #undraft: StatementSync;
   readonly #said: StatementSync;
   readonly #prune: StatementSync;
+  /** Facts that are still to be written, by delivery. */
+  readonly #unwritten = new Map<string, Unwritten>();
 
   constructor(database: DatabaseSync) {
     const insert = (columns: string, values: string, update: string): StatementSync =>
@@ -63,7 +73,11 @@ export class DeliveryRecords {
   }
 
   /** Returns what is known of a delivery. */
-  of({ platform, id }: Key): DeliveryRecord {
+  of(key: Key): DeliveryRecord {
+    return { ...this.#stored(key), ...this.#unwritten.get(nameOf(key))?.facts };
+  }
+
+  #stored({ platform, id }: Key): DeliveryRecord {
     const row = this.#read.get(platform, id);
     const { sent, answered, owner, chat, thread, draft, said } = row ?? {};
     return {
@@ -97,7 +111,7 @@ export class DeliveryRecords {
 
   /** Notes the message in which a reply grows, and where it is. */
   keepDraft(key: Key, draft: string, target: ReplyTarget, at: number): void {
-    this.#locate(key, draft, target, at);
+    this.#note([key], { draft, target }, at);
   }
 
   /** Gives the message in which a reply grows to another delivery's reply. */
@@ -105,31 +119,61 @@ export class DeliveryRecords {
     const { draft, target } = this.of({ platform, id: from });
     if (draft === undefined || target === undefined) return;
     transaction(this.#database, () => {
-      this.keepDraft({ platform, id: to }, draft, target, at);
+      this.#locate({ platform, id: to }, draft, target, at);
       this.#undraft.run(platform, from);
     });
   }
 
   /** Notes what is said to a delivery, so that another attempt says the same and does nothing twice. */
-  say({ platform, id }: Key, said: string, at: number): void {
-    this.#said.run({ platform, id, said, at });
+  say(key: Key, said: string, at: number): void {
+    this.#note([key], { said }, at);
   }
 
   /** Notes that `sent` messages of a reply are out. */
-  sent({ platform, id }: Key, sent: number, at: number): void {
-    this.#sent.run({ platform, id, sent, at });
+  sent(key: Key, sent: number, at: number): void {
+    this.#note([key], { sent }, at);
   }
 
   /** Notes deliveries as answered, all or none: once so, always so. */
   answer(platform: Platform, ids: readonly string[], at: number): void {
-    transaction(this.#database, () => {
-      for (const id of ids) this.#answered.run({ platform, id, at });
-      this.#prune.run(at - KEEP_MS);
-    });
+    this.#note(
+      ids.map((id) => ({ platform, id })),
+      { answered: true },
+      at,
+    );
+  }
+
+  #note(keys: readonly Key[], facts: Partial<DeliveryRecord>, at: number): void {
+    for (const key of keys) {
+      const before = this.#unwritten.get(nameOf(key))?.facts;
+      this.#unwritten.set(nameOf(key), { key, facts: { ...before, ...facts }, at });
+    }
+    try {
+      transaction(this.#database, () => {
+        for (const one of this.#unwritten.values()) this.#write(one);
+      });
+      this.#unwritten.clear();
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+    }
+  }
+
+  #write({ key: { platform, id }, facts: { draft, target, said, sent, answered }, at }: Unwritten): void {
+    if (draft !== undefined && target !== undefined) this.#locate({ platform, id }, draft, target, at);
+    if (said !== undefined) this.#said.run({ platform, id, said, at });
+    if (sent !== undefined) this.#sent.run({ platform, id, sent, at });
+    if (!answered) return;
+    this.#answered.run({ platform, id, at });
+    this.#prune.run(at - KEEP_MS);
   }
 
   #locate({ platform, id }: Key, draft: string | null, target: ReplyTarget, at: number): void {
     const { chat, thread = null } = target;
     this.#draft.run({ platform, id, draft, chat, thread, at });
   }
+}
+
+/** Returns the name of a delivery among those of all platforms. */
+export function nameOf({ platform, id }: Key): string {
+  return `${platform} ${id}`;
 }

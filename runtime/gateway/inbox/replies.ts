@@ -9,7 +9,7 @@ import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
 import { givenUpText, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
-import type { DeliveryRecord, DeliveryRecords } from "./records.ts";
+import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
 /** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
@@ -276,10 +276,6 @@ async function isEdited(channel: Channel, target: ReplyTarget, id: string, text:
     if (error instanceof RefusedError && error.code === "edit_refused") return false;
     throw error;
   }
-}
-
-function nameOf({ platform, id }: Key): string {
-  return `${platform} ${id}`;
 }
 
 /** Tells whether an error is a model's, which the chat is told of; others end with the gateway's restart. */

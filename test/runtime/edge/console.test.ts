@@ -88,11 +88,16 @@ describe("the overall state", () => {
       "Degraded",
       {
         status: status("ready"),
+        details: details({ models: [good] }),
         counts: { waiting: 0, delivering: 0, answered: 5, ignored: 0, failed: 1 },
       },
     ],
     ["Degraded", { status: status("ready"), backups: { problem: reason("backup_refused") } }],
     ["Down", { status: status("crash-looping", { reason: reason("config_invalid") }) }],
+    ["Down", { status: status("ready", { silent: reason("gateway_not_ready") }) }],
+    ["Down", { status: status("stopped", { volume: reason("disk_full") }) }],
+    ["Down", { status: status("ready"), ledger: reason("ledger_unavailable") }],
+    ["Degraded", { status: status("ready") }],
     ["Asleep", { status: status("stopped") }],
     ["Starting", { status: status("starting") }],
   ])("is %s", (overall, facts) => {

@@ -57,6 +57,7 @@ describe("GET /metrics", () => {
       'steward_sandbox_state{state="ready"}': 1,
       'steward_sandbox_state{state="crash-looping"}': 0,
       steward_volume_writable: 1,
+      steward_gateway_silent: 0,
       steward_gateway_restarts_total: 2,
       'steward_broker_requests_total{outcome="answered"}': 7,
       'steward_broker_requests_total{outcome="failed"}': 1,

@@ -26,5 +26,22 @@ test("a gateway that hangs is ended, reported and restarted; one that is slow is
   await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
   process.kill(pid, "SIGCONT");
   await new Promise((resolve) => setTimeout(resolve, 2 * ANSWER_MS));
+  expect(supervisor.status()).not.toHaveProperty("silent");
   expect(supervisor.status()).toMatchObject({ state: "ready", restarts: 1 });
+});
+
+test("a gateway that does not answer one question is told, until it answers again", async () => {
+  const { supervisor } = await supervised("ready();", {
+    liveness: { everyMs: 50, answerMs: 500, misses: 1_000 },
+  });
+  supervisor.start();
+  await eventually(() => supervisor.status().state === "ready");
+  const pid = supervisor.processes().processes[0]?.pid ?? -1;
+
+  process.kill(pid, "SIGSTOP");
+  await eventually(() => supervisor.status().silent?.code === "gateway_not_ready");
+
+  process.kill(pid, "SIGCONT");
+  await eventually(() => supervisor.status().silent === undefined);
+  expect(supervisor.status()).toMatchObject({ state: "ready", restarts: 0 });
 });
