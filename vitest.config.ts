@@ -17,8 +17,10 @@ process.env["NODE_COMPILE_CACHE"] ??= `${cacheRoot(process.env)}/compiled`;
 process.env["GOGC"] ??= "400";
 
 const PREPARED = { globalSetup: ["test/support/prepare.ts"] };
+/** A young heap that is large from the start saves a worker a tenth of its time. */
+const WORKER = { execArgv: ["--min-semi-space-size=16"], ...TIMEOUTS };
 /** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
-const FAST = { maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false, ...TIMEOUTS };
+const FAST = { ...WORKER, maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false };
 
 /** Twice the processors of a small machine: what waits for a probe or a retry leaves its own to another. */
 const SLOW_WORKERS = 4;
@@ -57,7 +59,7 @@ export default defineConfig({
           ...PREPARED,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
-          ...TIMEOUTS,
+          ...WORKER,
         },
       },
       {
@@ -68,7 +70,7 @@ export default defineConfig({
           maxWorkers: SLOW_WORKERS,
           isolate: false,
           sequence: { groupOrder: 2 },
-          ...TIMEOUTS,
+          ...WORKER,
         },
       },
       {
@@ -79,7 +81,7 @@ export default defineConfig({
           maxWorkers: SLOW_WORKERS,
           isolate: false,
           sequence: { groupOrder: 2 },
-          ...TIMEOUTS,
+          ...WORKER,
         },
       },
     ],

@@ -30,9 +30,7 @@ export async function deploy(
   const unchanged = Object.keys(changeSummary).every((op) => op === "same");
   const updated = unchanged
     ? undefined
-    : await timed(() =>
-        stack.up({ color: "never", suppressOutputs: true, showSecrets: false, onOutput, signal }),
-      );
+    : await timed(() => stack.up({ color: "never", suppressOutputs: true, onOutput, signal }));
   const { outputs, resources } = await deployedBy(stack);
   return {
     url: String(outputs["url"]),

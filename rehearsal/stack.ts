@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
-import { answerOutputs } from "./engine/outputs.ts";
+import { answerFromState } from "./engine/answers.ts";
 import { mark } from "./stray-processes.ts";
 import { program } from "../stacks/program.ts";
 
@@ -45,7 +45,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
       },
     },
   );
-  answerOutputs(stack, state);
+  answerFromState(stack, state);
   return stack;
 }
 

@@ -1,23 +1,37 @@
 import { readFile } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** How a file says that it takes its turn at names that exist once on a machine. */
-const TAKES_TURNS = "await holdHostNames()";
+/** A file's sign that it takes its turn at names that exist once on a machine. */
+const TAKES_TURNS = /await holdHostNames\(\)/;
+/** A file's sign that it mostly waits: it states a limit of five minutes or more. */
+const WAITS = /timeout: [3-9]\d\d_000/;
 
 /**
- * Spreads the files that take turns at a host's names over the run: two of them at the same time would hold two workers
- * for the work of one.
+ * Spreads some files over the run. Two that take turns at a host's names hold two workers for the work of one if they run
+ * at the same time. Several that mostly wait leave the processors idle if nothing else is left to run beside them.
  */
 export class SpreadTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const turns = new Set<TestSpecification>();
+    const turns: TestSpecification[] = [];
+    const waits: TestSpecification[] = [];
+    const others: TestSpecification[] = [];
     for (const file of sorted) {
-      if ((await readFile(file.moduleId, "utf8")).includes(TAKES_TURNS)) turns.add(file);
+      const text = await readFile(file.moduleId, "utf8");
+      (TAKES_TURNS.test(text) ? turns : WAITS.test(text) ? waits : others).push(file);
     }
-    const spread = sorted.filter((file) => !turns.has(file));
-    const distance = Math.ceil(sorted.length / Math.max(turns.size, 1));
-    [...turns].forEach((file, turn) => spread.splice(turn * distance, 0, file));
-    return spread;
+    return spread(turns, spread(waits, others, 0.5), 1);
   }
+}
+
+/** Returns the files with `some` inserted at equal distances into the first `share` of them. */
+function spread(
+  some: readonly TestSpecification[],
+  files: readonly TestSpecification[],
+  share: number,
+): TestSpecification[] {
+  const result = [...files];
+  const distance = Math.ceil((share * (files.length + some.length)) / Math.max(some.length, 1));
+  for (const [turn, file] of some.entries()) result.splice(turn * distance, 0, file);
+  return result;
 }

@@ -10,8 +10,9 @@ import {
 } from "@pulumi/pulumi/automation/index.js";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
-import { answerOutputs } from "../../rehearsal/engine/outputs.ts";
+import { answerFromState } from "../../rehearsal/engine/answers.ts";
 import { linkProject } from "../../rehearsal/stack.ts";
+import { vaultSecrets } from "./vault.ts";
 
 /** A stack under the real engine, with a backend and a folder of its own. */
 export interface TestStack {
@@ -40,7 +41,7 @@ export const ENGINE_MS = 20 * 60_000;
 /** One update of a small stack, with room for a busy machine. */
 export const UPDATE_MS = 300_000;
 
-/** What a test's secrets are encrypted with. */
+/** The passphrase of a person in a test. */
 export const PASSPHRASE = "a test's passphrase";
 
 export async function createTestStack(options: TestStackOptions): Promise<TestStack> {
@@ -50,13 +51,15 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   await mkdir(join(folder, "state"));
   await linkProject(folder);
   const backend = fileBackend(join(folder, "state"));
-  const own = { ...options.environment, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
-  const stack = await LocalWorkspace.createOrSelectStack(
+  const secrets = await vaultSecrets();
+  const own = { ...options.environment, ...secrets.variables };
+  const stack = await LocalWorkspace.createStack(
     { stackName: name, projectName: project, program },
     {
       workDir: folder,
       pulumiCommand: await engineCommand(engine),
       envVars: { ...engine.env, ...own },
+      secretsProvider: secrets.url,
       projectSettings: {
         name: project,
         runtime: "nodejs",
@@ -65,25 +68,13 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
     },
   );
   await stack.setAllConfig(config);
+  answerFromState(stack, join(folder, "state"));
   return {
-    stack: quick(stack, join(folder, "state")),
+    stack,
     folder,
     environment: { ...(await byHand(engine)), ...own, PULUMI_BACKEND_URL: backend },
     close: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-/**
- * Spares a stack's methods most of their questions to the CLI. The history is asked for without secrets: each question
- * that derives the key from the passphrase takes a third of a second.
- */
-function quick(stack: Stack, state: string): Stack {
-  answerOutputs(stack, state);
-  const { up, refresh, destroy } = stack;
-  stack.up = (options) => up.call(stack, { showSecrets: false, ...options });
-  stack.refresh = (options) => refresh.call(stack, { showSecrets: false, ...options });
-  stack.destroy = (options) => destroy.call(stack, { showSecrets: false, ...options });
-  return stack;
 }
 
 /** The engine that the tests run; a build of it tells how far it is. */

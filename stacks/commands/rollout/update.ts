@@ -53,7 +53,12 @@ async function takeOver(stack: Stack, run: UpdateRun): Promise<UpResult> {
   const { options, plan, before, former, record, output } = run;
   const { canary: shares, watchMs } = options;
   const progress = showProgress(output, "Updating", plan.steps.length);
-  const engine = { color: "never", onOutput: progress.onOutput, onEvent: progress.onEvent } as const;
+  const engine = {
+    color: "never",
+    onOutput: progress.onOutput,
+    onEvent: progress.onEvent,
+    showSecrets: false,
+  } as const;
   try {
     if (shares.length > 0 && before.canary !== undefined && former !== undefined) {
       const say = (text: string): void => {

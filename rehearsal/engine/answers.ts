@@ -1,0 +1,66 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
+import { run } from "../../infra/shell/process.ts";
+
+/**
+ * Makes a stack read its outputs and the summary of its last update from its stored state: the Automation API asks the
+ * CLI for them after each update, a second altogether. The CLI is asked only for encrypted outputs. Outputs do not tell
+ * which of them are secrets.
+ *
+ * @param state the folder that is its backend
+ */
+export function answerFromState(stack: Stack, state: string): void {
+  const { workspace } = stack;
+  const folderOf = async (kind: "stacks" | "history"): Promise<string> => {
+    const { name: project } = await workspace.projectSettings();
+    return join(state, ".pulumi", kind, project);
+  };
+  stack.info = async () => storedSummary(join(await folderOf("history"), stack.name));
+  workspace.stackOutputs = async (name) => {
+    const file = join(await folderOf("stacks"), `${name}.json`);
+    const values = (await storedOutputs(file)) ?? (await askedOutputs(workspace, name));
+    return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { value, secret: false }]));
+  };
+}
+
+/** Returns the newest of the stored summaries, which have the time in their names; `undefined` if there is none. */
+async function storedSummary(folder: string): Promise<UpdateSummary | undefined> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const newest = names
+    .filter((name) => name.endsWith(".history.json"))
+    .toSorted()
+    .at(-1);
+  if (newest === undefined) return undefined;
+  const stored = JSON.parse(await readFile(join(folder, newest), "utf8")) as StoredSummary;
+  const [startTime, endTime] = [stored.startTime, stored.endTime].map((seconds) => new Date(seconds * 1_000));
+  return { ...stored, startTime, endTime } as UpdateSummary;
+}
+
+/** A stored summary: times are in seconds since the epoch (pulumi pkg/backend/updates.go). */
+type StoredSummary = Omit<UpdateSummary, "startTime" | "endTime"> & Record<"startTime" | "endTime", number>;
+
+/** Marks an encrypted value in a state (pulumi sdk/go/common/resource/sig). */
+const SECRET = "4dabf18193072939515e22adb298388d";
+
+/** Returns the outputs in a stored state; `undefined` if it holds none, or encrypted ones. */
+async function storedOutputs(file: string): Promise<Record<string, unknown> | undefined> {
+  const text = await readFile(file, "utf8").catch(() => "{}");
+  const { checkpoint } = JSON.parse(text) as {
+    checkpoint?: { latest?: { resources?: { type: string; outputs?: Record<string, unknown> }[] } };
+  };
+  const root = checkpoint?.latest?.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
+  if (root === undefined || JSON.stringify(root.outputs ?? {}).includes(SECRET)) return undefined;
+  return root.outputs ?? {};
+}
+
+async function askedOutputs(
+  { pulumiCommand, workDir: cwd, envVars }: Stack["workspace"],
+  name: string,
+): Promise<Record<string, unknown>> {
+  const words = ["stack", "output", "--json", "--show-secrets", "--stack", name];
+  const env = { ...process.env, ...envVars };
+  const { code, stdout, stderr } = await run(pulumiCommand?.command ?? "pulumi", words, { cwd, env });
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
