@@ -25,11 +25,10 @@ import { type Engine, resolveEngine } from "../infra/shell/docker.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
-import { referencesInText } from "../runtime/contract/config/references.ts";
 import { HOST_NAMES, type HostNames } from "../runtime/contract/names.ts";
 import type { HostConfig } from "./config.ts";
 import { hostShape } from "./host-shape.ts";
-import { variablesProblem } from "./config-variables.ts";
+import { judgeConfigText } from "./running-config.ts";
 import { warnOfPublicDiscordApp } from "./discord-app.ts";
 import type { StackOutputs } from "./outputs.ts";
 
@@ -131,7 +130,7 @@ function look(config: HostConfig, names: HostNames, { env: environment }: Engine
   const { image, memoryMiB, cpus, diskMiB, hostDataDirectory: directory } = config;
   const port = { external: config.hostPort, address: config.hostAddress };
   const commands = commandsFor(operatorStack());
-  const judgeConfig = (text: string) => variablesProblem(referencesInText(text), config.runtime, commands);
+  const judgeConfig = (text: string) => judgeConfigText(text, config.runtime, commands);
   const plan = { names, environment, port, directory, memoryMiB, cpus, diskMiB, image, judgeConfig };
   return preflight({ ...plan, commands });
 }

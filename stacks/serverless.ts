@@ -23,7 +23,7 @@ import { ATTESTATION_KEY_VARIABLE } from "../runtime/contract/attestation.ts";
 import { offeredChannels } from "../runtime/contract/config/credentials.ts";
 import { AGENT, SANDBOX_CLASS } from "../runtime/contract/names.ts";
 import { BUNDLE_VARIABLE } from "../runtime/contract/variables.ts";
-import { askForMissingVariables } from "./config-variables.ts";
+import { askAboutRunningConfig } from "./running-config.ts";
 import type { ServerlessConfig } from "./config.ts";
 import { cloudflareAccess } from "./config/cloudflare.ts";
 import { stackSource } from "./config/source.ts";
@@ -44,7 +44,7 @@ export async function serverless(config: ServerlessConfig): Promise<StackOutputs
   const secrets = new SecretChecks("secrets", { secrets: runtime.secrets });
   const pushed = pushImage(config, bundle, secrets);
   const image = pushed?.reference ?? config.image ?? `${AGENT}:${bundle.container.hash}`;
-  const problem = askForMissingVariables(attestation.key, { url, runtime });
+  const problem = askAboutRunningConfig(attestation.key, { url, runtime });
   const configCheck = new ConfigCheck("config-check", { problem });
   const gate = createGate(config);
   const bucket = createBucket(config);

@@ -66,7 +66,7 @@ async function configProblems(plan: HostPlan, { container }: Host): Promise<Reas
     { env },
   );
   // The file is missing or cannot be read: the start reports what is wrong with it.
-  const problem = code === 0 ? judgeConfig(stdout) : undefined;
+  const problem = code === 0 ? await judgeConfig(stdout) : undefined;
   return problem === undefined ? [] : [problem];
 }
 

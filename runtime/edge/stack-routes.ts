@@ -57,16 +57,19 @@ export function stackChannels(sandbox: Sandbox): Handler {
 }
 
 /**
- * `GET /stack/config-variables`: the variables that the config names, each with its place, so that a preview refuses to
- * take one away; wakes nothing. A config that is not there yet, or is not JSON, names none.
+ * `GET /stack/config-variables`: the variables that the config names, each with its place, and what is wrong with the
+ * config of a running container, so that a preview refuses to stop the gateway; wakes nothing. A config that is not
+ * there yet, or is not JSON, names no variable.
  */
 export function stackConfigVariables(sandbox: Sandbox, backups: Backups): Handler {
   return async function handleStackConfigVariables(context) {
     const running = await sandbox.peek({ method: "GET", path: CONTROL_ROUTES.config }, "supervisor");
-    const found = running?.ok
-      ? references(((await running.json()) as ContainerConfig).config)
-      : referencesInText((await inTime(LIMIT_MS, backups.cachedConfig())) ?? "");
-    return context.json({ references: found });
+    if (running?.ok) {
+      const { config, missing, problems } = (await running.json()) as ContainerConfig;
+      return context.json({ references: references(config), problems: missing ? [] : problems });
+    }
+    const cached = await inTime(LIMIT_MS, backups.cachedConfig());
+    return context.json({ references: referencesInText(cached ?? "") });
   };
 }
 

@@ -120,6 +120,25 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
   );
 
   test(
+    "a config that the gateway would not start with stops the preview, which says what to repair, and where",
+    async () => {
+      const config = (line: string) => docker(["exec", subject.names.container, "sh", "-c", line]);
+      await setSecret("slackBotToken", KEYS.slackBotToken);
+      await setSecret("slackSigningSecret", KEYS.slackSigningSecret);
+      await config(
+        `cp /root/.steward/steward.json /root/.steward/before.json && echo '{"agent":{"modell":1}}' > /root/.steward/steward.json`,
+      );
+      const refusal = await subject.stack.preview({ onOutput }).then(() => "", String);
+
+      expect(refusal).toMatch(/agent: .*modell.*\(running_config_invalid\)/);
+      expect(refusal).toContain("fix: Repair it on `/_admin/config`");
+      await config("mv /root/.steward/before.json /root/.steward/steward.json");
+      await subject.stack.preview({ onOutput });
+    },
+    UPDATE_MS,
+  );
+
+  test(
     "are in no state, no output and no log",
     async () => {
       const { stdout, stderr } = await docker(["logs", subject.names.container]);

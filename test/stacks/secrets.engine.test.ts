@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -202,6 +202,23 @@ describe("the secrets of a serverless stack with all of them", () => {
       const { slackBotToken, slackSigningSecret } = world.settings.secrets;
       const values = new Map(Object.entries({ slackBotToken, slackSigningSecret }));
       for (const [key, line] of lines) said.push(await pulumi(...line.split(" "), values.get(key) ?? ""));
+      expect((await world.stack.preview()).changeSummary).not.toHaveProperty("delete");
+    },
+    UPDATE_MS,
+  );
+
+  test(
+    "a config that the gateway would not start with stops the preview, which says what to repair, and where",
+    async () => {
+      const files = await readdir(dir, { recursive: true });
+      const file = path.join(dir, files.find((name) => name.endsWith("/steward.json")) ?? "");
+      const before = await readFile(file, "utf8");
+      await writeFile(file, '{"agent":{"modell":"anthropic/a"}}');
+      const refusal = await world.stack.preview().then(() => "", String);
+      expect(refusal).toMatch(/agent: .*modell.*\(running_config_invalid\)/);
+      expect(refusal).toContain("fix: Repair it on `/_admin/config`");
+
+      await writeFile(file, before);
       expect((await world.stack.preview()).changeSummary).not.toHaveProperty("delete");
     },
     UPDATE_MS,

@@ -24,7 +24,7 @@ export interface HostPlan {
   /** The image's name, where it is not built from this checkout. */
   image?: string | undefined;
   /** Returns why the new deployment would not start with the running config, which has this text. */
-  judgeConfig?: (text: string) => Reason | undefined;
+  judgeConfig?: (text: string) => Promise<Reason | undefined>;
 }
 
 /** Statements of the engine. */

@@ -258,6 +258,12 @@ export const DEPLOYMENT_ERRORS = {
     cause: "The engine could not push the image to the registry.",
     fix: "Check that the Docker engine reaches the registry, then deploy again.",
   },
+  running_config_invalid: {
+    status: 409,
+    title: "The running config is not valid",
+    cause: "The gateway would not start with the config that is in the data directory.",
+    fix: "Repair it on `/_admin/config` of the service, or by `steward config` in the container, then deploy again.",
+  },
   config_variables_missing: {
     status: 409,
     title: "The config refers to variables that the deployment does not set",

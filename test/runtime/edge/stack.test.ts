@@ -46,7 +46,7 @@ describe("what the stack signs", () => {
     });
   });
 
-  it("tells which variables the config names, running and asleep, and wakes no stopped container for it", async () => {
+  it("tells which variables the config names and what is wrong with it, and wakes no stopped container for it", async () => {
     const token = { path: "channels.slack.botToken", name: "SLACK_BOT_TOKEN" };
     const slack = { botToken: { env: "SLACK_BOT_TOKEN" } };
     const own = { baseUrl: "https://user:secret@llm.example/v1?key=secret", apiKey: { env: "OWN_KEY" } };
@@ -56,8 +56,15 @@ describe("what the stack signs", () => {
     };
     const key = { path: "models.providers.own.apiKey", name: "OWN_KEY", baseUrl: "https://llm.example/v1" };
     const found = { references: [token, key] };
-    const running = edgeFixture({ answers: { "/config": () => Response.json({ config }) } });
-    expect(await (await ask(running, ROUTES.stackConfigVariables)).json()).toEqual(found);
+    const problems = [{ path: "agent", message: "unknown key" }];
+    const running = edgeFixture({ answers: { "/config": () => Response.json({ config, problems }) } });
+    expect(await (await ask(running, ROUTES.stackConfigVariables)).json()).toEqual({ ...found, problems });
+    const missing = { config: null, missing: true, problems };
+    const unwritten = edgeFixture({ answers: { "/config": () => Response.json(missing) } });
+    expect(await (await ask(unwritten, ROUTES.stackConfigVariables)).json()).toEqual({
+      references: [],
+      problems: [],
+    });
     const backups = { cachedConfig: async () => JSON.stringify(config) };
     const asleep = edgeFixture({ state: "stopped", backups });
     expect(await (await ask(asleep, ROUTES.stackConfigVariables)).json()).toEqual(found);

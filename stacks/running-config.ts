@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
 import { askAsStack } from "../infra/readiness/ask-as-stack.ts";
-import { misplacedKey, type Reference } from "../runtime/contract/config/references.ts";
+import { misplacedKey, type Reference, referencesInText } from "../runtime/contract/config/references.ts";
 import { gatewayEnvironment } from "../runtime/contract/environment.ts";
 import { fixOf, type Reason } from "../runtime/contract/errors.ts";
 import { ROUTES } from "../runtime/contract/routes.ts";
+import { createRedactor } from "../runtime/shared/redact.ts";
 import { operatorStack } from "../infra/dynamic/resource.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import type { OperatorCommands } from "../runtime/contract/operator-commands.ts";
@@ -16,13 +17,47 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
+  // Earlier versions do not tell them.
+  problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
+/** The config of a running service, in what a stack is told of it. */
+type RunningConfig = z.output<typeof answer>;
+
 /**
- * Returns why a running config with these references would not start with what a stack is about to deploy: a variable
- * that it names would not be set, or would hold a key meant for another service. `undefined` if nothing is wrong.
+ * Returns why a running config would not start with what a stack is about to deploy: a variable that it names would not
+ * be set, or would hold a key meant for another service, or it is not valid. `undefined` if nothing is wrong.
  */
-export function variablesProblem(
+export function runningConfigProblem(
+  { references, problems }: RunningConfig,
+  runtime: RuntimeVariables,
+  commands: OperatorCommands,
+): Reason | undefined {
+  const missing = variablesProblem(references, runtime, commands);
+  if (missing !== undefined || problems.length === 0) return missing;
+  const told = problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const detail = `The running config is not valid, and the gateway would not start: ${told.join("; ")}. (running_config_invalid)`;
+  return { code: "running_config_invalid", detail, fix: fixOf("running_config_invalid") };
+}
+
+/** Judges the text of a running config by the schema and the variables that are about to be deployed. */
+export async function judgeConfigText(
+  text: string,
+  runtime: RuntimeVariables,
+  commands: OperatorCommands,
+): Promise<Reason | undefined> {
+  // The schema is large, and a first update has no config to judge.
+  const [{ readConfigText, secretValues }, { tellProblem }] = await Promise.all([
+    import("../runtime/contract/config/text.ts"),
+    import("../runtime/contract/config/help.ts"),
+  ]);
+  const { value, result } = readConfigText(text, deployedEnvironment(runtime));
+  const redact = createRedactor({}, secretValues(value, {}));
+  const problems = result.ok ? [] : result.problems.map((one) => tellProblem(one, redact));
+  return runningConfigProblem({ references: referencesInText(text), problems }, runtime, commands);
+}
+
+function variablesProblem(
   references: readonly Reference[],
   runtime: RuntimeVariables,
   commands: OperatorCommands,
@@ -56,11 +91,11 @@ export function variablesProblem(
 }
 
 /**
- * Asks the running service which variables its config names, and returns the text of {@link variablesProblem}; empty if
- * nothing is wrong. Logs a warning if the service does not answer. Sends no request for a stack without a key. A 404 is
+ * Asks the running service about its config, and returns the text of {@link runningConfigProblem}; empty if nothing is
+ * wrong. Logs a warning if the service does not answer. Sends no request for a stack without a key. A 404 is
  * no problem: nothing is deployed there yet, or the deployed version does not have the route.
  */
-export function askForMissingVariables(
+export function askAboutRunningConfig(
   key: pulumi.Output<string>,
   { url, runtime }: { url: string; runtime: RuntimeVariables },
 ): pulumi.Output<string> {
@@ -74,7 +109,7 @@ async function ask(
   runtime: RuntimeVariables,
   commands: OperatorCommands,
 ): Promise<string> {
-  let references: Reference[];
+  let config: RunningConfig;
   try {
     const response = await askAsStack({
       url,
@@ -84,13 +119,13 @@ async function ask(
     });
     if (response.status === 404) return "";
     if (!response.ok) throw new Error(`it answered with ${response.status}`);
-    ({ references } = answer.parse(await response.json()));
+    config = answer.parse(await response.json());
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    void pulumi.log.warn(`${url} did not tell which variables its config names: ${reason}`);
+    void pulumi.log.warn(`${url} did not tell about its config: ${reason}`);
     return "";
   }
-  const problem = variablesProblem(references, runtime, commands);
+  const problem = runningConfigProblem(config, runtime, commands);
   return problem === undefined ? "" : `${problem.detail}\n  fix: ${problem.fix}`;
 }
 
