@@ -22,8 +22,8 @@ const WORKER = { execArgv: ["--min-semi-space-size=16"], ...TIMEOUTS };
 /** Groups run one after the other: many of these tests wait, and a run of the engine keeps a processor busy. */
 const FAST = { ...WORKER, maxWorkers: 4, sequence: { groupOrder: 0 }, isolate: false };
 
-/** Twice the processors of a small machine: what waits for a probe or a retry leaves its own to another. */
-const SLOW_WORKERS = 4;
+/** Above the processors of a small machine: what waits for a probe or a retry leaves its own to another. */
+const SLOW_WORKERS = 5;
 
 /** The tiers; see test/README.md. `npm test` is unit, workerd, process and main; `npm run test:all` is all of them. */
 export default defineConfig({

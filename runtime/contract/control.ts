@@ -122,7 +122,7 @@ export interface SandboxStatus {
   state: SandboxState;
   /** ISO 8601: since when. */
   since: string;
-  /** Times that it was started again after a crash; on the serverless stack the container's own ends count, too. */
+  /** Times that it was started again after a crash of its own or of the container. */
   restarts: number;
   /** Why it is not ready, where a cause is known. */
   reason?: Reason;

@@ -111,7 +111,7 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
     gauge("gateway_silent", "1 while the gateway runs and its port does not answer.", [
       [{}, silent === undefined ? 0 : 1],
     ]),
-    counter("gateway_restarts_total", "Restarts after a crash since the container's start.", [
+    counter("gateway_restarts_total", "Restarts after a crash of the gateway or of its container.", [
       [{}, restarts],
     ]),
     counter(

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-starts.ts";
+import type { ColdStart } from "../contract/cold-starts.ts";
 import type {
   ProcessInfo,
   ProcessList,
@@ -9,7 +6,6 @@ import type {
   SandboxStatus,
   StartPhase,
 } from "../contract/control.ts";
-import type { Log } from "../shared/log.ts";
 import type { Lifecycle, Phase } from "./lifecycle.ts";
 
 const STATES: Record<Phase, SandboxState> = {
@@ -45,12 +41,14 @@ interface SupervisorFacts {
   /** Milliseconds that passed before the first start. */
   bootMs: number;
   coldStarts: ColdStart[];
+  /** Restarts before this supervisor. */
+  earlierRestarts: number;
 }
 
 /** Returns the sandbox's state as the edge receives it. */
 export function sandboxStatus(
   lifecycle: Lifecycle,
-  { version, bundle, bootMs, coldStarts }: SupervisorFacts,
+  { version, bundle, bootMs, coldStarts, earlierRestarts }: SupervisorFacts,
 ): SandboxStatus {
   const { phase, since, restarts, reason, coldStartMs } = lifecycle;
   const startPhase = START_PHASES[phase];
@@ -58,7 +56,7 @@ export function sandboxStatus(
   return {
     state: STATES[phase],
     since: new Date(since).toISOString(),
-    restarts,
+    restarts: earlierRestarts + restarts,
     ...(reason && { reason }),
     ...(startPhase && { start: { at, phase: startPhase } }),
     ...(coldStartMs !== undefined && { coldStartMs }),
@@ -96,52 +94,4 @@ export function processList(
       },
     ],
   };
-}
-
-/** Outcomes of the gateway's last starts, in a small file that outlives the container. */
-export class Starts {
-  readonly #file: string;
-  readonly #log: Log;
-  #list: ColdStart[] | undefined;
-  #written: Promise<void> = Promise.resolve();
-
-  constructor(file: string, log: Log) {
-    this.#file = file;
-    this.#log = log;
-  }
-
-  /** The starts, newest first. */
-  get list(): ColdStart[] {
-    return (this.#list ??= readColdStarts(this.#read()));
-  }
-
-  /** Adds a start, and writes the file in the background so that a ready gateway does not wait for the disk. */
-  add(start: ColdStart): void {
-    this.#list = addColdStart(this.list, start);
-    const text = `${JSON.stringify(this.#list)}\n`;
-    this.#written = this.#written.then(() => this.#write(text));
-  }
-
-  /** Resolves when the writes of all added starts have ended. */
-  written(): Promise<void> {
-    return this.#written;
-  }
-
-  async #write(text: string): Promise<void> {
-    try {
-      await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-      await writeFile(this.#file, text, { mode: 0o600 });
-    } catch (error) {
-      this.#log.debug("the starts cannot be kept", { error: String(error) });
-    }
-  }
-
-  #read(): string | undefined {
-    try {
-      return readFileSync(this.#file, "utf8");
-    } catch {
-      // The file does not exist yet or cannot be read: there are no earlier starts to compare with.
-      return undefined;
-    }
-  }
 }

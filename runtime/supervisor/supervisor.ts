@@ -23,7 +23,8 @@ import {
 import { oomKills } from "./memory.ts";
 import { createOperations, type RunOperation } from "./operations.ts";
 import { Output } from "./output.ts";
-import { processList, sandboxStatus, Starts } from "./report.ts";
+import { History } from "./history.ts";
+import { processList, sandboxStatus } from "./report.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { VolumeWatch } from "./volume.ts";
 
@@ -123,7 +124,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     onLine: (line) => options.onOutput?.(line),
     onFileError: (error) => log.warn("the gateway's log file cannot be written", { error: String(error) }),
   });
-  const starts = new Starts(join(home, "logs", "starts.json"), log);
+  const history = new History(join(home, "logs"), log);
   let lifecycle = initialLifecycle(timers.now());
   let version: string | undefined;
   let run: Run | undefined;
@@ -149,7 +150,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
   });
   const status = (): SandboxStatus => ({
-    ...sandboxStatus(lifecycle, { version, bundle, bootMs, coldStarts: starts.list }),
+    ...sandboxStatus(lifecycle, {
+      version,
+      bundle,
+      bootMs,
+      coldStarts: history.coldStarts,
+      earlierRestarts: history.earlierRestarts,
+    }),
     ...(volume.reason && { volume: volume.reason }),
     ...(silent && { silent: reason("gateway_not_ready", "The gateway's port does not answer.") }),
   });
@@ -173,12 +180,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const keepStart = (ended: "ready" | ErrorCode): void => {
     if (lifecycle.phase !== "starting") return;
     const ms = coldStart(lifecycle, { bootMs }, timers.now());
-    starts.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
+    history.add({ at: new Date(timers.now() - ms).toISOString(), ms, ended });
   };
   const ready = (found: string | undefined): void => {
     version = found;
     keepStart("ready");
     happened({ type: "ready", bootMs });
+    history.note(lifecycle.restarts, false);
     volume.start();
     bootMs = 0;
     log.info("gateway is ready", { pid: run?.pid, coldStartMs: lifecycle.coldStartMs });
@@ -242,7 +250,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       happened({ type: "stop" });
       await dying;
       // Else the process could end before the record of its last start is on the disk.
-      await starts.written();
+      history.note(lifecycle.restarts, true);
+      await history.written();
     },
   };
   // The schema is larger than the supervisor itself, and is needed only for editing.

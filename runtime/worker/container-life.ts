@@ -328,11 +328,13 @@ export class ContainerLife {
     const ended = (crash: string): void => {
       this.#end = undefined;
       this.#leaving = false;
+      // The next run's supervisor counts from zero.
+      const restarts = (this.#status.last?.restarts ?? 0) + (crash === "" ? 0 : 1);
       this.#status.forget();
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));
       notes.write("crash", crash);
-      if (crash !== "") notes.write("ends", String(notes.ends + 1));
+      if (restarts > 0) notes.write("restarts", String(notes.restarts + restarts));
       log.info("container stopped", { crash });
       for (const listener of this.#listeners) listener.ended?.();
     };

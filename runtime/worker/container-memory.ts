@@ -36,9 +36,9 @@ export class ContainerMemory {
     );
   }
 
-  /** Times that the container has ended without being asked to. */
-  get ends(): number {
-    return Number(this.read("ends") ?? 0);
+  /** Restarts in the container's former runs, and the ends of those that nobody asked for. */
+  get restarts(): number {
+    return Number(this.read("restarts") ?? 0);
   }
 
   /** The note as a time, ISO 8601; the epoch where there is none. */

@@ -246,8 +246,7 @@ export class Sandbox
     this.#schedule();
     return {
       ...status,
-      // The supervisor counts since the container's start.
-      restarts: status.restarts + this.#notes.ends,
+      restarts: status.restarts + this.#notes.restarts,
       duty: this.#duty.duty,
       broker: { ...this.#broker.counts },
     };

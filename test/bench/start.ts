@@ -56,6 +56,7 @@ export async function benchStart(options: Omit<StartOptions, "home">, folder: st
       "the first against that",
       "ratio",
       ready.map((ms) => ms / least),
+      2.25,
     ),
     figure("resident memory of supervisor and gateway at ready", "MB", resident, 130),
   ];

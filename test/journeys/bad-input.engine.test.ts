@@ -8,6 +8,7 @@ import { problem, problemResponse } from "../../runtime/contract/problem.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort } from "../support/ports.ts";
 import { ENGINE_MS, UPDATE_MS } from "../support/stack.ts";
+import { vaultSecrets } from "../support/vault.ts";
 import { openShell, succeed, type, type Shell } from "./typed.ts";
 
 /**
@@ -44,14 +45,16 @@ beforeAll(async () => {
     ),
   );
   account = await listen(refusing, { hostname: "127.0.0.1", port: 0 });
+  const secrets = await vaultSecrets();
   shell = await openShell(checkout.root, "bad-input", {
     environment: {
+      ...secrets.variables,
       CLOUDFLARE_API_TOKEN: "test-token_0123456789abcdefghijklmnopqrstuv",
       CLOUDFLARE_BASE_URL: account.url,
     },
   });
   await rm(join(checkout.root, "stacks/Pulumi.dev.yaml"), { force: true });
-  await type(shell, "pulumi stack init dev");
+  await type(shell, `pulumi stack init dev --secrets-provider ${secrets.url}`);
   await type(shell, "pulumi config set -s dev --secret steward:anthropicApiKey sk-test");
   const plain = [
     "steward:target=serverless",

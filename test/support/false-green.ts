@@ -10,7 +10,7 @@ import type { TroubledFront } from "./troubled-front.ts";
 /** Within this time a fault is seen; retries of the edge and of probes may take longer to see that it has ended. */
 const SEEN_MS = 30_000;
 const MENDED_MS = 90_000;
-const LOOK_MS = 500;
+const LOOK_MS = 1_000;
 /** The edge tells a chat after a minute. */
 const NOTICE_MS = 90_000;
 
@@ -27,6 +27,8 @@ export interface Tried {
   gateways(): number[];
   /** Makes the next backup fail, and gives what ends that. */
   spoilBackups(): Promise<() => Promise<void>>;
+  /** The processes of the container, where it may end without the edge. */
+  containers?(): number[];
   /** Locks the edge's ledger, and gives what ends that; absent where nobody but the platform can. */
   lockLedger?(): Promise<() => void>;
 }
@@ -115,7 +117,17 @@ const FIGURES: ((metrics: Seen["metrics"]) => number)[] = [
   ),
 ];
 
-function rows({ url, operator, slack, front, data, gateways, spoilBackups, lockLedger }: Tried): Row[] {
+function rows({
+  url,
+  operator,
+  slack,
+  front,
+  data,
+  gateways,
+  containers,
+  spoilBackups,
+  lockLedger,
+}: Tried): Row[] {
   const send = (text: string, chat = `C${text}`) =>
     fetch(`${url}/slack/events`, { method: "POST", ...slack.sign(mention(text, { chat })) });
   /** Another kind of event than a mention, by what differs. */
@@ -292,6 +304,20 @@ function rows({ url, operator, slack, front, data, gateways, spoilBackups, lockL
       told: ({ metrics }, before) => metrics.sandbox.restarts > before.metrics.sandbox.restarts,
       stays: true,
     },
+    ...(containers === undefined
+      ? []
+      : [
+          {
+            fault: "a container that was killed",
+            make: async () => {
+              for (const pid of containers()) process.kill(pid, "SIGKILL");
+              await send("woken");
+            },
+            told: ({ metrics }: Seen, before: Seen) =>
+              metrics.sandbox.restarts > before.metrics.sandbox.restarts,
+            stays: true as const,
+          },
+        ]),
     {
       fault: "a gateway that cannot start, of which the edge tells a chat that it knows",
       make: async () => {

@@ -9,7 +9,8 @@ import { engineCommand, fileBackend } from "../../rehearsal/engine/index.ts";
 import { ACCOUNT } from "../rehearsal/support.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { startServerlessStage, type ServerlessStage } from "../support/serverless-stack.ts";
-import { byHand, ENGINE_MS, PASSPHRASE, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { byHand, ENGINE_MS, testEngine, UPDATE_MS } from "../support/stack.ts";
+import { type SecretsProvider, vaultSecrets } from "../support/vault.ts";
 import { startWorkerOrigin } from "../support/worker-origin.ts";
 import { workflowFiles } from "./read.ts";
 import { LocalRunner } from "./runner.ts";
@@ -34,6 +35,7 @@ const RUN_MS = UPDATE_MS * 4;
 /** What GitHub would run, on this machine against the emulated account. */
 describe("the workflows, step by step", () => {
   let world: ServerlessStage;
+  let secrets: SecretsProvider;
   let checkout: Checkout;
   let runner: LocalRunner;
   let backend: string;
@@ -47,6 +49,7 @@ describe("the workflows, step by step", () => {
     world = await startServerlessStage({
       containers: (dir) => ({ kind: "process", supervise: { command, dir: join(dir, "containers") } }),
     });
+    secrets = await vaultSecrets();
     checkout = await copyCheckout();
     backend = fileBackend(join(checkout.root, "state"));
     await mkdir(join(checkout.root, "state"));
@@ -60,8 +63,8 @@ describe("the workflows, step by step", () => {
     runner = await LocalRunner.start({
       root: checkout.root,
       vars: { PULUMI_BACKEND_URL: backend, CANARY: "50,100" },
-      secrets: { PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
-      environment: await withGitHub(await byHand(await testEngine())),
+      secrets: { PULUMI_CONFIG_PASSPHRASE: "" },
+      environment: await withGitHub({ ...(await byHand(await testEngine())), ...secrets.variables }),
     });
   }, ENGINE_MS);
 
@@ -116,7 +119,8 @@ esac
       { stackName: name, workDir: checkout.root },
       {
         pulumiCommand: await engineCommand(engine),
-        envVars: { ...engine.env, PULUMI_BACKEND_URL: backend, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE },
+        envVars: { ...engine.env, PULUMI_BACKEND_URL: backend, ...secrets.variables },
+        secretsProvider: secrets.url,
       },
     );
     const origin = await startWorkerOrigin(world.front, `${name}.example.workers.dev`);
@@ -144,7 +148,7 @@ esac
         ...process.env,
         ...(await byHand(await testEngine())),
         PULUMI_BACKEND_URL: backend,
-        PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
+        ...secrets.variables,
       },
     });
     expect(done.code, done.stderr).toBe(0);

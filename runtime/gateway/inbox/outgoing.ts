@@ -21,8 +21,6 @@ interface Grown {
   id: string;
   /** Text that it shows, where that is known. */
   shown: string;
-  /** It stems from an earlier attempt. */
-  earlier: boolean;
 }
 
 /**
@@ -55,23 +53,18 @@ export async function send(
   return { outcome: "answered" };
 }
 
-/**
- * The last edit. Where the message of an earlier attempt cannot be edited now either, it is perhaps gone:
- * the text is sent as a new message, which fails likewise if the platform cannot be reached.
- */
+/** The last edit. The text becomes a new message only if the platform refuses the edit: else it could stand there twice. */
 async function finishDraft(
   channel: Channel,
   target: ReplyTarget,
   text: string,
-  { id, shown, earlier }: Grown,
+  { id, shown }: Grown,
 ): Promise<void> {
   if (shown === text) return;
   try {
     await channel.edit?.(target, id, text);
   } catch (error) {
-    const busy = error instanceof RetryableError && error.status === 429;
-    const gone = error instanceof RefusedError && error.code === "edit_refused";
-    if (!gone && (!earlier || busy)) throw error;
+    if (!(error instanceof RefusedError && error.code === "edit_refused")) throw error;
     await channel.send(target, text, 0);
   }
 }

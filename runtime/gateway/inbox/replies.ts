@@ -86,9 +86,7 @@ export class Replies {
       ids,
       target: located(record, (asked[place] ?? last).target),
       text,
-      ...(record.draft !== undefined && {
-        draft: { id: record.draft, shown, earlier: owner !== last.id || record.draft === before.draft },
-      }),
+      ...(record.draft !== undefined && { draft: { id: record.draft, shown } }),
       signal,
     });
     heard();

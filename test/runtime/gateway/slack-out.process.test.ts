@@ -87,6 +87,14 @@ test.each([
     undefined,
   ],
   ["an expired token", json(200, { ok: false, error: "token_expired" }), "slack_token_expired", undefined],
+  ["a refusal that is new", json(200, { ok: false, error: "of_tomorrow" }), "edit_refused", undefined],
+  [
+    "a failure of Slack's own",
+    json(200, { ok: false, error: "internal_error" }),
+    "channel_failed",
+    undefined,
+  ],
+  ["a bad gateway", (response) => void response.writeHead(502).end("<html>"), "channel_failed", undefined],
 ])("an edit that meets %s", async (_, answer, code, retryAfterMs) => {
   const { slack, channel } = await slackChannel();
   slack.next(answer);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
-import { RetryableError } from "../../../runtime/gateway/failure.ts";
+import { RefusedError, RetryableError } from "../../../runtime/gateway/failure.ts";
 import { deliveriesOver, message } from "../support/deliveries.ts";
 import { eventually } from "../support/processes.ts";
 
@@ -133,8 +133,8 @@ test("an edit that fails meanwhile is left out, the last one is tried again, and
   expect(all.calls.filter((call) => call.startsWith("send"))).toHaveLength(1);
 });
 
-test("a growing message that cannot be edited any more is sent anew, but not for a rate limit", async () => {
-  let error = failed();
+test("a growing message that cannot be edited any more is sent anew, but not while the platform fails", async () => {
+  let error: Error = failed();
   const all = await deliveriesOver(
     writing([LONG, () => all.calls.some((call) => call.startsWith("send"))], [`${LONG} end`, () => true]),
     {
@@ -146,6 +146,8 @@ test("a growing message that cannot be edited any more is sent anew, but not for
   error = failed({ status: 429, retryAfterMs: 5_000 });
   await expect(all.inbox.deliver(message("1", "hi"))).rejects.toMatchObject({ retryAfterMs: 5_000 });
   error = failed();
+  await expect(all.inbox.deliver(message("1", "hi"))).rejects.toThrow("no");
+  error = new RefusedError("edit_refused", "gone");
 
   await all.inbox.deliver(message("1", "hi"));
 

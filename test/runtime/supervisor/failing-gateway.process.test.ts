@@ -55,6 +55,29 @@ test("how the last starts went is kept beyond the process, whatever the file hol
   expect((await supervised("ready();", { home })).supervisor.status()).not.toHaveProperty("coldStarts");
 });
 
+test("restarts are counted over the ends of the process itself: a kill is one, a stop is none", async () => {
+  const { supervisor: first, home } = await supervised(`
+    import { existsSync, writeFileSync } from "node:fs";
+    const mark = process.env.STEWARD_HOME + "/crashed";
+    if (!existsSync(mark)) { writeFileSync(mark, ""); throw new Error("only once"); }
+    ready();
+  `);
+  first.start();
+  expect(await first.whenSettled(10_000)).toMatchObject({ restarts: 1 });
+  const file = join(home, "logs", "restarts.json");
+  await expect.poll(() => readFile(file, "utf8").catch(() => "")).toContain('"restarts":1');
+
+  const afterKill = await supervised("ready();", { home });
+  expect(afterKill.supervisor.status().restarts).toBe(2);
+  afterKill.supervisor.start();
+  await afterKill.supervisor.whenSettled(10_000);
+  await afterKill.supervisor.stop();
+
+  expect((await supervised("ready();", { home })).supervisor.status().restarts).toBe(2);
+  await writeFile(file, '{"restarts":"many"}');
+  expect((await supervised("ready();", { home })).supervisor.status().restarts).toBe(0);
+});
+
 test("a stop waits until the last start is on the disk", async () => {
   const { supervisor, home } = await supervised("process.exit(1);");
   supervisor.start();

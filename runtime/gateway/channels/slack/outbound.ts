@@ -32,8 +32,13 @@ const GONE: ReadonlySet<string> = new Set([
   "is_archived",
   "user_not_found",
 ]);
-/** https://docs.slack.dev/reference/methods/chat.update#errors */
-const EDIT_REFUSED = new Set(["message_not_found", "cant_update_message", "edit_window_closed"]);
+/** Errors that are Slack's own and pass: https://docs.slack.dev/reference/methods/chat.update#errors */
+const PASSING: ReadonlySet<string> = new Set([
+  "fatal_error",
+  "internal_error",
+  "request_timeout",
+  "service_unavailable",
+]);
 
 /**
  * Slack answers a post within a second or two; a hung connection must not hold the conversation for
@@ -73,13 +78,16 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       baseUrl: `${apiUrl}/`,
     });
   };
-  const call = async <T>(work: (chat: SlackAPIClient["chat"]) => Promise<T>): Promise<T> => {
+  const call = async <T>(
+    work: (chat: SlackAPIClient["chat"]) => Promise<T>,
+    read = readSlackError,
+  ): Promise<T> => {
     client ??= load();
     const { chat } = await client;
     try {
       return await within(TIMEOUT_MS, work(chat), () => new Error("timeout"));
     } catch (error) {
-      throw readSlackError(error, clock());
+      throw read(error, clock());
     }
   };
   return {
@@ -103,7 +111,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       return ts;
     },
     async update({ chat: channel }, ts, text) {
-      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }));
+      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }), readEditError);
     },
   };
 }
@@ -126,7 +134,7 @@ async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof
 function readSlackError(error: unknown, now: number): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
-  const code = "error" in error ? String(error.error) : "";
+  const code = codeOf(error);
   if (TOKEN_ERRORS.has(code)) {
     return new RetryableError("slack_token_expired", `Slack refuses the bot token: ${code}.`, options);
   }
@@ -136,9 +144,6 @@ function readSlackError(error: unknown, now: number): RetryableError | RefusedEr
       ...options,
       gone: GONE.has(code),
     });
-  }
-  if (EDIT_REFUSED.has(code)) {
-    return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, options);
   }
   const status = "status" in error ? Number(error.status) : 0;
   if (status === 429 || code === "ratelimited" || code === "rate_limited") {
@@ -151,6 +156,24 @@ function readSlackError(error: unknown, now: number): RetryableError | RefusedEr
   }
   const what = code || (status > 0 ? `HTTP ${status}` : "no answer");
   return new RetryableError("channel_failed", `Slack did not take the reply: ${what}.`, options);
+}
+
+/** Returns what a failed edit means. What Slack refuses and does not mend may still go out as a message of its own. */
+function readEditError(error: unknown, now: number): RetryableError | RefusedError {
+  const read = readSlackError(error, now);
+  const code = codeOf(error);
+  const mayPass = code === "" || PASSING.has(code) || read.code !== "channel_failed" || isBusy(read);
+  if (mayPass) return read;
+  return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, { cause: error });
+}
+
+function isBusy(error: RetryableError | RefusedError): boolean {
+  return error instanceof RetryableError && error.status === 429;
+}
+
+/** Returns Slack's own word for an error; empty if it answered with none. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "error" in error ? String(error.error) : "";
 }
 
 function headersOf(error: Error): Headers | undefined {

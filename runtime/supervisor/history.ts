@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { addColdStart, type ColdStart, readColdStarts } from "../contract/cold-starts.ts";
+import type { Log } from "../shared/log.ts";
+import { isRecord, parseJson } from "../shared/json.ts";
+
+/** A small file that outlives the process. It is written in the background: a ready gateway does not wait for the disk. */
+class KeptFile {
+  readonly #path: string;
+  readonly #log: Log;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** Returns the text; `undefined` if the file does not exist yet or cannot be read. */
+  read(): string | undefined {
+    try {
+      return readFileSync(this.#path, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Begins to write what JSON makes of a value. */
+  write(value: unknown): void {
+    const text = `${JSON.stringify(value)}\n`;
+    this.#written = this.#written.then(() => this.#put(text));
+  }
+
+  /** Resolves when everything is written. */
+  written(): Promise<void> {
+    return this.#written;
+  }
+
+  async #put(text: string): Promise<void> {
+    try {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+      await writeFile(this.#path, text, { mode: 0o600 });
+    } catch (error) {
+      this.#log.debug("the history of starts cannot be kept", { error: String(error) });
+    }
+  }
+}
+
+/** The last starts and the number of restarts, also of the processes before this one. */
+export class History {
+  readonly #starts: KeptFile;
+  readonly #restarts: KeptFile;
+  #coldStarts: ColdStart[] | undefined;
+  #earlier: number | undefined;
+
+  /** @param folder of the files */
+  constructor(folder: string, log: Log) {
+    this.#starts = new KeptFile(join(folder, "starts.json"), log);
+    this.#restarts = new KeptFile(join(folder, "restarts.json"), log);
+  }
+
+  /** The starts, newest first. */
+  get coldStarts(): ColdStart[] {
+    return (this.#coldStarts ??= readColdStarts(this.#starts.read()));
+  }
+
+  /** Restarts before this process. One that ended without a stop, for example by a kill, counts as one. */
+  get earlierRestarts(): number {
+    return (this.#earlier ??= readRestarts(this.#restarts.read()));
+  }
+
+  /** Adds a start that has ended. */
+  add(start: ColdStart): void {
+    this.#coldStarts = addColdStart(this.coldStarts, start);
+    this.#starts.write(this.#coldStarts);
+  }
+
+  /**
+   * Notes the restarts of this process.
+   *
+   * @param isStopped it ends now, as it should
+   */
+  note(restarts: number, isStopped: boolean): void {
+    this.#restarts.write({ restarts: this.earlierRestarts + restarts, isStopped });
+  }
+
+  /** Resolves when everything is on the disk. */
+  async written(): Promise<void> {
+    await Promise.all([this.#starts.written(), this.#restarts.written()]);
+  }
+}
+
+function readRestarts(text: string | undefined): number {
+  const kept = parseJson(text ?? "");
+  if (!isRecord(kept) || !Number.isSafeInteger(kept["restarts"])) return 0;
+  return Number(kept["restarts"]) + (kept["isStopped"] === true ? 0 : 1);
+}
