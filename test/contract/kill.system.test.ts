@@ -10,7 +10,7 @@ import { processTree, runs } from "../support/measure.ts";
 import { startService, startSurroundings, type Service, type Surroundings } from "../support/service.ts";
 
 /** Enough to meet each moment of an answer; KILLS asks for more, as the workflow `check` does. */
-const KILLS = Number(process.env["KILLS"] ?? 80);
+const KILLS = Number(process.env["KILLS"] ?? 40);
 const PLAN = { kills: KILLS, longestLifeMs: 300, mostEvents: 4, chats: 12 };
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const ADMIN_TOKEN = "kill-admin-token-0123456789";
