@@ -17,11 +17,11 @@ const ANSWER_MS = 10_000;
 
 const answer = z.object({
   references: z.array(z.object({ path: z.string(), name: z.string(), baseUrl: z.string().optional() })),
-  // Earlier versions do not tell them.
+  // Earlier versions do not send them.
   problems: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
 });
 
-/** The config of a running service, in what a stack is told of it. */
+/** The service's answer about its running config. */
 type RunningConfig = z.output<typeof answer>;
 
 /**
@@ -122,7 +122,7 @@ async function ask(
     config = answer.parse(await response.json());
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    void pulumi.log.warn(`${url} did not tell about its config: ${reason}`);
+    void pulumi.log.warn(`${url} did not answer about its config: ${reason}`);
     return "";
   }
   const problem = runningConfigProblem(config, runtime, commands);

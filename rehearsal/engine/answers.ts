@@ -5,8 +5,8 @@ import { run } from "../../infra/shell/process.ts";
 
 /**
  * Makes a stack read its outputs and the summary of its last update from its stored state: the Automation API asks the
- * CLI for them after each update, a second altogether. The CLI is asked only for encrypted outputs. Outputs do not tell
- * which of them are secrets.
+ * CLI for them after each update, which takes a second. The CLI is asked only for encrypted outputs. The outputs do not
+ * say which of them are secrets.
  *
  * @param state the folder that is its backend
  */
@@ -33,8 +33,8 @@ async function storedSummary(folder: string): Promise<UpdateSummary | undefined>
     .at(-1);
   if (newest === undefined) return undefined;
   const stored = JSON.parse(await readFile(join(folder, newest), "utf8")) as StoredSummary;
-  const [startTime, endTime] = [stored.startTime, stored.endTime].map((seconds) => new Date(seconds * 1_000));
-  return { ...stored, startTime, endTime } as UpdateSummary;
+  const time = (seconds: number): Date => new Date(seconds * 1_000);
+  return { ...stored, startTime: time(stored.startTime), endTime: time(stored.endTime) };
 }
 
 /** A stored summary: times are in seconds since the epoch (pulumi pkg/backend/updates.go). */

@@ -25,7 +25,7 @@ export interface HealthFacts {
   details?: GatewayStatus | undefined;
   backups?: BackupsStatus | undefined;
   counts?: LedgerCounts | undefined;
-  /** Why the ledger does not tell its counts. */
+  /** Why the ledger's counts could not be read. */
   ledger?: Reason | undefined;
 }
 
@@ -42,11 +42,8 @@ export function judgeHealth({ status, details, backups, counts, ledger }: Health
   const isMute = models.length > 0 && failingModels.length === models.length;
   const problems: Problem[] = [
     ...volumeProblems(status),
-    ...gatewayProblems(status),
+    ...gatewayProblems(status, details),
     ...(ledger ? [{ title: "The ledger cannot be read", reason: ledger, action: SEE_LOGS }] : []),
-    ...(status.state === "ready" && details === undefined
-      ? [{ title: "The gateway does not tell its state", action: SEE_LOGS }]
-      : []),
     ...failingModels.map(({ id, reason: why }) => ({
       title: isMute ? `No model answers: ${id}` : `The model ${id} fails`,
       reason: why,
@@ -89,7 +86,7 @@ export function judgeHealth({ status, details, backups, counts, ledger }: Health
   return { overall: overallOf(status, isMute || ledger !== undefined, problems), problems };
 }
 
-/** Returns why nobody gets an answer although the gateway may run. */
+/** Returns a fault because of which nobody gets an answer, although the gateway's process may run. */
 export function faultOf({ volume, silent }: SandboxStatus): Reason | undefined {
   return volume ?? silent;
 }
@@ -99,8 +96,13 @@ function volumeProblems({ volume }: SandboxStatus): Problem[] {
   return [{ title: "Nothing can be stored: messages are not taken", reason: volume, action: SEE_LOGS }];
 }
 
-function gatewayProblems({ state, reason: why, silent }: SandboxStatus): Problem[] {
+function gatewayProblems(
+  { state, reason: why, silent }: SandboxStatus,
+  details: GatewayStatus | undefined,
+): Problem[] {
   if (silent) return [{ title: "The gateway does not answer", reason: silent, action: RESTART }];
+  if (state === "ready" && details === undefined)
+    return [{ title: "The gateway does not report its state", action: SEE_LOGS }];
   if (state !== "crash-looping") return [];
   const isConfig = why?.code === "config_invalid";
   const action = isConfig

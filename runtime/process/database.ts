@@ -4,7 +4,7 @@ import { reason, type Reason, StewardError } from "../contract/errors.ts";
 
 /** On a host another process has the same file open; a writer waits for it this long. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** A look at whether it can be written waits this long, which holds up the whole process. */
+/** {@link HeldDatabase.problem} waits this long for a lock. Nothing else runs in the process meanwhile. */
 const PROBE_TIMEOUT_MS = 500;
 /** A file of this size is looked through at every start; a larger one only by `steward doctor`. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
@@ -23,7 +23,7 @@ export interface DatabaseSetAside {
 export class HeldDatabase extends DatabaseSync {
   readonly #path: string;
   readonly #hold: DatabaseSync;
-  /** Tells the opened file from one that takes its path later. */
+  /** The opened file's number: another file at the same path has another. */
   readonly #inode: number;
 
   constructor(path: string, hold: DatabaseSync) {
@@ -34,8 +34,8 @@ export class HeldDatabase extends DatabaseSync {
   }
 
   /**
-   * Returns why the database cannot be written at the moment. It begins to write and takes that back: nothing changes,
-   * and nobody waits for the disk.
+   * Returns why the database cannot be written at the moment. It begins a write and rolls it back, so the file does not
+   * change and nothing is synchronised.
    */
   problem(): Reason | undefined {
     const path = this.#path;
@@ -144,7 +144,7 @@ function setAside(path: string, problem: string): DatabaseSetAside | undefined {
   }
 }
 
-/** Tells whether SQLite could not write for a cause that may pass: a full disk, a file that another process holds. */
+/** Tells whether the store failed, for example because the disk is full or another process has locked the file. */
 export function isStoreError(error: unknown): boolean {
   return resultCode(error) === CODE.busy || storeFailure(error) !== undefined;
 }

@@ -37,7 +37,7 @@ interface RunOptions {
   output: Output;
   /** The port answers. Called once at most. */
   onReady(version: string | undefined): void;
-  /** Its port, which has answered, did not answer a question in time, or does again. */
+  /** A ready gateway stopped answering, or answers again. */
   onSilent(isSilent: boolean): void;
   /** The process ended without being asked to. */
   onEnd(exit: Exit): void;
@@ -46,6 +46,8 @@ interface RunOptions {
 /** One run of the gateway, from its start to its end. */
 export interface Run {
   pid: number | null;
+  /** True if the gateway was ready and did not answer the last question. */
+  readonly isSilent: boolean;
   /** Ends it: SIGTERM, then SIGKILL after the grace. Resolves when it and its children are gone. */
   stop(graceMs: number): Promise<void>;
 }
@@ -55,6 +57,7 @@ export function startRun(options: RunOptions): Run {
   const { child, host, port, startTimeoutMs, liveness, timers, output } = options;
   const { onReady, onSilent, onEnd } = options;
   let stopping = false;
+  let isSilent = false;
   let silentForMs: number | undefined;
   child.read((stream, text) => output.write(stream, text));
   const giveUp = (ms: number): void => {
@@ -64,7 +67,11 @@ export function startRun(options: RunOptions): Run {
   const stopTimeout = timers.after(startTimeoutMs, () => giveUp(startTimeoutMs));
   const ready = (version: string | undefined): void => {
     stopTimeout();
-    stopProbe = probeWhileReady({ host, port, timers, onSilent, onHung: giveUp }, liveness);
+    const heard = (silent: boolean): void => {
+      isSilent = silent;
+      onSilent(silent);
+    };
+    stopProbe = probeWhileReady({ host, port, timers, onSilent: heard, onHung: giveUp }, liveness);
     onReady(version);
   };
   let stopProbe = probeUntilReady({ host, port, pid: child.pid ?? -1, timers, onReady: ready });
@@ -78,6 +85,9 @@ export function startRun(options: RunOptions): Run {
   const ended = watch();
   return {
     pid: child.pid,
+    get isSilent() {
+      return isSilent;
+    },
     stop: async (graceMs) => {
       stopping = true;
       stopProbe();
@@ -128,7 +138,7 @@ export interface LivenessPolicy {
   misses: number;
 }
 
-/** Dependencies of the questions to a gateway that was ready. */
+/** Dependencies of {@link probeWhileReady}. */
 interface LivenessOptions extends Omit<ProbeOptions, "pid" | "onReady">, Pick<RunOptions, "onSilent"> {
   /** It has missed as many questions as it may. */
   onHung(silentForMs: number): void;

@@ -54,7 +54,7 @@ export interface SupervisorOptions {
   startTimeoutMs?: number;
   /** Policy by which a gateway that was ready counts as hung, and is killed and restarted. */
   liveness?: LivenessPolicy;
-  /** Says why the edge's ledger cannot be written, where this process has it. It is part of the volume's state. */
+  /** Returns why the ledger cannot be written. Only on a host, where this process has it. */
   ledgerProblem?(): Reason | undefined;
   /** Time that a stop may take before it is forced. Default 9 s. */
   stopGraceMs?: number;
@@ -134,8 +134,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let cancelWait: (() => void) | undefined;
   let bootMs = options.bootMs ?? 0;
   let started = options.child;
-  /** The gateway did not answer the last question. */
-  let silent = false;
   /** Kills for memory before the run. */
   let killsBefore = 0;
 
@@ -146,7 +144,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (volume.reason !== undefined)
         log.error("the data directory or the ledger cannot be written", { ...volume.reason });
       else log.info("the data directory and the ledger can be written again");
-      for (const listener of listeners) listener(status());
+      changed();
     },
   });
   const status = (): SandboxStatus => ({
@@ -158,8 +156,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       earlierRestarts: history.earlierRestarts,
     }),
     ...(volume.reason && { volume: volume.reason }),
-    ...(silent && { silent: reason("gateway_not_ready", "The gateway's port does not answer.") }),
+    ...(run?.isSilent && { silent: reason("gateway_not_ready", "The gateway's port does not answer.") }),
   });
+  const changed = (): void => {
+    for (const listener of listeners) listener(status());
+  };
 
   const happened = (event: LifecycleEvent): void => {
     const before = lifecycle;
@@ -173,7 +174,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (state.phase === "crash-looping" && state.reason?.code === "config_invalid") {
       cancelWait = watchConfig(configPath, timers, () => happened({ type: "start" }));
     }
-    for (const listener of listeners) listener(status());
+    changed();
   };
 
   /** Records how a start ended; does nothing for a gateway that was ready, whose start is recorded already. */
@@ -193,7 +194,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const ended = (exit: Exit): void => {
     run = undefined;
-    silent = false;
     const failure = readFailure({ ...exit, outOfMemory: oomKills() > killsBefore });
     keepStart(failure.reason.code);
     log.error("gateway ended", { exitCode: exit.code, signal: exit.signal, ...failure.reason });
@@ -215,9 +215,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       output,
       onReady: ready,
       onSilent: (isSilent) => {
-        silent = isSilent;
         log.warn(isSilent ? "the gateway does not answer" : "the gateway answers again", { pid: run?.pid });
-        for (const listener of listeners) listener(status());
+        changed();
       },
       onEnd: ended,
     });
@@ -230,7 +229,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     dying = end;
     run = undefined;
-    silent = false;
   };
   const onChange = (listener: (status: SandboxStatus) => void): (() => void) => {
     listeners.add(listener);

@@ -11,16 +11,16 @@ const FILE = ".volume-check";
 /** Node's codes of a volume without room. */
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Sources of what {@link VolumeWatch} tells. */
+/** Dependencies of {@link VolumeWatch}. */
 interface VolumeOptions {
   timers: Timers;
-  /** Says why the ledger on the volume cannot be written, where this process has one. */
+  /** Returns why the ledger on the volume cannot be written; absent in a process without a ledger. */
   ledgerProblem?: (() => Reason | undefined) | undefined;
-  /** Called when they can be written no more, or again. */
+  /** Called when writing begins to fail, and when it works again. */
   onChange(): void;
 }
 
-/** Tells whether the data directory, and the ledger in it, can be written, by writing to them. */
+/** Checks at intervals that the data directory and its ledger can be written, by writing to them. */
 export class VolumeWatch {
   readonly #home: string;
   readonly #options: VolumeOptions;

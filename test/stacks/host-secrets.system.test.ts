@@ -5,6 +5,7 @@ import { startModel } from "../../rehearsal/standins/model.ts";
 import type { Listening } from "../../rehearsal/standins/serve.ts";
 import { startSlack } from "../../rehearsal/standins/slack.ts";
 import { startTelegram } from "../../rehearsal/standins/telegram.ts";
+import { CONFIG_FILE, DATA_DIRECTORY } from "../../runtime/contract/names.ts";
 import { engine } from "../support/docker.ts";
 import { ADMIN_TOKEN, createHostStack, type HostStack } from "../support/host-stack.ts";
 import { ENGINE_MS, stateText, UPDATE_MS } from "../support/stack.ts";
@@ -122,17 +123,16 @@ describe.skipIf(!engine.ok)("the secrets of a host stack with all of them", () =
   test(
     "a config that the gateway would not start with stops the preview, which says what to repair, and where",
     async () => {
-      const config = (line: string) => docker(["exec", subject.names.container, "sh", "-c", line]);
+      const config = (line: string) =>
+        docker(["exec", "--workdir", DATA_DIRECTORY, subject.names.container, "sh", "-c", line]);
       await setSecret("slackBotToken", KEYS.slackBotToken);
       await setSecret("slackSigningSecret", KEYS.slackSigningSecret);
-      await config(
-        `cp /root/.steward/steward.json /root/.steward/before.json && echo '{"agent":{"modell":1}}' > /root/.steward/steward.json`,
-      );
+      await config(`cp ${CONFIG_FILE} before.json && echo '{"agent":{"modell":1}}' > ${CONFIG_FILE}`);
       const refusal = await subject.stack.preview({ onOutput }).then(() => "", String);
 
       expect(refusal).toMatch(/agent: .*modell.*\(running_config_invalid\)/);
       expect(refusal).toContain("fix: Repair it on `/_admin/config`");
-      await config("mv /root/.steward/before.json /root/.steward/steward.json");
+      await config(`mv before.json ${CONFIG_FILE}`);
       await subject.stack.preview({ onOutput });
     },
     UPDATE_MS,

@@ -19,7 +19,7 @@ test("a config that names what is set, each key at its place, is no problem", ()
   expect(runningConfigProblem(config, RUNTIME, commandsFor("dev"))).toBeUndefined();
 });
 
-test("what is missing and what would go elsewhere is told in one report, with the way out of each", () => {
+test("missing variables and misplaced keys are in one report, each with its fix", () => {
   const problem = runningConfigProblem(
     {
       problems: [{ path: "agent.model", message: "Is told once the variables are there" }],
@@ -47,7 +47,7 @@ test.each([
   ["an unknown key", '{"agent":{"modell":"anthropic/a"}}', /agent: .*modell/],
   ["a key that stands there twice", '{"agent":{},"agent":{}}', /agent.* twice/],
   ["no JSON", '{"agent":', /Not valid JSON/],
-])("a running config with %s is told with its place, and how to repair it", async (_, text, told) => {
+])("a running config with %s is reported with the place and the repair", async (_, text, told) => {
   const problem = await judgeConfigText(text, RUNTIME, commandsFor("dev"));
   expect(problem).toMatchObject({
     code: "running_config_invalid",
@@ -56,7 +56,7 @@ test.each([
   });
 });
 
-test("a token that stands in the config itself is not printed with what is wrong beside it", async () => {
+test("the report of a problem does not print a token that is written in the config", async () => {
   const text = JSON.stringify({
     channels: { discord: { token: "the-token-of-somebody-0123456789", oops: 1 } },
   });

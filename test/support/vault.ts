@@ -9,7 +9,7 @@ const TOKEN = "a-test-token-of-vault";
 /** Vault's mark of the key's first version. */
 const VERSION = "vault:v1:";
 
-/** What encrypts a stack's secrets: `pulumi stack init --secrets-provider`, and the variables of every command. */
+/** A secrets provider: its address for `pulumi stack init --secrets-provider`, and the variables that each command needs. */
 export interface SecretsProvider {
   url: string;
   variables: Record<string, string>;
@@ -21,8 +21,8 @@ let started: Promise<SecretsProvider> | undefined;
  * Starts the transit engine of a stand-in for Vault, once a process: encrypt and decrypt with one key, behind a token
  * (https://developer.hashicorp.com/vault/api-docs/secret/transit). It has no policies, versions or batches.
  *
- * A passphrase costs each of the CLI's commands a quarter of a second, which derives the key from it. Tests in which a
- * person types commands have one.
+ * Deriving a key from a passphrase would cost each of the CLI's commands a quarter of a second. Tests in which a person
+ * types commands use a passphrase all the same.
  */
 export function vaultSecrets(): Promise<SecretsProvider> {
   return (started ??= start());

@@ -53,7 +53,7 @@ export async function send(
   return { outcome: "answered" };
 }
 
-/** The last edit. The text becomes a new message only if the platform refuses the edit: else it could stand there twice. */
+/** Makes the last edit. Only if the platform refuses it is the text sent as a new message, so that it appears once. */
 async function finishDraft(
   channel: Channel,
   target: ReplyTarget,

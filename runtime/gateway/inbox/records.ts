@@ -8,7 +8,7 @@ const KEEP_MS = 9 * 24 * 3_600_000;
 
 type Key = Pick<Delivery, "platform" | "id">;
 
-/** Facts of a delivery on their way to the disk. */
+/** Facts of a delivery that are not on the disk yet. */
 interface Unwritten {
   key: Key;
   facts: Partial<DeliveryRecord>;
@@ -151,10 +151,14 @@ export class DeliveryRecords {
     try {
       transaction(this.#database, () => {
         for (const one of this.#unwritten.values()) this.#write(one);
+        if (facts.answered) this.#prune.run(at - KEEP_MS);
       });
       this.#unwritten.clear();
     } catch (error) {
-      if (!isStoreError(error)) throw error;
+      if (isStoreError(error)) return;
+      // Otherwise each later note would fail with this one.
+      for (const key of keys) this.#unwritten.delete(nameOf(key));
+      throw error;
     }
   }
 
@@ -162,9 +166,7 @@ export class DeliveryRecords {
     if (draft !== undefined && target !== undefined) this.#locate({ platform, id }, draft, target, at);
     if (said !== undefined) this.#said.run({ platform, id, said, at });
     if (sent !== undefined) this.#sent.run({ platform, id, sent, at });
-    if (!answered) return;
-    this.#answered.run({ platform, id, at });
-    this.#prune.run(at - KEEP_MS);
+    if (answered) this.#answered.run({ platform, id, at });
   }
 
   #locate({ platform, id }: Key, draft: string | null, target: ReplyTarget, at: number): void {
@@ -173,7 +175,7 @@ export class DeliveryRecords {
   }
 }
 
-/** Returns the name of a delivery among those of all platforms. */
+/** Returns a name for a delivery that no delivery of another platform has. */
 export function nameOf({ platform, id }: Key): string {
   return `${platform} ${id}`;
 }

@@ -133,7 +133,7 @@ test("an edit that fails meanwhile is left out, the last one is tried again, and
   expect(all.calls.filter((call) => call.startsWith("send"))).toHaveLength(1);
 });
 
-test("a growing message that cannot be edited any more is sent anew, but not while the platform fails", async () => {
+test("a reply is sent anew if its message cannot be edited any more, but not while the platform fails", async () => {
   let error: Error = failed();
   const all = await deliveriesOver(
     writing([LONG, () => all.calls.some((call) => call.startsWith("send"))], [`${LONG} end`, () => true]),

@@ -30,7 +30,7 @@ test("a gateway that hangs is ended, reported and restarted; one that is slow is
   expect(supervisor.status()).toMatchObject({ state: "ready", restarts: 1 });
 });
 
-test("a gateway that does not answer one question is told, until it answers again", async () => {
+test("the status says that the gateway is silent, from a missed answer to the next one", async () => {
   const { supervisor } = await supervised("ready();", {
     liveness: { everyMs: 50, answerMs: 500, misses: 1_000 },
   });

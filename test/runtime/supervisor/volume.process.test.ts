@@ -38,7 +38,7 @@ test("however many find that nothing can be written, one look follows the other"
   expect(clock.waiting.size).toBe(0);
 });
 
-test("a folder that is gone is told, and its return", async () => {
+test("a data directory that was removed is reported, and that it is back", async () => {
   const clock = timers();
   const home = join(await temporaryDirectory(), "gone");
   let changes = 0;
@@ -84,7 +84,7 @@ test.each<[string, (file: string) => () => void, RegExp]>([
     },
     /removed or replaced/,
   ],
-])("a ledger whose file %s is told, and that it can be written again", async (_, spoil, detail) => {
+])("reports a ledger whose file %s, and the end of that", async (_, spoil, detail) => {
   const clock = timers();
   const home = await temporaryDirectory();
   const file = join(home, "state.db");

@@ -32,7 +32,7 @@ const GONE: ReadonlySet<string> = new Set([
   "is_archived",
   "user_not_found",
 ]);
-/** Errors that are Slack's own and pass: https://docs.slack.dev/reference/methods/chat.update#errors */
+/** Failures inside Slack, after which a retry helps: https://docs.slack.dev/reference/methods/chat.update#errors */
 const PASSING: ReadonlySet<string> = new Set([
   "fatal_error",
   "internal_error",
@@ -80,14 +80,14 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
   };
   const call = async <T>(
     work: (chat: SlackAPIClient["chat"]) => Promise<T>,
-    read = readSlackError,
+    { isEdit = false } = {},
   ): Promise<T> => {
     client ??= load();
     const { chat } = await client;
     try {
       return await within(TIMEOUT_MS, work(chat), () => new Error("timeout"));
     } catch (error) {
-      throw read(error, clock());
+      throw readSlackError(error, clock(), isEdit);
     }
   };
   return {
@@ -111,7 +111,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       return ts;
     },
     async update({ chat: channel }, ts, text) {
-      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }), readEditError);
+      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }), { isEdit: true });
     },
   };
 }
@@ -131,10 +131,10 @@ async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof
 }
 
 /** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */
-function readSlackError(error: unknown, now: number): RetryableError | RefusedError {
+function readSlackError(error: unknown, now: number, isEdit = false): RetryableError | RefusedError {
   const options = { cause: error };
   if (!(error instanceof Error)) return new RetryableError("channel_failed", "Slack: unknown error", options);
-  const code = codeOf(error);
+  const code = "error" in error ? String(error.error) : "";
   if (TOKEN_ERRORS.has(code)) {
     return new RetryableError("slack_token_expired", `Slack refuses the bot token: ${code}.`, options);
   }
@@ -154,26 +154,12 @@ function readSlackError(error: unknown, now: number): RetryableError | RefusedEr
       ...(wait !== undefined && { retryAfterMs: wait }),
     });
   }
+  // Any other refusal of an edit is final, and the text can still be sent as a new message.
+  if (isEdit && code !== "" && !PASSING.has(code)) {
+    return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, options);
+  }
   const what = code || (status > 0 ? `HTTP ${status}` : "no answer");
   return new RetryableError("channel_failed", `Slack did not take the reply: ${what}.`, options);
-}
-
-/** Returns what a failed edit means. What Slack refuses and does not mend may still go out as a message of its own. */
-function readEditError(error: unknown, now: number): RetryableError | RefusedError {
-  const read = readSlackError(error, now);
-  const code = codeOf(error);
-  const mayPass = code === "" || PASSING.has(code) || read.code !== "channel_failed" || isBusy(read);
-  if (mayPass) return read;
-  return new RefusedError("edit_refused", `Slack does not take the edit: ${code}.`, { cause: error });
-}
-
-function isBusy(error: RetryableError | RefusedError): boolean {
-  return error instanceof RetryableError && error.status === 429;
-}
-
-/** Returns Slack's own word for an error; empty if it answered with none. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && "error" in error ? String(error.error) : "";
 }
 
 function headersOf(error: Error): Headers | undefined {
