@@ -262,7 +262,7 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     title: "The running config is not valid",
     cause: "The gateway would not start with the config that is in the data directory.",
-    fix: "Repair it on `/_admin/config` of the service, or by `steward config` in the container, then deploy again.",
+    fix: "Repair it on `/_admin/config` of the service, then deploy again. `steward config unset <path>` in the container also removes a wrong key, but cannot change a file that is not JSON or has a key twice.",
   },
   config_variables_missing: {
     status: 409,
