@@ -1,6 +1,18 @@
 import errors from "@pulumi/pulumi/errors.js";
+import settings from "@pulumi/pulumi/runtime/settings.js";
 
 const LOOK_MS = 1_000;
+/**
+ * A question to the engine for which no connection could be made is asked again
+ * (https://github.com/grpc/proposal/blob/master/A6-client-retries.md): on a busy machine the first of a program may fail.
+ */
+const RETRY = {
+  maxAttempts: 5,
+  initialBackoff: "0.2s",
+  maxBackoff: "2s",
+  backoffMultiplier: 2,
+  retryableStatusCodes: ["UNAVAILABLE"],
+};
 
 /**
  * Ends this process when the one that started it has ended. An engine that is killed cannot end its program and its
@@ -17,8 +29,12 @@ export function endWithParent(): void {
  * Lets the inline programs of this process fail where they lose their engine. The Automation API takes `UNAVAILABLE` and
  * `CANCELLED` for the last words of an engine that has ended, and may call such a program done (pulumi
  * sdk/nodejs/automation/server.ts, sdk/nodejs/runtime/rpc.ts). An engine that still runs then deletes whatever the
- * program has not registered.
+ * program has not registered. A connection that cannot be made is tried again before.
  */
 export function failWithoutEngine(): void {
+  const service = { loadBalancingConfig: [], methodConfig: [{ name: [{}], retryPolicy: RETRY }] };
+  // The SDK's types leave it out.
+  const { grpcClientOptions } = settings as unknown as { grpcClientOptions: object };
+  Object.assign(grpcClientOptions, { "grpc.service_config": JSON.stringify(service) });
   Object.assign(errors, { isGrpcError: () => false });
 }

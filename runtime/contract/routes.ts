@@ -96,6 +96,7 @@ export const ROUTES = {
   restartPage: { method: "GET", path: "/_admin/restart", access: "identity" },
   restart: { method: "POST", path: "/_admin/restart", access: "identity" },
   cli: { method: "GET", path: "/debug/cli", access: "identity" },
+  cliChange: { method: "POST", path: "/debug/cli", access: "identity" },
   logs: { method: "GET", path: "/debug/logs", access: "identity" },
   version: { method: "GET", path: "/debug/version", access: "identity" },
   ledger: { method: "GET", path: "/debug/ledger", access: "identity" },

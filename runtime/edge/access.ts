@@ -95,14 +95,17 @@ export function noStore(): MiddlewareHandler {
 /**
  * Refuses a change that another origin's page asks for, and on the API one that a plain form could send.
  * Browsers leave Sec-Fetch-Site out on plain http; there the Origin tells, which they send with every
- * change. A program sends neither and brings no cookie that a page could abuse.
+ * change. What tells neither and brings a cookie may be a browser of former times; a program brings none.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
     if (!CHANGES.has(context.req.method)) return next();
     const site = context.req.header("sec-fetch-site");
     const origin = context.req.header("origin");
-    const isOwn = origin === undefined || origin === new URL(context.req.url).origin;
+    const isOwn =
+      origin === undefined
+        ? context.req.header("cookie") === undefined
+        : origin === new URL(context.req.url).origin;
     if (site === undefined ? !isOwn : !OWN_SITES.has(site)) return sendProblem("cross_site");
     const isApi = context.req.path.startsWith("/_admin/api/");
     if (isApi && !isJson(context.req.header("content-type"))) return sendProblem("media_type_unsupported");
@@ -126,22 +129,22 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Tells whether a change by GET may be another site's doing: a browser's visit with a session and, as on plain http,
- * without Sec-Fetch-Site, that no page of this origin led to. What else another site may cause there comes without the
- * session's cookie. {@link askToContinue} is the answer to it.
+ * Tells whether no page of another origin can have caused a request: a program's secret vouches for it, or the browser
+ * says so itself. Only then may a GET change something. A browser can be made to send every other request, with its
+ * session: an image of a sibling host on plain http looks like a program.
  */
-export function mayBeForged(request: Request): boolean {
-  const { headers } = request;
-  if (headers.has("sec-fetch-site") || !headers.has("cookie") || !wantsHtml(request)) return false;
-  const referer = URL.parse(headers.get("referer") ?? "");
-  return referer?.origin !== new URL(request.url).origin;
+export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
+  return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
-/** Answers a visit with a page of this origin that leads on to the same address; what wants no page is refused. */
-export async function askToContinue(context: Context): Promise<Response> {
+/**
+ * Answers a visit with a page of this origin that leads on to the same address, a change by POST; what wants no page is
+ * refused.
+ */
+export async function askToContinue(context: Context, method: "get" | "post" = "get"): Promise<Response> {
   const { raw } = context.req;
-  if (!wantsHtml(raw)) return sendProblem("cross_site");
+  if (!wantsHtml(raw)) return sendProblem(method === "get" ? "cross_site" : "change_unproven");
   const { pathname, search } = new URL(raw.url);
   context.header("content-security-policy", await contentSecurityPolicy());
-  return context.html(continuePage(`${pathname}${search}`));
+  return context.html(continuePage(`${pathname}${search}`, method));
 }

@@ -22,7 +22,7 @@ import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
 import { chat, chatSocket } from "./chat.ts";
-import { debugCli } from "./cli-route.ts";
+import { changeByCli, createLineRunner, debugCli } from "./cli-route.ts";
 import { debugContainerConfig, debugLogs, debugProcesses, debugVersion } from "./debug-routes.ts";
 import { home, live, readiness } from "./home-route.ts";
 import type { Identify } from "./identity.ts";
@@ -135,8 +135,10 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.use(ROUTES.metrics.path, noStore(), refuseCrossSite(), ...identified);
   app.get(ROUTES.metrics.path, metricsText(ledger, sandbox));
 
-  app.use("/debug/*", noStore(), refuseCrossSite(), ...identified);
-  app.get(ROUTES.cli.path, debugCli({ sandbox, backups, log, record }));
+  app.use("/debug/*", noStore(), refuseForeignChanges(), refuseCrossSite(), ...identified);
+  const runLine = createLineRunner({ sandbox, backups, log, record });
+  app.get(ROUTES.cli.path, debugCli(runLine));
+  app.post(ROUTES.cliChange.path, changeByCli(runLine));
   app.get(ROUTES.logs.path, debugLogs(sandbox));
   app.get(ROUTES.version.path, debugVersion(sandbox, bundle, attestation));
   app.get(ROUTES.ledger.path, debugLedger(ledger));

@@ -3,8 +3,9 @@ import type { Handler } from "hono";
 import type { CliResult } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { readOperation, splitWords } from "../contract/operations.ts";
-import { type AccessVariables, askToContinue, mayBeForged } from "./access.ts";
+import { type Operation, readOperation, splitWords } from "../contract/operations.ts";
+import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
+import { readFields } from "./form.ts";
 import { operate, inTime } from "./operate.ts";
 import type { Backups, RecordChange, Sandbox } from "./ports.ts";
 
@@ -14,6 +15,9 @@ const LIMIT_MS = 60_000;
 const TIMED_OUT = 124;
 const GOES_ON = `This takes longer than ${LIMIT_MS / 1_000} seconds and continues in the background.`;
 
+/** {@link splitWords} tells what a line may hold. */
+const ANY = /^/;
+
 /** Dependencies of `/debug/cli`. */
 interface CliOptions {
   sandbox: Sandbox;
@@ -22,26 +26,53 @@ interface CliOptions {
   record: RecordChange;
 }
 
-/**
- * `GET /debug/cli?cmd=`: runs one line of the allow-list in the container, with the gateway up or down;
- * starts a stopped container. The line is checked before, so that a wrong one wakes nothing.
- */
-export function debugCli({ sandbox, backups, log, record }: CliOptions): Handler<AccessVariables> {
-  return async function handleCli(context) {
-    const command = context.req.query("cmd") ?? "";
-    const words = splitWords(command);
-    const operation = readOperation(words);
-    if (operation.kind === "command" && operation.changes && mayBeForged(context.req.raw)) {
-      return askToContinue(context);
-    }
-    const by = context.get("identity").name;
+/** Runs one line of the allow-list in the container for an operator, with the gateway up or down. */
+type RunLine = (line: Line, by: string) => Promise<{ command: string } & CliResult>;
+
+/** A line that is allowed: one that is not wakes nothing. */
+interface Line {
+  command: string;
+  words: string[];
+  operation: Operation;
+}
+
+/** @throws StewardError `command_not_allowed` */
+function readLine(command: string): Line {
+  const words = splitWords(command);
+  return { command, words, operation: readOperation(words) };
+}
+
+function changes({ operation }: Line): boolean {
+  return operation.kind === "command" && operation.changes;
+}
+
+/** Creates what `/debug/cli` runs its lines with. It starts a stopped container. */
+export function createLineRunner({ sandbox, backups, log, record }: CliOptions): RunLine {
+  return async (line, by) => {
+    const { command, words, operation } = line;
     log.info("operator runs a command", { by, command });
-    if (operation.kind === "command" && operation.changes) await record(by, "command", command);
+    if (changes(line)) await record(by, "command", command);
     const isBackup = operation.kind === "command" && operation.args[0] === "backup";
     const result = isBackup ? await runBackupCommand(backups, operation.args) : await operate(sandbox, words);
-    // An answer out of a cache would stand for a command that was not run.
-    context.header("cache-control", "no-store");
-    return context.json({ command, ...result });
+    return { command, ...result };
+  };
+}
+
+/** `GET /debug/cli?cmd=`: runs a line. One that changes something runs only where no other site can have asked for it. */
+export function debugCli(run: RunLine): Handler<AccessVariables> {
+  return async function handleCli(context) {
+    const line = readLine(context.req.query("cmd") ?? "");
+    const identity = context.get("identity");
+    if (changes(line) && !isDeliberate(context.req.raw, identity)) return askToContinue(context, "post");
+    return context.json(await run(line, identity.name));
+  };
+}
+
+/** `POST /debug/cli`, `cmd` as a form's field: runs a line that may change something. */
+export function changeByCli(run: RunLine): Handler<AccessVariables> {
+  return async function handleChangeByCli(context) {
+    const { cmd } = await readFields(context.req.raw, { cmd: ANY });
+    return context.json(await run(readLine(cmd), context.get("identity").name));
   };
 }
 

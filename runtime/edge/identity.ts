@@ -9,6 +9,8 @@ const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z
 export interface Identity {
   /** E-mail of a person, or the common name of a service token. */
   name: string;
+  /** A secret vouches that no browser adds without being told to: a Bearer token or a service token. */
+  isProgram: boolean;
 }
 
 /** Whom a request is from, or why that is not known. */
@@ -74,11 +76,12 @@ export function accessIdentity({ teamDomain, audience, keys = createRemoteJWKSet
       });
       // Without one, any key of the gateway's would do.
       if (protectedHeader.kid === undefined) throw new errors.JWSInvalid("no kid");
-      const name = payload["email"] ?? payload["common_name"] ?? payload.sub;
+      const { email, common_name: service } = payload;
+      const name = email ?? service ?? payload.sub;
       if (typeof name !== "string" || name === "") {
         return { allowed: false, error: new StewardError("identity_required", "The token names nobody.") };
       }
-      return { allowed: true, identity: { name } };
+      return { allowed: true, identity: { name, isProgram: email === undefined && service !== undefined } };
     } catch (error) {
       return { allowed: false, error: tokenError(error), loginUrl: login };
     }

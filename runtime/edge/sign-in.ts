@@ -16,7 +16,7 @@ import { sendProblem } from "./problems.ts";
 import { clientOf, PER_MINUTE, RateLimit } from "./rate-limit.ts";
 import { base64url } from "../contract/digest.ts";
 
-const ADMIN: IdentityDecision = { allowed: true, identity: { name: "admin" } };
+const ADMIN = "admin";
 
 /** The cookie that a session is kept in. */
 const SESSION_COOKIE = "steward_session";
@@ -240,16 +240,18 @@ export function adminTokenAccess({ adminToken, clock }: AdminTokenOptions): {
   };
   return {
     async identify(request, client) {
-      const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
-      if (await sessions.verify(session)) return ADMIN;
+      const allowed = (isProgram: boolean): IdentityDecision => ({
+        allowed: true,
+        identity: { name: ADMIN, isProgram },
+      });
       const authorization = request.headers.get("authorization");
-      if (authorization !== null) {
-        const checked = check(bearerToken(authorization), client);
-        if (checked.right) return ADMIN;
-        const { retryAfterSeconds } = checked;
-        if (retryAfterSeconds > 0) {
-          return { allowed: false, error: new StewardError("rate_limited"), retryAfterSeconds };
-        }
+      const token = authorization === null ? undefined : bearerToken(authorization);
+      if (sameToken(token, adminToken)) return allowed(true);
+      const { [SESSION_COOKIE]: session } = parse(request.headers.get("cookie") ?? "", SESSION_COOKIE);
+      if (await sessions.verify(session)) return allowed(false);
+      const retryAfterSeconds = authorization === null ? 0 : wrongTokens.take(client);
+      if (retryAfterSeconds > 0) {
+        return { allowed: false, error: new StewardError("rate_limited"), retryAfterSeconds };
       }
       const detail = `Send ADMIN_TOKEN as a Bearer in the Authorization header, or sign in with a browser.`;
       const error = new StewardError("identity_required", detail);

@@ -36,6 +36,7 @@ describe.each(["POST", "PUT", "PATCH", "DELETE"])("%s below /_admin/", (method) 
     ["another port's in an older browser", { origin: `${HOST}:8443` }, REFUSED],
     ["the plain page in an older browser", { origin: "http://steward.example.com" }, REFUSED],
     ["a page without an origin", { origin: "null" }, REFUSED],
+    ["a browser of former times, which tells nothing", { cookie: "session=one" }, REFUSED],
     ["a program", {}, PASSED],
   ])("by %s", async (_name, headers, expected) => {
     for (const path of ["/_admin/nothing", "/_admin/api/nothing"]) {
@@ -82,4 +83,104 @@ it.each(["sign-in", "sign-out"])("another site cannot %s a browser", async (acti
   const refused = await ask({ "sec-fetch-site": "cross-site" });
   expect([refused.status, refused.headers.get("set-cookie")]).toEqual([403, null]);
   expect((await ask({ "sec-fetch-site": "same-origin" })).status).toBe(303);
+});
+
+/** Reads, and changes of every kind, as `/debug/cli` takes them. */
+const READS = ["status", "pairing list", "sessions show slack:T1:C1", "workspace show AGENTS.md"];
+const CHANGES = [
+  "devices approve 3f1c",
+  "devices reject 3f1c",
+  "devices revoke 3f1c",
+  "pairing approve slack ABCDEFGH",
+  "pairing reject slack ABCDEFGH",
+  "pairing revoke slack U1",
+  "models test anthropic/claude-sonnet-4-5",
+  "sessions reset slack:T1:C1",
+  "sessions delete slack:T1:C1",
+  "workspace write AGENTS.md none -- text",
+  "workspace remove AGENTS.md none",
+  "schedules add --to slack:C1 --every 1h --text hello",
+  "schedules pause 1",
+  "schedules resume 1",
+  "schedules run 1",
+  "schedules remove 1",
+  "backup create",
+  "doctor --fix",
+];
+const COOKIE = { cookie: "CF_Authorization=one" };
+/** What browsers send for an address that a page of another origin names. On plain http none tells where it comes from. */
+const SENT_BY_BROWSERS: [string, Record<string, string>][] = [
+  [
+    "an image",
+    { ...COOKIE, accept: "image/avif,image/webp,*/*;q=0.8", referer: "http://sibling.example.com/" },
+  ],
+  ["a script", { ...COOKIE, accept: "*/*", referer: "http://sibling.example.com/" }],
+  ["a style sheet", { ...COOKIE, accept: "text/css,*/*;q=0.1" }],
+  ["a fetch without CORS", { ...COOKIE, accept: "*/*" }],
+  ["a link", { ...COOKIE, accept: "text/html,*/*;q=0.8" }],
+  [
+    "a link that forges nothing but this origin's own referrer",
+    { ...COOKIE, accept: "text/html", referer: `${HOST}/_admin/` },
+  ],
+  ["a form by GET", { ...COOKIE, accept: "text/html", origin: "http://sibling.example.com" }],
+  ["a browser behind a gateway that keeps its cookie", { accept: "*/*" }],
+  ["a word that no browser says", { ...COOKIE, "sec-fetch-site": "" }],
+  ["an image over https", { ...COOKIE, "sec-fetch-site": "same-site", "sec-fetch-dest": "image" }],
+  [
+    "a link over https",
+    { ...COOKIE, "sec-fetch-site": "cross-site", "sec-fetch-dest": "document", accept: "text/html" },
+  ],
+];
+
+describe.each(["http://steward.example.com", HOST])("a command by GET at %s", (host) => {
+  const ask = async (line: string, headers: Record<string, string>, claims = {}) => {
+    const { app, requests, wakes } = edgeFixture({ jwk });
+    const identity = { "cf-access-jwt-assertion": await sign(claims) };
+    const answer = await app.request(`${host}/debug/cli?cmd=${encodeURIComponent(line)}`, {
+      headers: { ...identity, ...headers },
+    });
+    return { answer, asked: [...requests, ...wakes] };
+  };
+
+  it.each(SENT_BY_BROWSERS)("changes nothing for %s", async (_name, headers) => {
+    for (const line of CHANGES) {
+      const { answer, asked } = await ask(line, headers);
+      const shown = headers["accept"]?.includes("text/html") ?? false;
+      expect([line, answer.status, asked]).toEqual([line, shown ? 200 : 403, []]);
+      expect(await answer.text()).toMatch(
+        shown ? /Continue only if you meant/ : /change_unproven|cross_site/,
+      );
+    }
+  });
+
+  it.each([
+    ["a service token", {}, { email: undefined, common_name: "pipeline.access" }],
+    ["its own page", { "sec-fetch-site": "same-origin" }, {}],
+    ["an address that was typed", { "sec-fetch-site": "none" }, {}],
+  ])("changes what %s asks for", async (_name, headers, claims) => {
+    for (const line of CHANGES) expect((await ask(line, headers, claims)).answer.status).toBe(200);
+  });
+
+  it("reads for everybody who is signed in", async () => {
+    for (const line of READS) expect((await ask(line, COOKIE)).answer.status).toBe(200);
+  });
+});
+
+it("ADMIN_TOKEN as a Bearer is a program's, its session a browser's", async () => {
+  const { app } = edgeFixture({ adminToken: ADMIN_TOKEN });
+  const ask = (headers: Record<string, string>) =>
+    app.request(`${HOST}/debug/cli?cmd=pairing+approve+slack+ABCDEFGH`, { headers });
+  const signedIn = await app.request(`${HOST}/_admin/sign-in`, {
+    method: "POST",
+    body: `token=${ADMIN_TOKEN}`,
+  });
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const refused = await ask({ cookie });
+  expect([refused.status, await refused.json()]).toEqual([
+    403,
+    expect.objectContaining({ code: "change_unproven" }),
+  ]);
+  const authorization = `Bearer ${ADMIN_TOKEN}`;
+  expect((await ask({ authorization })).status).toBe(200);
+  expect((await ask({ authorization, cookie })).status).toBe(200);
 });

@@ -13,8 +13,8 @@ const REASON = `The pages are not tested: there is no ${CHROMIUM} (Debian's pack
 if (browserIsMissing) process.stderr.write(REASON);
 
 /** An empty page of a browser of its own, ended with the test. */
-export async function openBrowser(options?: BrowserContextOptions): Promise<Page> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+export async function openBrowser(options?: BrowserContextOptions, args: string[] = []): Promise<Page> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...args] });
   onTestFinished(() => browser.close());
   const context = await browser.newContext(options);
   return context.newPage();

@@ -45,6 +45,12 @@ export const ACCESS_ERRORS = {
     cause: "Another site's page made this request.",
     fix: "Open the address directly.",
   },
+  change_unproven: {
+    status: 403,
+    title: "A change by GET needs a proof",
+    cause: "Nothing tells that no other site's page has caused this request.",
+    fix: 'Send `cmd` by POST (curl --data-urlencode "cmd=…"), or with a service token or ADMIN_TOKEN as a Bearer.',
+  },
   rate_limited: {
     status: 429,
     title: "Too many requests",

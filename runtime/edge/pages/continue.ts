@@ -6,8 +6,9 @@ import { page, type Markup } from "./layout.ts";
  * same request from this page. Without a click nothing happens: a link must not run a command by its query.
  *
  * @param address a path of this site, with its query.
+ * @param method `post` where the address changes something.
  */
-export function continuePage(address: string): Markup {
+export function continuePage(address: string, method: "get" | "post" = "get"): Markup {
   const { pathname, searchParams } = new URL(address, "http://here.invalid");
   const fields = [...searchParams].map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
@@ -26,7 +27,7 @@ export function continuePage(address: string): Markup {
         <dd><code>${pathname}</code></dd>
         ${shown}
       </dl>
-      <form method="get" action="${pathname}">
+      <form method="${method}" action="${pathname}">
         ${fields}
         <button type="submit" autofocus>Continue</button>
       </form>`,

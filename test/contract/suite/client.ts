@@ -29,6 +29,9 @@ export interface Client {
   postDiscord(interaction: Fields): Promise<Answer>;
 }
 
+/** What a browser says of an address that a person types. */
+const TYPED = { "sec-fetch-site": "none" };
+
 /** A client of a target. */
 export function clientOf(target: Target): Client {
   const { settings, platforms, operator } = target;
@@ -51,7 +54,8 @@ export function clientOf(target: Target): Client {
     answers,
     ask,
     operate,
-    run: async (command) => fields(await operate(`${ROUTES.cli.path}?cmd=${encodeURIComponent(command)}`)),
+    run: async (command) =>
+      fields(await operate(`${ROUTES.cli.path}?cmd=${encodeURIComponent(command)}`, { headers: TYPED })),
     postSlack: (event) => ask(ROUTES.slackEvents.path, { method: "POST", ...platforms.slack.sign(event) }),
     postTelegram: (update, secret = settings.secrets.telegramWebhookSecret) =>
       ask(ROUTES.telegramWebhook.path, {

@@ -154,7 +154,9 @@ function walkable({ headers, output, ...deployment }: Deployment): Ground {
         body: new URLSearchParams(fields),
       }),
     cli: async (command) => {
-      const answer = await operate(`/debug/cli?cmd=${encodeURIComponent(command)}`);
+      // As the browser does that the command is typed into.
+      const headers = { "sec-fetch-site": "none" };
+      const answer = await operate(`/debug/cli?cmd=${encodeURIComponent(command)}`, { headers });
       const { stdout = "", stderr = "" } = (await answer.json()) as { stdout?: string; stderr?: string };
       return `${stdout}${stderr}`;
     },

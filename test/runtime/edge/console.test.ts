@@ -145,9 +145,9 @@ describe("activity", () => {
   });
 
   it("has commands that change something, and none that only read", async () => {
-    const { look, text } = await edge();
+    const { look, press, text } = await edge();
     await look("/debug/cli?cmd=pairing%20list", false);
-    await look("/debug/cli?cmd=pairing%20revoke%20slack%20U1", false);
+    await press("/debug/cli", "cmd=pairing%20revoke%20slack%20U1");
     const page = await text("/_admin/activity");
     expect(page).toContain("pairing revoke slack U1");
     expect(page).not.toContain("pairing list");

@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import { join } from "node:path";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { expect, onTestFinished, test } from "vitest";
+import { run } from "../../infra/shell/process.ts";
+import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
+import { edgeFixture } from "../support/edge.ts";
+import { temporaryDirectory } from "../runtime/support/processes.ts";
+
+const ADMIN_TOKEN = "the-admin-token-0123456789";
+const HOST = "steward.corp.example";
+/** Of the same site, so that the browser adds even a cookie that is SameSite=Strict. */
+const SIBLING = "sibling.corp.example";
+const CHANGE = "/debug/cli?cmd=workspace+write+AGENTS.md+none+--+mine";
+const READ = "/debug/cli?cmd=status";
+
+/** What a page loads, which has the browser ask for an address. */
+const LOADED = (url: string) => `
+  <img src="${url}"><script src="${url}"></script><script type="module" src="${url}"></script>
+  <link rel="stylesheet" href="${url}"><link rel="prefetch" href="${url}">
+  <iframe src="${url}"></iframe><object data="${url}"></object><video src="${url}" preload="auto"></video>
+  <script>
+    const sent = { mode: "no-cors", credentials: "include" };
+    const { searchParams: body } = new URL("${url}");
+    fetch("${url}", sent);
+    fetch("${url}", { ...sent, method: "POST", body });
+    navigator.sendBeacon("${url}", body);
+  </script>`;
+
+/** Pages that lead the browser to an address, some by a click. */
+const LEADING: Record<string, (url: string) => string> = {
+  "a redirect": (url) => `<meta http-equiv="refresh" content="0;url=${url}">`,
+  "a script": (url) => `<script>location.href = "${url}"</script>`,
+  "a new window": (url) => `<a id="go" target="_blank" href="${url}">go</a>`,
+  "a link": (url) => `<a id="go" href="${url}">go</a>`,
+  "a link without a referrer": (url) => `<a id="go" rel="noreferrer" href="${url}">go</a>`,
+  "a form": (url) => form("get", url),
+  "a form by POST": (url) => form("post", url),
+};
+
+function form(method: string, url: string): string {
+  const fields = [...new URL(url).searchParams].map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return `<form method="${method}" action="${url}">${fields.join("")}<button id="go">go</button></form>`;
+}
+
+/** A certificate for every name of the test, which the browser is told to take. */
+async function certificate(): Promise<{ key: string; cert: string }> {
+  const folder = await temporaryDirectory();
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key, "-out", cert];
+  expect((await run("openssl", [...made, "-subj", "/CN=corp.example"])).code).toBe(0);
+  return { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
+}
+
+/** Serves an app on loopback, and returns its port. */
+async function start(
+  fetch: Parameters<typeof serve>[0]["fetch"],
+  tls: { key: string; cert: string } | undefined,
+): Promise<number> {
+  const options = { fetch, hostname: "127.0.0.1", port: 0 };
+  const server = tls ? serve({ ...options, createServer, serverOptions: tls }) : serve(options);
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test.skipIf(browserIsMissing).each([
+  ["http", SIBLING],
+  ["http", HOST],
+  ["https", SIBLING],
+])("over %s no page of %s changes anything", async (scheme, attacker) => {
+  const tls = scheme === "https" ? await certificate() : undefined;
+  const { app, requests } = edgeFixture({ adminToken: ADMIN_TOKEN, clock: Date.now });
+  const port = await start(app.fetch, tls);
+  const steward = `${scheme}://${HOST}:${port}`;
+  let body = "";
+  const pages = new Hono().get("/", (context) => context.html(`<title>a page</title>${body}`));
+  const foreign = `${scheme}://${attacker}:${await start(pages.fetch, tls)}/`;
+  const args = ["--host-resolver-rules=MAP *.corp.example 127.0.0.1"];
+  const page = await openBrowser({ ignoreHTTPSErrors: true }, args);
+  const context = page.context();
+  await page.goto(`${steward}/_admin/`);
+  await signIn(page, ADMIN_TOKEN);
+  await page.getByText("Signed in as admin").waitFor();
+  const ran = (word: string) =>
+    requests.filter(({ request: { body } }) => body?.includes(`"${word}"`)).length;
+
+  const visit = async (markup: string): Promise<void> => {
+    body = markup;
+    await page.goto(foreign, { waitUntil: "networkidle" });
+    const button = page.locator("#go");
+    if ((await button.count()) > 0) await button.click();
+    await page.waitForLoadState("networkidle");
+    for (const other of context.pages()) if (other !== page) await other.close();
+  };
+  await visit(LOADED(`${steward}${READ}`));
+  // On plain http the session goes along: what follows is not refused for want of it.
+  expect(ran("status") > 0).toBe(scheme === "http");
+  await visit(LOADED(`${steward}${CHANGE}`));
+  expect(ran("write")).toBe(0);
+  for (const [name, markup] of Object.entries(LEADING)) {
+    await visit(markup(`${steward}${CHANGE}`));
+    expect([name, ran("write")]).toEqual([name, 0]);
+  }
+
+  // A person who is led to the page that asks can go on from there.
+  body = (LEADING["a link"] ?? String)(`${steward}${CHANGE}`);
+  await page.goto(foreign);
+  await page.locator("#go").click();
+  while ((await page.getByRole("button", { name: "Continue" }).count()) > 0) {
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.waitForLoadState("networkidle");
+  }
+  expect(ran("write")).toBe(1);
+});
