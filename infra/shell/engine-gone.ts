@@ -3,8 +3,8 @@ import settings from "@pulumi/pulumi/runtime/settings.js";
 
 const LOOK_MS = 1_000;
 /**
- * A question to the engine for which no connection could be made is asked again
- * (https://github.com/grpc/proposal/blob/master/A6-client-retries.md): on a busy machine the first of a program may fail.
+ * Calls to the engine are repeated where no connection could be made, as happens now and then on a busy machine
+ * (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
  */
 const RETRY = {
   maxAttempts: 5,
@@ -27,9 +27,8 @@ export function endWithParent(): void {
 
 /**
  * Lets the inline programs of this process fail where they lose their engine. The Automation API takes `UNAVAILABLE` and
- * `CANCELLED` for the last words of an engine that has ended, and may call such a program done (pulumi
- * sdk/nodejs/automation/server.ts, sdk/nodejs/runtime/rpc.ts). An engine that still runs then deletes whatever the
- * program has not registered. A connection that cannot be made is tried again before.
+ * `CANCELLED` as the end of the engine, and may report success for such a program (pulumi sdk/nodejs/automation/server.ts,
+ * sdk/nodejs/runtime/rpc.ts). An engine that still runs then deletes whatever the program has not registered.
  */
 export function failWithoutEngine(): void {
   const service = { loadBalancingConfig: [], methodConfig: [{ name: [{}], retryPolicy: RETRY }] };

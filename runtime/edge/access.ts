@@ -95,7 +95,7 @@ export function noStore(): MiddlewareHandler {
 /**
  * Refuses a change that another origin's page asks for, and on the API one that a plain form could send.
  * Browsers leave Sec-Fetch-Site out on plain http; there the Origin tells, which they send with every
- * change. What tells neither and brings a cookie may be a browser of former times; a program brings none.
+ * change. A request with neither is refused if it brings a cookie, since an old browser may have sent it.
  */
 export function refuseForeignChanges(): MiddlewareHandler {
   return async function foreignChangesMiddleware(context, next) {
@@ -129,16 +129,16 @@ export function refuseCrossSite(): MiddlewareHandler {
 }
 
 /**
- * Tells whether no page of another origin can have caused a request: a program's secret vouches for it, or the browser
- * says so itself. Only then may a GET change something. A browser can be made to send every other request, with its
- * session: an image of a sibling host on plain http looks like a program.
+ * Tells whether a GET may change something: it carries a program's secret, or the browser says that it comes from this
+ * origin or was typed. Another origin's page can make a browser send any other request with its session. On plain http
+ * one for an image on a sibling host looks like a program's.
  */
 export function isDeliberate({ headers }: Request, { isProgram }: Identity): boolean {
   return isProgram || OWN_SITES.has(headers.get("sec-fetch-site") ?? "");
 }
 
 /**
- * Answers a visit with a page of this origin that leads on to the same address, a change by POST; what wants no page is
+ * Answers a visit with a page whose button opens the same address, by `method`. A request that accepts no page is
  * refused.
  */
 export async function askToContinue(context: Context, method: "get" | "post" = "get"): Promise<Response> {

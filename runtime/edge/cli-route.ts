@@ -29,7 +29,7 @@ interface CliOptions {
 /** Runs one line of the allow-list in the container for an operator, with the gateway up or down. */
 type RunLine = (line: Line, by: string) => Promise<{ command: string } & CliResult>;
 
-/** A line that is allowed: one that is not wakes nothing. */
+/** A line that the list allows. It is read before the container is asked, so that a wrong one wakes nothing. */
 interface Line {
   command: string;
   words: string[];
@@ -58,7 +58,7 @@ export function createLineRunner({ sandbox, backups, log, record }: CliOptions):
   };
 }
 
-/** `GET /debug/cli?cmd=`: runs a line. One that changes something runs only where no other site can have asked for it. */
+/** `GET /debug/cli?cmd=`: runs a line. A change runs only if no other site can have caused the request. */
 export function debugCli(run: RunLine): Handler<AccessVariables> {
   return async function handleCli(context) {
     const line = readLine(context.req.query("cmd") ?? "");
@@ -68,7 +68,7 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
   };
 }
 
-/** `POST /debug/cli`, `cmd` as a form's field: runs a line that may change something. */
+/** `POST /debug/cli`, with `cmd` as a form field: runs a line that may change something. */
 export function changeByCli(run: RunLine): Handler<AccessVariables> {
   return async function handleChangeByCli(context) {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });

@@ -9,7 +9,7 @@ const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z
 export interface Identity {
   /** E-mail of a person, or the common name of a service token. */
   name: string;
-  /** A secret vouches that no browser adds without being told to: a Bearer token or a service token. */
+  /** The request carries a Bearer or service token, which no page can make a browser send. */
   isProgram: boolean;
 }
 

@@ -3,7 +3,7 @@ import resources from "@pulumi/pulumi/proto/resource_grpc_pb.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../support/stack.ts";
 
-/** What gRPC calls a connection that there is none of (https://grpc.io/docs/guides/status-codes/). */
+/** The status of a call that found no connection (https://grpc.io/docs/guides/status-codes/). */
 const UNAVAILABLE = 14;
 
 let subject: TestStack;

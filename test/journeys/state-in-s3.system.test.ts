@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
 import { goProgram } from "../../rehearsal/engine/build.ts";
+import { selfSigned } from "../support/certificate.ts";
 import { copyCheckout, type Checkout } from "../support/checkout.ts";
 import { freePort, listens } from "../support/ports.ts";
 import { byHand, ENGINE_MS, testEngine } from "../support/stack.ts";
@@ -112,41 +112,23 @@ test("the trap that it warns of: over TLS a write carries a trailer, and no vari
  * (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html). Not modelled: everything else.
  */
 async function startWithoutTrailers(folder: string) {
-  const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
-  const names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const made = [
-    "req",
-    "-x509",
-    "-newkey",
-    "rsa:2048",
-    "-nodes",
-    "-days",
-    "1",
-    "-keyout",
-    key,
-    "-out",
-    certificate,
-  ];
-  expect((await run("openssl", [...made, ...names])).code).toBe(0);
+  const { key, cert, file } = await selfSigned(folder, "IP:127.0.0.1");
   const seen: string[] = [];
   const answer = (status: number, code: string, response: ServerResponse): void => {
     response
       .writeHead(status, { "content-type": "application/xml" })
       .end(`<Error><Code>${code}</Code></Error>`);
   };
-  const store = createServer(
-    { key: await readFile(key), cert: await readFile(certificate) },
-    ({ method, headers, url = "" }, response) => {
-      seen.push(String(headers["x-amz-content-sha256"]));
-      if (url.includes("list-type=")) response.end("<ListBucketResult></ListBucketResult>");
-      else if (method === "GET" || method === "HEAD") answer(404, "NoSuchKey", response);
-      else answer(501, "NotImplemented", response);
-    },
-  );
+  const store = createServer({ key, cert }, ({ method, headers, url = "" }, response) => {
+    seen.push(String(headers["x-amz-content-sha256"]));
+    if (url.includes("list-type=")) response.end("<ListBucketResult></ListBucketResult>");
+    else if (method === "GET" || method === "HEAD") answer(404, "NoSuchKey", response);
+    else answer(501, "NotImplemented", response);
+  });
   store.listen(0, "127.0.0.1");
   await once(store, "listening");
   return {
-    certificate,
+    certificate: file,
     url: `https://127.0.0.1:${(store.address() as AddressInfo).port}`,
     seen: () => seen,
     async close() {

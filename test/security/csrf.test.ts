@@ -36,7 +36,7 @@ describe.each(["POST", "PUT", "PATCH", "DELETE"])("%s below /_admin/", (method) 
     ["another port's in an older browser", { origin: `${HOST}:8443` }, REFUSED],
     ["the plain page in an older browser", { origin: "http://steward.example.com" }, REFUSED],
     ["a page without an origin", { origin: "null" }, REFUSED],
-    ["a browser of former times, which tells nothing", { cookie: "session=one" }, REFUSED],
+    ["an old browser, which names neither site nor origin", { cookie: "session=one" }, REFUSED],
     ["a program", {}, PASSED],
   ])("by %s", async (_name, headers, expected) => {
     for (const path of ["/_admin/nothing", "/_admin/api/nothing"]) {
@@ -108,7 +108,7 @@ const CHANGES = [
   "doctor --fix",
 ];
 const COOKIE = { cookie: "CF_Authorization=one" };
-/** What browsers send for an address that a page of another origin names. On plain http none tells where it comes from. */
+/** The headers with which browsers request an address that another origin's page contains. On plain http none of them names the page's site. */
 const SENT_BY_BROWSERS: [string, Record<string, string>][] = [
   [
     "an image",
@@ -118,10 +118,7 @@ const SENT_BY_BROWSERS: [string, Record<string, string>][] = [
   ["a style sheet", { ...COOKIE, accept: "text/css,*/*;q=0.1" }],
   ["a fetch without CORS", { ...COOKIE, accept: "*/*" }],
   ["a link", { ...COOKIE, accept: "text/html,*/*;q=0.8" }],
-  [
-    "a link that forges nothing but this origin's own referrer",
-    { ...COOKIE, accept: "text/html", referer: `${HOST}/_admin/` },
-  ],
+  ["a link with a referrer of this origin", { ...COOKIE, accept: "text/html", referer: `${HOST}/_admin/` }],
   ["a form by GET", { ...COOKIE, accept: "text/html", origin: "http://sibling.example.com" }],
   ["a browser behind a gateway that keeps its cookie", { accept: "*/*" }],
   ["a word that no browser says", { ...COOKIE, "sec-fetch-site": "" }],

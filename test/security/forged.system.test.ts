@@ -1,13 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
-import { join } from "node:path";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
-import { run } from "../../infra/shell/process.ts";
 import { browserIsMissing, openBrowser, signIn } from "../support/browser.ts";
+import { type Certificate, selfSigned } from "../support/certificate.ts";
 import { edgeFixture } from "../support/edge.ts";
 import { temporaryDirectory } from "../runtime/support/processes.ts";
 
@@ -18,7 +16,7 @@ const SIBLING = "sibling.corp.example";
 const CHANGE = "/debug/cli?cmd=workspace+write+AGENTS.md+none+--+mine";
 const READ = "/debug/cli?cmd=status";
 
-/** What a page loads, which has the browser ask for an address. */
+/** Elements and scripts of a page that make the browser request an address as soon as the page is open. */
 const LOADED = (url: string) => `
   <img src="${url}"><script src="${url}"></script><script type="module" src="${url}"></script>
   <link rel="stylesheet" href="${url}"><link rel="prefetch" href="${url}">
@@ -31,7 +29,7 @@ const LOADED = (url: string) => `
     navigator.sendBeacon("${url}", body);
   </script>`;
 
-/** Pages that lead the browser to an address, some by a click. */
+/** Pages that take the browser to an address, some of them after a click. */
 const LEADING: Record<string, (url: string) => string> = {
   "a redirect": (url) => `<meta http-equiv="refresh" content="0;url=${url}">`,
   "a script": (url) => `<script>location.href = "${url}"</script>`,
@@ -49,19 +47,10 @@ function form(method: string, url: string): string {
   return `<form method="${method}" action="${url}">${fields.join("")}<button id="go">go</button></form>`;
 }
 
-/** A certificate for every name of the test, which the browser is told to take. */
-async function certificate(): Promise<{ key: string; cert: string }> {
-  const folder = await temporaryDirectory();
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key, "-out", cert];
-  expect((await run("openssl", [...made, "-subj", "/CN=corp.example"])).code).toBe(0);
-  return { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
-}
-
 /** Serves an app on loopback, and returns its port. */
 async function start(
   fetch: Parameters<typeof serve>[0]["fetch"],
-  tls: { key: string; cert: string } | undefined,
+  tls: Certificate | undefined,
 ): Promise<number> {
   const options = { fetch, hostname: "127.0.0.1", port: 0 };
   const server = tls ? serve({ ...options, createServer, serverOptions: tls }) : serve(options);
@@ -75,7 +64,8 @@ test.skipIf(browserIsMissing).each([
   ["http", HOST],
   ["https", SIBLING],
 ])("over %s no page of %s changes anything", async (scheme, attacker) => {
-  const tls = scheme === "https" ? await certificate() : undefined;
+  const tls =
+    scheme === "https" ? await selfSigned(await temporaryDirectory(), "DNS:*.corp.example") : undefined;
   const { app, requests } = edgeFixture({ adminToken: ADMIN_TOKEN, clock: Date.now });
   const port = await start(app.fetch, tls);
   const steward = `${scheme}://${HOST}:${port}`;
@@ -100,7 +90,7 @@ test.skipIf(browserIsMissing).each([
     for (const other of context.pages()) if (other !== page) await other.close();
   };
   await visit(LOADED(`${steward}${READ}`));
-  // On plain http the session goes along: what follows is not refused for want of it.
+  // On plain http the browser sends the session too, so it is not a missing session that stops the changes below.
   expect(ran("status") > 0).toBe(scheme === "http");
   await visit(LOADED(`${steward}${CHANGE}`));
   expect(ran("write")).toBe(0);
@@ -109,7 +99,7 @@ test.skipIf(browserIsMissing).each([
     expect([name, ran("write")]).toEqual([name, 0]);
   }
 
-  // A person who is led to the page that asks can go on from there.
+  // Whoever follows the link sees the page that asks, and can confirm.
   body = (LEADING["a link"] ?? String)(`${steward}${CHANGE}`);
   await page.goto(foreign);
   await page.locator("#go").click();

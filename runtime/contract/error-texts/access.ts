@@ -48,8 +48,8 @@ export const ACCESS_ERRORS = {
   change_unproven: {
     status: 403,
     title: "A change by GET needs a proof",
-    cause: "Nothing tells that no other site's page has caused this request.",
-    fix: 'Send `cmd` by POST (curl --data-urlencode "cmd=…"), or with a service token or ADMIN_TOKEN as a Bearer.',
+    cause: "Another site's page could have made a browser send this request.",
+    fix: 'Use a service token or ADMIN_TOKEN as a Bearer, or send `cmd` by POST with the Origin of this service (curl -H "Origin: https://…" --data-urlencode "cmd=…").',
   },
   rate_limited: {
     status: 429,

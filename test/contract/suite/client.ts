@@ -29,7 +29,7 @@ export interface Client {
   postDiscord(interaction: Fields): Promise<Answer>;
 }
 
-/** What a browser says of an address that a person types. */
+/** The header that browsers send for an address that a person has typed. */
 const TYPED = { "sec-fetch-site": "none" };
 
 /** A client of a target. */

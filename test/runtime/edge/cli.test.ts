@@ -6,7 +6,7 @@ import { edgeFixture, signedIn } from "../../support/edge.ts";
 type Fixture = Parameters<typeof edgeFixture>[0];
 
 const operator = signedIn();
-/** Of an address that a person types. */
+/** The header that browsers send for an address that a person has typed. */
 const TYPED = { "sec-fetch-site": "none" };
 
 /** Runs a line as a signed-in operator types it. */

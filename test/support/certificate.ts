@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { run } from "../../infra/shell/process.ts";
+
+/** A certificate and its key, as PEM. */
+export interface Certificate {
+  key: string;
+  cert: string;
+  /** The file that holds the certificate. */
+  file: string;
+}
+
+/**
+ * Makes a self-signed certificate in a folder.
+ *
+ * @param subject as OpenSSL takes it, such as `IP:127.0.0.1` or `DNS:*.example`
+ */
+export async function selfSigned(folder: string, subject: string): Promise<Certificate> {
+  const [key, file] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+  const names = ["-subj", "/CN=a test", "-addext", `subjectAltName=${subject}`];
+  const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key, "-out", file];
+  const { code, stderr } = await run("openssl", [...made, ...names]);
+  if (code !== 0) throw new Error(stderr);
+  return { key: await readFile(key, "utf8"), cert: await readFile(file, "utf8"), file };
+}
