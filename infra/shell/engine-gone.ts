@@ -1,18 +1,9 @@
-import errors from "@pulumi/pulumi/errors.js";
+import { type ClientOptions, InterceptingCall, type Interceptor } from "@grpc/grpc-js";
 import settings from "@pulumi/pulumi/runtime/settings.js";
 
 const LOOK_MS = 1_000;
-/**
- * Calls to the engine are repeated where no connection could be made, as happens now and then on a busy machine
- * (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
- */
-const RETRY = {
-  maxAttempts: 5,
-  initialBackoff: "0.2s",
-  maxBackoff: "2s",
-  backoffMultiplier: 2,
-  retryableStatusCodes: ["UNAVAILABLE"],
-};
+/** The first question of a program to its engine. */
+const FIRST_QUESTION = "/pulumirpc.ResourceMonitor/GetDeploymentInfo";
 
 /**
  * Ends this process when the one that started it has ended. An engine that is killed cannot end its program and its
@@ -26,14 +17,36 @@ export function endWithParent(): void {
 }
 
 /**
- * Lets the inline programs of this process fail where they lose their engine. The Automation API takes `UNAVAILABLE` and
- * `CANCELLED` as the end of the engine, and may report success for such a program (pulumi sdk/nodejs/automation/server.ts,
- * sdk/nodejs/runtime/rpc.ts). An engine that still runs then deletes whatever the program has not registered.
+ * Lets the inline programs of this process wait until their engine can be reached. On a busy machine a first connection
+ * fails now and then. The SDK takes that for the end of the engine and may report success for a program that has
+ * registered nothing (pulumi sdk/nodejs/automation/server.ts); the engine then deletes all that the stack has.
  */
-export function failWithoutEngine(): void {
-  const service = { loadBalancingConfig: [], methodConfig: [{ name: [{}], retryPolicy: RETRY }] };
+export function waitForEngine(): void {
   // The SDK's types leave it out.
-  const { grpcClientOptions } = settings as unknown as { grpcClientOptions: object };
-  Object.assign(grpcClientOptions, { "grpc.service_config": JSON.stringify(service) });
-  Object.assign(errors, { isGrpcError: () => false });
+  const { grpcClientOptions } = settings as unknown as { grpcClientOptions: ClientOptions };
+  const { interceptors = [] } = grpcClientOptions;
+  if (!interceptors.includes(waitForReady)) interceptors.push(waitForReady);
 }
+
+/** Settles when the newest program's first question is answered, or cannot be. */
+let reached = Promise.resolve();
+
+/** The first question waits for the connection (https://grpc.io/docs/guides/wait-for-ready/), the others for its answer. */
+const waitForReady: Interceptor = (options, next) =>
+  new InterceptingCall(next(options), {
+    start: (metadata, listener, start) => {
+      if (options.method_definition.path !== FIRST_QUESTION) {
+        void reached.then(() => start(metadata, listener));
+        return;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      reached = promise;
+      metadata.setOptions({ ...metadata.getOptions(), waitForReady: true });
+      start(metadata, {
+        onReceiveStatus: (answer, tell) => {
+          resolve();
+          tell(answer);
+        },
+      });
+    },
+  });

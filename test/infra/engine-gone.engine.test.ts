@@ -1,10 +1,15 @@
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
 import * as pulumi from "@pulumi/pulumi";
-import resources from "@pulumi/pulumi/proto/resource_grpc_pb.js";
+import settings from "@pulumi/pulumi/runtime/settings.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { freePort } from "../support/ports.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../support/stack.ts";
 
-/** The status of a call that found no connection (https://grpc.io/docs/guides/status-codes/). */
-const UNAVAILABLE = 14;
+/** The place of the monitor's address among the arguments of `resetOptions`. */
+const MONITOR = 4;
+/** Long enough for a first attempt to fail. */
+const UNREACHABLE_MS = 1_500;
 
 let subject: TestStack;
 
@@ -18,19 +23,41 @@ beforeAll(async () => {
 afterAll(() => subject?.close());
 
 test(
-  "a program that cannot reach its engine fails, and deletes nothing",
+  "a program whose engine cannot be reached at first waits for it, and nothing is deleted",
   async () => {
     await subject.stack.up();
-    const question = vi
-      .spyOn(resources.ResourceMonitorClient.prototype, "getDeploymentInfo")
-      .mockImplementation((...words: unknown[]) => {
-        const answer = words.at(-1) as (error: Error) => void;
-        setImmediate(() => answer(Object.assign(new Error("no connection"), { code: UNAVAILABLE })));
-        return {} as never;
-      });
-    await expect(subject.stack.up()).rejects.toThrow("no connection");
-    question.mockRestore();
+    const way = await laterWay();
+    const options = vi.spyOn(settings, "resetOptions").mockImplementation((...given) => {
+      options.mockRestore();
+      settings.resetOptions(...(given.with(MONITOR, way.to(given[MONITOR] as string)) as typeof given));
+    });
+    await subject.stack.up();
+
+    expect(way.end()).toBe(true);
     expect((await subject.stack.preview()).changeSummary).toEqual({ same: 2 });
   },
   UPDATE_MS,
 );
+
+/** An address at which nothing listens for `UNREACHABLE_MS`; then it leads on. */
+async function laterWay() {
+  const port = await freePort();
+  let target = "";
+  const way = createServer((near) => {
+    const far = connect(Number(target.split(":").at(-1)), "127.0.0.1");
+    pipeline(near, far, near, () => undefined);
+  });
+  return {
+    to(address: string): string {
+      target = address;
+      setTimeout(() => way.listen(port, "127.0.0.1"), UNREACHABLE_MS);
+      return `127.0.0.1:${String(port)}`;
+    },
+    /** Whether it was open. */
+    end(): boolean {
+      const { listening } = way;
+      way.close();
+      return listening;
+    },
+  };
+}

@@ -76,14 +76,14 @@ async function selectStack(
   env: NodeJS.ProcessEnv,
 ): Promise<Stack> {
   // Loaded late: these take most of a second, and are not needed if an argument is invalid.
-  const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { failWithoutEngine }] =
+  const [pulumiCommand, { LocalWorkspace, StackNotFoundError }, { programWith }, { waitForEngine }] =
     await Promise.all([
       requireCommand(env),
       import("@pulumi/pulumi/automation/index.js"),
       import("../../program.ts"),
       import("../../../infra/shell/engine-gone.ts"),
     ]);
-  failWithoutEngine();
+  waitForEngine();
   const program = programWith(changes);
   const options: LocalWorkspaceOptions = { workDir: process.cwd(), envVars, pulumiCommand };
   try {
