@@ -56,6 +56,8 @@ export class ContainerLife {
   #fingerprint = "";
   /** The supervisor of the run under way has answered. */
   #answered = false;
+  /** The gateway's restarts in this run, as the supervisor told them last. */
+  #restarts = 0;
   /** Runs since the last wish for a start that ended before the supervisor answered. */
   #bootFailures = 0;
   /** The end of the run under way; a later run has one of its own. */
@@ -188,13 +190,17 @@ export class ContainerLife {
 
   async #ask(): Promise<SandboxStatus> {
     const status = await this.#ports.status();
-    if (status !== undefined) this.#answered = true;
+    if (status !== undefined) {
+      this.#answered = true;
+      this.#restarts = status.restarts;
+    }
     const begun =
       this.#options.state.restorer.done && status !== undefined
         ? status
         : this.#report.booting(this.#answered);
     // Whoever needs it amid its last copy waits for the next start, as for that of one that is stopping.
-    return this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
+    const told = this.#leaving ? this.#report.stopped() : this.#report.fromItsStart(begun);
+    return { ...told, restarts: this.#restarts };
   }
 
   /** Starts the container and waits until the gateway is ready, cannot start, or `timeoutMs` is over. */
@@ -328,8 +334,9 @@ export class ContainerLife {
     const ended = (crash: string): void => {
       this.#end = undefined;
       this.#leaving = false;
+      const restarts = this.#restarts + (crash === "" ? 0 : 1);
       // The next run's supervisor counts from zero.
-      const restarts = (this.#status.last?.restarts ?? 0) + (crash === "" ? 0 : 1);
+      this.#restarts = 0;
       this.#status.forget();
       if (!this.#answered) this.#bootFailures += 1;
       notes.write("stoppedAt", String(clock()));

@@ -88,11 +88,6 @@ export class RecentAnswer<T> {
     return answer;
   }
 
-  /** The last answer, however old; absent once it is forgotten. */
-  get last(): T | undefined {
-    return this.#known?.answer;
-  }
-
   /** Forgets the answer. */
   forget(): void {
     this.#known = undefined;
