@@ -4,6 +4,7 @@ import { CHAT_CLOSE } from "../../runtime/contract/chat.ts";
 import { ROUTES } from "../../runtime/contract/routes.ts";
 import { hello, newDevice, openPage, openSocket } from "../runtime/support/webchat.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
+import { TYPED } from "../support/typed.ts";
 import { startWorker } from "../support/worker.ts";
 
 const ADDRESS = "192.0.2.77";
@@ -16,7 +17,9 @@ async function worker(changed: Record<string, string> = {}) {
   /** Runs one of the operator's commands in the container. */
   const run = async (command: string): Promise<string> => {
     const query = new URLSearchParams({ cmd: command });
-    const response = await service.request(`${ROUTES.cli.path}?${query}`, { headers });
+    const response = await service.request(`${ROUTES.cli.path}?${query}`, {
+      headers: { ...headers, ...TYPED },
+    });
     const result = (await response.json()) as { exitCode: number; stdout: string };
     expect(result).toMatchObject({ exitCode: 0 });
     return result.stdout;

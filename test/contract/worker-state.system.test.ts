@@ -5,6 +5,7 @@ import { toolUseStream } from "../runtime/support/models.ts";
 import { startModel } from "../runtime/support/platforms.ts";
 import { newDevice, openPage } from "../runtime/support/webchat.ts";
 import { identityGateway } from "../support/identity-gateway.ts";
+import { TYPED } from "../support/typed.ts";
 import { startWorker } from "../support/worker.ts";
 
 const REMINDER = { action: "add", at: "2099-01-01T08:00:00Z", text: "Water the plants" };
@@ -21,7 +22,9 @@ test("a chat, an approval and a schedule made by chat are there again after a sl
   const url = await service.origin();
   const run = async (command: string): Promise<string> => {
     const query = new URLSearchParams({ cmd: command });
-    const response = await service.request(`${ROUTES.cli.path}?${query}`, { headers });
+    const response = await service.request(`${ROUTES.cli.path}?${query}`, {
+      headers: { ...headers, ...TYPED },
+    });
     return ((await response.json()) as { stdout: string }).stdout;
   };
 

@@ -1,5 +1,6 @@
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signInteraction } from "../../../rehearsal/standins/discord-key.ts";
+import { TYPED } from "../../support/typed.ts";
 import type { Target } from "../../support/targets/target.ts";
 
 /** An answer of a target, read whole. */
@@ -28,9 +29,6 @@ export interface Client {
   /** A signed interaction. Where it is deferred, Discord waits for its answer from then on. */
   postDiscord(interaction: Fields): Promise<Answer>;
 }
-
-/** The header that browsers send for an address that a person has typed. */
-const TYPED = { "sec-fetch-site": "none" };
 
 /** A client of a target. */
 export function clientOf(target: Target): Client {

@@ -8,6 +8,7 @@ import { mention } from "../../../rehearsal/standins/slack.ts";
 import { openIdentityGateway } from "../../support/identity-keys.ts";
 import { freePort } from "../../support/ports.ts";
 import { startStandIns } from "../../support/targets/target.ts";
+import { TYPED } from "../../support/typed.ts";
 import { startWorker } from "../../support/worker.ts";
 import { startNode, temporaryDirectory, type RuntimeProcess } from "../../runtime/support/processes.ts";
 
@@ -154,9 +155,7 @@ function walkable({ headers, output, ...deployment }: Deployment): Ground {
         body: new URLSearchParams(fields),
       }),
     cli: async (command) => {
-      // As the browser does that the command is typed into.
-      const headers = { "sec-fetch-site": "none" };
-      const answer = await operate(`/debug/cli?cmd=${encodeURIComponent(command)}`, { headers });
+      const answer = await operate(`/debug/cli?cmd=${encodeURIComponent(command)}`, { headers: TYPED });
       const { stdout = "", stderr = "" } = (await answer.json()) as { stdout?: string; stderr?: string };
       return `${stdout}${stderr}`;
     },

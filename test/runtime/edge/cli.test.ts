@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import { StewardError } from "../../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { TYPED } from "../../support/typed.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
 
 const operator = signedIn();
-/** The header that browsers send for an address that a person has typed. */
-const TYPED = { "sec-fetch-site": "none" };
 
 /** Runs a line as a signed-in operator types it. */
 async function run(line: string, options: Fixture = {}) {
