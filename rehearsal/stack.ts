@@ -7,7 +7,7 @@ import { LocalWorkspace, type ConfigMap, type Stack } from "@pulumi/pulumi/autom
 import { engineCommand, fileBackend, linkTo, type Engine } from "./engine/index.ts";
 import { answerFromState } from "./engine/answers.ts";
 import { mark } from "./stray-processes.ts";
-import { waitForEngine } from "../infra/shell/engine-gone.ts";
+import { waitForEngine } from "../infra/shell/engine-connection.ts";
 import { program } from "../stacks/program.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -32,7 +32,7 @@ export async function openStack({ engine, dir, passphrase }: OpenStackOptions): 
   await linkProject(workDir);
   // Whoever opens the stack has the rehearsal to itself: a lock in its state is that of a killed run.
   await rm(path.join(state, ".pulumi", "locks"), { recursive: true, force: true });
-  waitForEngine();
+  await waitForEngine();
   const stack = await LocalWorkspace.createOrSelectStack(
     { stackName: STACK, projectName: PROJECT, program },
     {

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { operatorStack } from "../infra/dynamic/resource.ts";
 import { explain, explanationText } from "../infra/shell/explain.ts";
-import { endWithParent } from "../infra/shell/engine-gone.ts";
+import { endWithParent } from "../infra/shell/engine-connection.ts";
 import { commandsFor } from "../infra/shell/package.ts";
 import { loadConfig } from "./config.ts";
 import { stackSource } from "./config/source.ts";

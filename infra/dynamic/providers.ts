@@ -15,7 +15,7 @@ import { deploymentProvider } from "../serverless/deployment.ts";
 import { migrationPlanProvider } from "../serverless/migration-plan.ts";
 import { migrationsProvider } from "../serverless/migrations.ts";
 import { stateBucketProvider } from "../serverless/state-bucket.ts";
-import { endWithParent } from "../shell/engine-gone.ts";
+import { endWithParent } from "../shell/engine-connection.ts";
 import type { DynamicType } from "./resource.ts";
 
 // Only the process that runs dynamic providers is started by the engine itself.

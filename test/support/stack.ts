@@ -8,7 +8,7 @@ import {
   type ConfigValue,
   type PulumiFn,
 } from "@pulumi/pulumi/automation/index.js";
-import { waitForEngine } from "../../infra/shell/engine-gone.ts";
+import { waitForEngine } from "../../infra/shell/engine-connection.ts";
 import { typedByHand } from "../../rehearsal/engine/by-hand.ts";
 import { engineCommand, ensureEngine, fileBackend, type Engine } from "../../rehearsal/engine/index.ts";
 import { answerFromState } from "../../rehearsal/engine/answers.ts";
@@ -54,7 +54,7 @@ export async function createTestStack(options: TestStackOptions): Promise<TestSt
   const backend = fileBackend(join(folder, "state"));
   const secrets = await vaultSecrets();
   const own = { ...options.environment, ...secrets.variables };
-  waitForEngine();
+  await waitForEngine();
   const stack = await LocalWorkspace.createStack(
     { stackName: name, projectName: project, program },
     {

@@ -81,9 +81,9 @@ async function selectStack(
       requireCommand(env),
       import("@pulumi/pulumi/automation/index.js"),
       import("../../program.ts"),
-      import("../../../infra/shell/engine-gone.ts"),
+      import("../../../infra/shell/engine-connection.ts"),
     ]);
-  waitForEngine();
+  await waitForEngine();
   const program = programWith(changes);
   const options: LocalWorkspaceOptions = { workDir: process.cwd(), envVars, pulumiCommand };
   try {

@@ -26,37 +26,38 @@ test(
   "a program whose engine cannot be reached at first waits for it, and nothing is deleted",
   async () => {
     await subject.stack.up();
-    const way = await laterWay();
+    const proxy = await lateProxy();
     const options = vi.spyOn(settings, "resetOptions").mockImplementation((...given) => {
       options.mockRestore();
-      settings.resetOptions(...(given.with(MONITOR, way.to(given[MONITOR] as string)) as typeof given));
+      settings.resetOptions(...(given.with(MONITOR, proxy.to(given[MONITOR] as string)) as typeof given));
     });
     await subject.stack.up();
 
-    expect(way.end()).toBe(true);
+    expect(proxy.close()).toBe(true);
     expect((await subject.stack.preview()).changeSummary).toEqual({ same: 2 });
   },
   UPDATE_MS,
 );
 
-/** An address at which nothing listens for `UNREACHABLE_MS`; then it leads on. */
-async function laterWay() {
+/** A proxy on loopback that starts to listen after `UNREACHABLE_MS`. */
+async function lateProxy() {
   const port = await freePort();
   let target = "";
-  const way = createServer((near) => {
+  const proxy = createServer((near) => {
     const far = connect(Number(target.split(":").at(-1)), "127.0.0.1");
     pipeline(near, far, near, () => undefined);
   });
   return {
+    /** Returns the proxy's address, which leads to another one. */
     to(address: string): string {
       target = address;
-      setTimeout(() => way.listen(port, "127.0.0.1"), UNREACHABLE_MS);
-      return `127.0.0.1:${String(port)}`;
+      setTimeout(() => proxy.listen(port, "127.0.0.1"), UNREACHABLE_MS);
+      return `127.0.0.1:${port}`;
     },
-    /** Whether it was open. */
-    end(): boolean {
-      const { listening } = way;
-      way.close();
+    /** Stops it, and returns true if it was listening. */
+    close(): boolean {
+      const { listening } = proxy;
+      proxy.close();
       return listening;
     },
   };
