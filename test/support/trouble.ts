@@ -83,10 +83,14 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
       );
   const chats = [...accepted.keys()];
   const end = Date.now() + SETTLE_MS;
-  while (!chats.every(isAnswered) && Date.now() < end) await sleep(1_000);
+  let open = await openEntries({ url: () => url, operator });
+  // The ledger settles an event a moment after its chat has read the answer.
+  while (!(chats.every(isAnswered) && open.length === 0) && Date.now() < end) {
+    await sleep(1_000);
+    open = await openEntries({ url: () => url, operator });
+  }
   clearInterval(watch);
 
-  const open = await openEntries({ url: () => url, operator });
   const waits = chats.map(
     (chat) => ((heard.get(chat) ?? Number.POSITIVE_INFINITY) - (accepted.get(chat) ?? 0)) / 1_000,
   );
