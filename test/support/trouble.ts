@@ -53,9 +53,10 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
   const filler = join(volume, "filler");
   const accepted = new Map<string, number>();
   const heard = new Map<string, number>();
-  const watch = setInterval(() => {
+  const look = (): void => {
     for (const { channel } of slack.messages()) if (!heard.has(channel)) heard.set(channel, Date.now());
-  }, LOOK_MS);
+  };
+  const watch = setInterval(look, LOOK_MS);
   const kills: number[] = [];
   front.trouble = true;
   const sending: Promise<void>[] = [];
@@ -90,6 +91,7 @@ export async function underTrouble(troubled: Troubled): Promise<Outcome> {
     open = await openEntries({ url: () => url, operator });
   }
   clearInterval(watch);
+  look();
 
   const waits = chats.map(
     (chat) => ((heard.get(chat) ?? Number.POSITIVE_INFINITY) - (accepted.get(chat) ?? 0)) / 1_000,
