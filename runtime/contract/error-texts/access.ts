@@ -42,8 +42,8 @@ export const ACCESS_ERRORS = {
   cross_site: {
     status: 403,
     title: "Cross-site requests are refused",
-    cause: "Another site's page made this request.",
-    fix: "Open the address directly.",
+    cause: "Another site's page made this request, or could have made it.",
+    fix: 'Open the address directly. In a program, send the Origin of this service (curl -H "Origin: https://…").',
   },
   change_unproven: {
     status: 403,
