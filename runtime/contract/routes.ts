@@ -48,6 +48,7 @@ export const ROUTES = {
   devicesPage: { method: "GET", path: "/_admin/devices", access: "identity" },
   devicesApprove: { method: "POST", path: "/_admin/devices/approve", access: "identity" },
   devicesReject: { method: "POST", path: "/_admin/devices/reject", access: "identity" },
+  accessGrant: { method: "POST", path: "/_admin/devices/grant", access: "identity" },
   devicesRevoke: { method: "POST", path: "/_admin/devices/revoke", access: "identity" },
   peopleRevoke: { method: "POST", path: "/_admin/devices/revoke-person", access: "identity" },
   wake: { method: "POST", path: "/_admin/wake", access: "identity" },

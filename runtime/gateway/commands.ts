@@ -1,7 +1,8 @@
 import { PLATFORM_TITLES } from "../contract/delivery.ts";
 import type { Config } from "../contract/config/index.ts";
+import type { Role } from "../contract/config/rights.ts";
 import { VERSION } from "../contract/names.ts";
-import { roleOf } from "./agent/rights.ts";
+import { type Admission, rightsOf } from "./admission.ts";
 import type { Sender } from "./channels/channel.ts";
 import { type UsageStore, usageText } from "./models/usage.ts";
 import type { Components } from "./components.ts";
@@ -36,8 +37,8 @@ interface CommandContext {
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   sender: Sender;
-  /** Not in a group. */
-  direct: boolean;
+  /** The way in which the sender came in. */
+  admission: Admission;
   /** Ends what is under way and what waits in this conversation; gives how many messages that were. */
   stop(): number;
 }
@@ -74,11 +75,11 @@ export class Commands {
         return context.stop() > 0 ? "Stopped." : "Nothing was running.";
       case "usage": {
         const { config } = parts();
-        const isAllowed = config.agent.may.seeDeployment.includes(roleOf(config, context, context.sender));
-        return isAllowed ? usageText(usage.recent(USAGE_DAYS), clock()) : operatorsOnly(context);
+        const { may } = rightsOf(config, [context.admission]);
+        return may("seeDeployment") ? usageText(usage.recent(USAGE_DAYS), clock()) : operatorsOnly(context);
       }
       case "whoami":
-        return whoamiText(context);
+        return whoamiText(parts().config, context);
     }
   }
 
@@ -105,13 +106,24 @@ function helpText(): string {
   return ["Write to me and I answer. Besides that I understand:", ...lines].join("\n");
 }
 
-function operatorsOnly({ platform, sender }: CommandContext): string {
-  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file.`;
+function operatorsOnly({ platform, sender, admission }: CommandContext): string {
+  if (admission.by === "group")
+    return "In a group nobody sees what all chats have used. Ask in a direct chat.";
+  return `Only an operator sees what all chats have used. To be one, "${platform}:${sender.id}" has to be in agent.operators of the config file, or approved as an operator.`;
 }
 
-function whoamiText({ platform, sender }: CommandContext): string {
+/** Role of the rights here, in words. */
+const RIGHTS: Readonly<Record<Role, string>> = {
+  operator: "an operator's",
+  person: "a person's",
+  group: "this group's",
+  guest: "a guest's: everyone is let in here",
+};
+
+function whoamiText(config: Config, { platform, sender, admission }: CommandContext): string {
   const name = sender.name === undefined ? "" : ` (${sender.name})`;
-  return `Your ${title(platform)} user id: ${sender.id}${name}`;
+  const [role = "guest"] = rightsOf(config, [admission]).roles;
+  return `Your ${title(platform)} user id: ${sender.id}${name}\nYour rights: ${RIGHTS[role]}`;
 }
 
 function title(platform: string): string {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
+import type { GrantedRole } from "../contract/config/rights.ts";
 import { networkOf } from "../contract/client.ts";
 import { ensureDirectory, writeFileAtomic } from "../process/files.ts";
 import { withLock } from "../process/lock.ts";
@@ -56,8 +57,10 @@ const MOST_PENDING = 10;
 const MOST_PENDING_OF_NETWORK = 3;
 /** Shortest time between two notes of a device's last use. */
 const USED_EVERY_MS = 60_000;
-/** Rights of a device of the web chat. */
+/** Access to the web chat, which every device asks for. */
 const ACCESS = { role: "chat", scopes: ["chat"] };
+/** The scope that grants an operator's rights in the chat. A device without it has a person's. */
+const OPERATOR_SCOPE = "operator";
 
 /** Dependencies of a device store. */
 export interface DeviceStoreOptions extends StoreFileOptions {
@@ -116,10 +119,11 @@ export class DeviceStore {
     });
   }
 
-  /** Approves a request. `undefined`: it is not pending any more. */
-  approve(requestId: string): PairedDevice | undefined {
+  /** Approves a request, with a role in the chat. `undefined`: it is not pending any more. */
+  approve(requestId: string, granted: GrantedRole = "person"): PairedDevice | undefined {
     return this.#settle(requestId, (request) => {
-      const { deviceId, publicKey, displayName, platform, role, scopes, remoteIp, ts } = request;
+      const { deviceId, publicKey, displayName, platform, role, remoteIp, ts } = request;
+      const scopes = scopesFor(request.scopes, granted);
       const now = this.#options.clock();
       const token = { token: randomBytes(32).toString("base64url"), scopes, createdAtMs: now };
       const device = { deviceId, publicKey, displayName, platform, role, scopes, remoteIp };
@@ -132,6 +136,16 @@ export class DeviceStore {
   /** Drops a request. `undefined`: it is not pending any more. */
   reject(requestId: string): DeviceRequest | undefined {
     return this.#settle(requestId, (request) => request);
+  }
+
+  /** Gives an approved device another role in the chat. `undefined`: there is no such device that may be used. */
+  grant(deviceId: string, granted: GrantedRole): PairedDevice | undefined {
+    const device = this.#edit(deviceId, (one) => {
+      const scopes = scopesFor(one.scopes, granted);
+      const tokens = Object.entries(one.tokens).map(([role, token]) => [role, { ...token, scopes }]);
+      return isUsable(one) ? { ...one, scopes, tokens: Object.fromEntries(tokens) } : one;
+    });
+    return device !== undefined && isUsable(device) ? device : undefined;
   }
 
   /** Takes every right of a device back. `undefined`: there is no such device. */
@@ -214,6 +228,17 @@ export type DeviceRequest = z.infer<typeof requestSchema>;
 
 /** A device that was approved. It stays on the list when it is revoked, so that it cannot ask again. */
 export type PairedDevice = z.infer<typeof pairedSchema>;
+
+/** Returns the role that a device's approval grants in the chat. */
+export function grantedTo({ scopes }: Pick<PairedDevice, "scopes">): GrantedRole {
+  return scopes.includes(OPERATOR_SCOPE) ? "operator" : "person";
+}
+
+/** Adds the operator's scope if it was granted. One that the device asked for itself is dropped. */
+function scopesFor(scopes: readonly string[], granted: GrantedRole): string[] {
+  const others = scopes.filter((scope) => scope !== OPERATOR_SCOPE);
+  return granted === "operator" ? [...others, OPERATOR_SCOPE] : others;
+}
 
 /** Tells whether a device may still be used: it has a token that was not revoked. */
 export function isUsable({ tokens }: PairedDevice): boolean {

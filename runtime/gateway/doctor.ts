@@ -11,8 +11,9 @@ import type { Environment } from "../contract/variables.ts";
 import { wholeReading } from "../process/config-file.ts";
 import { storeFailure } from "../process/database.ts";
 import type { ProcessSettings } from "../process/settings.ts";
+import { accessRisks } from "./access-risks.ts";
 import { pairedFileSchema, pendingFileSchema } from "./devices.ts";
-import { approvedSchema, requestsSchema } from "./pairing/store.ts";
+import { approvedSchema, operatorsSchema, requestsSchema } from "./pairing/store.ts";
 import { readStore, setAsideFiles } from "./store-file.ts";
 
 /** Folders of the data directory that only this user may read. */
@@ -23,6 +24,7 @@ const OTHERS = 0o077;
 const JSON_STORES = {
   "-pairing.json": requestsSchema,
   "-allowFrom.json": approvedSchema,
+  "-operators.json": operatorsSchema,
   "pending.json": pendingFileSchema,
   "paired.json": pairedFileSchema,
 } as const;
@@ -54,6 +56,9 @@ async function checkConfigFile({ settings, environment, redact }: DoctorOptions)
   const { value, result } = await wholeReading(readConfigText(readFileSync(path, "utf8"), environment));
   if (result.ok) {
     findings.push(fine("config", `${path} is valid`));
+    for (const { path: at, code, detail, fix } of accessRisks(result.config, settings.home)) {
+      findings.push({ check: "access", state: "warning", code, detail: `${at}: ${detail}`, fix });
+    }
     for (const [platform, missing] of Object.entries(missingCredentials(environment))) {
       const detail = `${platform} stays off: ${missing.join(" and ")} is not set.`;
       findings.push(wrong("credentials", "warning", "credentials_incomplete", detail));

@@ -10,6 +10,7 @@ import { listen } from "../process/listen.ts";
 import { randomBytes } from "../process/random.ts";
 import { homeName, readProcessSettings } from "../process/settings.ts";
 import { Commands } from "./commands.ts";
+import { namedOperators } from "./admission.ts";
 import { ConfigReload, KnownSecrets, loadConfig } from "./config.ts";
 import { missingCredentials } from "../contract/config/credentials.ts";
 import type { InTurn } from "./inbox/chat-queues.ts";
@@ -115,7 +116,15 @@ export async function startGateway({
     log,
   });
   const history = new ChatHistory(stores.database);
-  const chat = new WebChat({ agent: () => parts().agent, commands, sessions, history, clock, log });
+  const chat = new WebChat({
+    agent: () => parts().agent,
+    operators: () => namedOperators(parts().config, "web"),
+    commands,
+    sessions,
+    history,
+    clock,
+    log,
+  });
   const { controlToken } = settings;
   const sockets = new ChatSockets({ controlToken, devices: stores.devices, chat, clock, log });
   const rules = () => parts().config.sessions.retention;

@@ -2,7 +2,7 @@ import { checkConfig } from "../../runtime/contract/config/index.ts";
 import type { Capability } from "../../runtime/contract/config/rights.ts";
 import { createLog } from "../../runtime/shared/log.ts";
 import { createBroker } from "../../runtime/edge/broker.ts";
-import { rightsOf } from "../../runtime/gateway/agent/rights.ts";
+import { rightsOf } from "../../runtime/gateway/admission.ts";
 import { listen } from "../../runtime/process/listen.ts";
 import { figure, median, type Figure } from "../support/measure.ts";
 import type { RunOptions } from "./run.ts";
@@ -78,8 +78,8 @@ function timeOfRoles(): number {
   const capabilities = Object.keys(checked.config.agent.may) as Capability[];
   const started = performance.now();
   for (let index = 0; index < ANSWERS; index += 1) {
-    const may = rightsOf(checked.config, { platform: "slack", direct: index % 2 === 0 }, [
-      { id: `U${index}` },
+    const { may } = rightsOf(checked.config, [
+      index % 2 === 0 ? { by: "approval", grants: "person" } : { by: "group", sendElsewhere: [] },
     ]);
     for (const capability of capabilities) may(capability);
   }

@@ -34,15 +34,15 @@ test.skipIf(browserIsMissing)("the operator approves a sender and rejects anothe
   await page.getByRole("heading", { name: "Waiting for approval (2)" }).waitFor();
   await look("devices");
   const card = (user: string) => page.getByRole("listitem").filter({ hasText: user });
-  await card("UANN").getByRole("button", { name: "Approve slack" }).press("Enter");
-  await page.getByRole("status").getByText("Approved.").waitFor();
+  await card("UANN").getByRole("button", { name: "Approve as person slack" }).press("Enter");
+  await page.getByRole("status").getByText("Approved, with a person").waitFor();
   await look("devices-approved");
   await card("UBOB").getByRole("button", { name: "Reject slack" }).click();
   await page.getByText("Rejected.").waitFor();
   await page.getByRole("heading", { name: "Waiting for approval (0)" }).waitFor();
 
   const { stdout } = await steward({ STEWARD_HOME: host.home }, "pairing", "list", "slack", "--json");
-  expect(JSON.parse(stdout)).toEqual({ channel: "slack", requests: [], approved: ["UANN"] });
+  expect(JSON.parse(stdout)).toEqual({ channel: "slack", requests: [], approved: ["UANN"], operators: [] });
   const { body } = await allowed(host);
   expect(body).toContain("UANN");
   expect(body).not.toContain("UBOB");
@@ -67,7 +67,7 @@ test.skipIf(browserIsMissing)("the operator approves a browser of the web chat a
   await expect.poll(() => chat?.locator("#command").textContent(), SOON).toMatch(/devices approve/);
 
   await go(page, "Access");
-  await page.getByRole("button", { name: "Approve device" }).click();
+  await page.getByRole("button", { name: "Approve as person device" }).click();
   await page.getByRole("heading", { name: "Browsers (1)" }).waitFor();
   await expect.poll(() => chat?.locator("#state").textContent(), SOON).toBe("Connected");
   await look("devices-paired");

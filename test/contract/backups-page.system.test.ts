@@ -23,7 +23,7 @@ async function approve({ host, page }: Admin, id: string, user: string): Promise
   const button = page
     .getByRole("listitem")
     .filter({ hasText: user })
-    .getByRole("button", { name: "Approve" });
+    .getByRole("button", { name: "Approve as person" });
   await expect
     .poll(async () => {
       await page.goto(`${host.url}/_admin/devices`);

@@ -68,7 +68,7 @@ test.skipIf(browserIsMissing)("a stranger is approved in one step", async () => 
   await admin.host.postSlack(direct("000101", "UANN"));
   await overviewWith(admin, "Waiting for approval (1)");
   const task = operator(admin);
-  await task.click("button", /^Approve slack/);
+  await task.click("button", /^Approve as person slack/);
   await admin.page.getByText("Approved.").waitFor();
   expect(await task.done("approve a stranger")).toBe("within its limits");
   expect(task.took).toEqual({ pages: 1, actions: 1 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
+import { type Admission, rightsOf } from "../../runtime/gateway/admission.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
-import { rightsOf } from "../../runtime/gateway/agent/rights.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "../../runtime/gateway/agent/tools/files.ts";
 import { rememberTool } from "../../runtime/gateway/agent/tools/remember.ts";
 import type { ToolContext } from "../../runtime/gateway/agent/tools/tool.ts";
@@ -31,13 +31,16 @@ function house(agent: object = {}) {
   };
   const inChat = (chat: string, direct: boolean) => {
     const { signal } = new AbortController();
-    const may = rightsOf(config, { platform: "slack", direct }, [{ id: "U1" }]);
+    const admission: Admission = direct
+      ? { by: "approval", grants: "person" }
+      : { by: "group", sendElsewhere: [] };
+    const rights = rightsOf(config, [admission]);
     const context: ToolContext = {
       conversation: chat,
       platform: "slack",
       target: { chat },
       direct,
-      may,
+      ...rights,
       signal,
     };
     const run = (tool: keyof typeof tools, input: object): Promise<string> => tools[tool].run(input, context);

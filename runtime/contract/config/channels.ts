@@ -1,36 +1,10 @@
 import * as z from "zod/mini";
+import { GROUP_IDS, type IdForm, idOrAll, sendElsewhere, USER_IDS } from "./ids.ts";
 import { described, httpUrl, integer, over, secret } from "./values.ts";
-
-/** The form of a platform's ids, and in words. */
-interface IdForm {
-  form: string;
-  words: string;
-}
-
-/** https://core.telegram.org/bots/api#user, #chat: a group's id is negative. */
-const TELEGRAM_USER = { form: "\\d{1,20}", words: "Telegram's user ids are numbers, such as 4242" };
-const TELEGRAM_GROUP = {
-  form: "-\\d{1,20}",
-  words: "Telegram's group ids are negative, such as -1001234567890",
-};
-/** https://docs.slack.dev/reference/objects/user-object, conversation-object */
-const SLACK_USER = { form: "[UW][A-Z0-9]{1,31}", words: "Slack's user ids look like U024BE7LH" };
-const SLACK_CHANNEL = { form: "[CDG][A-Z0-9]{1,31}", words: "Slack's channel ids look like C024BE91L" };
-/** https://discord.com/developers/docs/reference#snowflakes */
-const DISCORD_ID = { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" };
-
-/** An id, or `*` for everyone. One of another form could never match, and would shut out whom it means. */
-function id({ form, words }: IdForm) {
-  return z.string().check(
-    z.regex(new RegExp(`^(?:\\*|${form})$`), {
-      error: ({ input }) => `${JSON.stringify(input)} matches nobody: ${words}`,
-    }),
-  );
-}
 
 /** Ids of people in their platform's own form; `*` means everyone. */
 function ids(form: IdForm) {
-  return z._default(z.array(id(form)).check(z.maxLength(10_000)), []);
+  return z._default(z.array(idOrAll(form)).check(z.maxLength(10_000)), []);
 }
 
 const groupPolicy = z.enum(["open", "allowlist", "disabled"]);
@@ -69,10 +43,14 @@ const group = z.strictObject({
     z._default(z.boolean(), true),
     "False: every message of the group is answered, mentioned or not.",
   ),
+  sendElsewhere: described(
+    z.optional(sendElsewhere),
+    "Other chats that this group may have messages sent to. Not set: none.",
+  ),
 });
 
 function groups(form: IdForm) {
-  return z._default(z.record(id(form), group), {});
+  return z._default(z.record(idOrAll(form), group), {});
 }
 
 /** `open` is a decision that has to be written out twice. */
@@ -89,14 +67,14 @@ const OPEN_RULE = {
 /** `channels.telegram`. Without `webhookUrl` a host polls. */
 const telegram = z
   .strictObject({
-    ...access(TELEGRAM_USER),
+    ...access(USER_IDS.telegram),
     groupPolicy: described(
       z._default(groupPolicy, "allowlist"),
       "Which groups are answered: those named in `groups` unless told otherwise, since anyone may add a bot to a group of their own.",
     ),
     botToken: secret,
     groups: described(
-      groups(TELEGRAM_GROUP),
+      groups(GROUP_IDS.telegram),
       "Group ids (negative numbers, as text), or `*` for all others.",
     ),
     textChunkLimit: described(
@@ -125,10 +103,10 @@ const telegram = z
 /** `channels.slack`, over the Events API. */
 const slack = z
   .strictObject({
-    ...access(SLACK_USER),
+    ...access(USER_IDS.slack),
     botToken: secret,
     signingSecret: secret,
-    channels: described(groups(SLACK_CHANNEL), "Channel ids, or `*` for all others."),
+    channels: described(groups(GROUP_IDS.slack), "Channel ids, or `*` for all others."),
     textChunkLimit: described(
       z._default(integer(200, 12_000), 4_000),
       "Characters of one message before it is split.",
@@ -139,13 +117,13 @@ const slack = z
 /** `channels.discord`, over interactions. */
 const discord = z
   .strictObject({
-    ...access(DISCORD_ID),
+    ...access(USER_IDS.discord),
     groupPolicy: described(
       z._default(groupPolicy, "allowlist"),
       "Which servers are answered: those named in `guilds` unless told otherwise, since anyone may add a public app to a server of their own.",
     ),
     token: secret,
-    guilds: described(groups(DISCORD_ID), "Server ids, or `*` for all others."),
+    guilds: described(groups(GROUP_IDS.discord), "Server ids, or `*` for all others."),
     textChunkLimit: z._default(integer(200, 2_000), 2_000),
   })
   .check(z.refine(openNamesEveryone, OPEN_RULE));

@@ -2,31 +2,58 @@ import * as z from "zod/mini";
 import { described } from "./values.ts";
 
 /**
- * Roles of people. `operator`: named in `agent.operators`, if anybody is. `person`: in a direct chat, let in by the
- * operator. `group`: a member of a group, and whatever a schedule asks. Whoever is none of them is a stranger, and may
- * do nothing.
+ * Roles of people. `operator`: named in `agent.operators`, or approved as one. `person`: in a direct chat, approved or
+ * listed by id. `group`: a member of a group, and whatever a schedule asks. `guest`: in a direct chat, let in only
+ * because `allowFrom` has `*`. Everyone else is a stranger, and may do nothing.
  */
-const ROLES = ["operator", "person", "group"] as const;
+export const ROLES = ["operator", "person", "group", "guest"] as const;
 
 /** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number];
 
+/** Roles that an approval or a name in the config can grant. */
+export const GRANTED_ROLES = ["person", "operator"] as const satisfies Role[];
+
+/** One of {@link GRANTED_ROLES}. */
+export type GrantedRole = (typeof GRANTED_ROLES)[number];
+
 const roles = (allowed: Role[], help: string) => described(z._default(z.array(z.enum(ROLES)), allowed), help);
+
+const NOT_GUESTS = '"guest" cannot have this: it is everyone whom "*" lets in. List people by id instead';
+
+/** Of a capability that nobody has only because `*` lets them in. */
+const rolesOfKnown = (allowed: Role[], help: string) =>
+  described(
+    z._default(
+      z.array(z.enum(ROLES)).check(z.refine((given) => !given.includes("guest"), NOT_GUESTS)),
+      allowed,
+    ),
+    help,
+  );
+
 const EVERYONE: Role[] = [...ROLES];
+const KNOWN: Role[] = ["operator", "person", "group"];
 
 /** `agent.may`: which roles may do what. */
 export const rights = z.prefault(
   z.strictObject({
     readWorkspace: roles(EVERYONE, "Read the shared files, also those that stand before the model."),
-    writeWorkspace: roles(
+    writeWorkspace: rolesOfKnown(
       ["operator", "person"],
-      "Write the shared files: instructions, memory, skills. Whoever may not has a folder of the chat's own.",
+      "Write the shared files: instructions, memory, skills. A role without it has a folder of the chat's own.",
+    ),
+    keepFiles: roles(
+      KNOWN,
+      "Write files and remember facts at all; without `writeWorkspace` in the chat's own folder.",
     ),
     fetchWeb: roles(EVERYONE, "Have pages of the web read."),
-    schedule: roles(EVERYONE, "Make and remove schedules of the chat."),
-    sendElsewhere: roles(EVERYONE, "Have messages sent to the chats that `tools.sendMessage.to` names."),
-    useMcp: roles(EVERYONE, "Have the tools of MCP servers used."),
-    seeDeployment: roles(["operator"], "See what all chats together have used: /usage."),
+    schedule: roles(KNOWN, "Make and remove schedules of the chat."),
+    sendElsewhere: roles(
+      KNOWN,
+      "Have messages sent to other chats: operators, persons and guests to those of `tools.sendMessage.to`, a group or a schedule to those of its own `sendElsewhere`.",
+    ),
+    useMcp: roles(KNOWN, "Have the tools of MCP servers used."),
+    seeDeployment: rolesOfKnown(["operator"], "See what all chats together have used: /usage."),
   }),
   {},
 );

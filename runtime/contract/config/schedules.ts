@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { sendElsewhere } from "./ids.ts";
 import { chatAddress, described, duration, over, textUpTo, timezone } from "./values.ts";
 
 /**
@@ -32,6 +33,11 @@ export const schedule = z
     ...what,
     to: chatAddress,
     enabled: z._default(z.boolean(), true),
+    // Optional, not an empty list: versions before this key read what is stored without it.
+    sendElsewhere: described(
+      z.optional(sendElsewhere),
+      "For `prompt`: other chats that the agent may write to when it answers. Not set: none.",
+    ),
   })
   .check(
     z.refine(({ at, every, cron }) => [at, every, cron].filter((one) => one !== undefined).length === 1, {

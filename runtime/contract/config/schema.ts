@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { channels } from "./channels.ts";
+import { operatorId, sendElsewhere } from "./ids.ts";
 import { models } from "./models.ts";
 import { rights } from "./rights.ts";
 import { schedules } from "./schedules.ts";
@@ -29,6 +30,10 @@ const heartbeat = z.strictObject({
   every: duration,
   to: chatAddress,
   prompt: z.optional(textUpTo(4_000)),
+  sendElsewhere: described(
+    z.optional(sendElsewhere),
+    "Other chats that the agent may write to when the heartbeat asks it. Not set: none.",
+  ),
 });
 
 const limits = z.strictObject({
@@ -70,12 +75,12 @@ const agent = z.prefault(
       "If an answer has not begun after this time, the chat gets a notice that it takes longer.",
     ),
     operators: described(
-      z._default(z.array(z.string().check(z.regex(/^(?:slack|telegram|discord|web):\S{1,128}$/))), []),
-      "People who may do what `may` leaves to operators, each as `<platform>:<user id>`; /whoami tells the id. Empty: everyone whom you let in.",
+      z._default(z.array(operatorId), []),
+      "People who may do what `may` leaves to operators once they are let in, each as `<platform>:<user id>`; /whoami tells the id. An approval with --operator grants the same.",
     ),
     may: described(
       rights,
-      "Which roles may do what: operator, person (in a direct chat), group. Schedules act as a group.",
+      "Which roles may do what: operator, person (in a direct chat, approved or listed), group, guest (let in by `*`). Schedules act as a group, with no more rights than the people who made them.",
     ),
     limits: described(z.prefault(limits, {}), "What one chat or person may take of the bot."),
     heartbeat: described(

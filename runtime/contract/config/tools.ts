@@ -60,7 +60,7 @@ export const tools = z.prefault(
       z.strictObject({
         to: described(
           z._default(z.array(chatAddress).check(z.maxLength(100)), []),
-          "Chats that the agent may write to, beside the one that it is asked in.",
+          "Chats that people in a direct chat may have messages sent to. Groups and schedules have `sendElsewhere` of their own.",
         ),
       }),
       {},

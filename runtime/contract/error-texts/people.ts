@@ -20,6 +20,24 @@ export const PEOPLE_ERRORS = {
     cause: "No request with this code is pending: it was approved or rejected, or is older than an hour.",
     fix: "Run `steward pairing list` for the codes. After an hour the sender writes again to get a new one.",
   },
+  everyone_let_in: {
+    status: 409,
+    title: "Everyone is let in",
+    cause: 'allowFrom has "*": everyone who finds the bot may write to it.',
+    fix: 'List people by id in allowFrom, or remove "*", set dmPolicy to "pairing" and approve them. If everyone is meant, set agent.limits.tokensPerDay, and leave in agent.may only what guests need.',
+  },
+  operator_missing: {
+    status: 409,
+    title: "Nobody is an operator",
+    cause: "Neither agent.operators nor an approval gives anybody an operator's rights in a chat.",
+    fix: "Run `steward pairing grant <platform> <user id> operator`, for a browser `steward devices grant <deviceId> operator`, or name people in agent.operators; /whoami tells the id.",
+  },
+  sender_id_invalid: {
+    status: 400,
+    title: "Not a user id of this platform",
+    cause: "The id has another form than the platform's user ids, so nobody could have it.",
+    fix: "Enter the id that the bot tells the sender, or that /whoami tells an approved one.",
+  },
   sender_unknown: {
     status: 404,
     title: "No such approved sender",

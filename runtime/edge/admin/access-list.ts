@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
 import { attempt, operate, operateJson, inTime } from "../operate.ts";
@@ -33,12 +34,14 @@ export interface Device {
   name: string;
   approvedAt: number;
   revoked: boolean;
+  role: GrantedRole;
 }
 
 /** A person who was approved. Those in the config's `allowFrom` are not among them. */
 export interface Person {
   platform: Platform;
   sender: string;
+  role: GrantedRole;
 }
 
 /** Requests for access, and the devices that have it. */
@@ -67,7 +70,11 @@ const sendersSchema = () =>
 const pairingSchema = () =>
   z.object({
     channels: z.array(
-      z.extend(sendersSchema(), { channel: platformSchema, approved: z._default(z.array(z.string()), []) }),
+      z.extend(sendersSchema(), {
+        channel: platformSchema,
+        approved: z._default(z.array(z.string()), []),
+        operators: z._default(z.array(z.string()), []),
+      }),
     ),
   });
 const devicesSchema = () =>
@@ -80,6 +87,7 @@ const devicesSchema = () =>
         deviceId: z.string(),
         displayName: z.string(),
         approvedAtMs: z.number(),
+        scopes: z._default(z.array(z.string()), []),
         tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
       }),
     ),
@@ -105,8 +113,12 @@ async function listSenders(sandbox: Sandbox): Promise<Pick<AccessList, "senders"
   const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema());
   return {
     senders: channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests })),
-    people: channels.flatMap(({ channel, approved }) =>
-      approved.map((sender) => ({ platform: channel, sender: shown(sender) })),
+    people: channels.flatMap(({ channel, approved, operators }) =>
+      approved.map((sender) => ({
+        platform: channel,
+        sender: shown(sender),
+        role: operators.includes(sender) ? "operator" : "person",
+      })),
     ),
   };
 }
@@ -119,10 +131,11 @@ async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests
     address: remoteIp,
     askedAt: ts,
   }));
-  const devices = paired.map(({ deviceId, displayName, approvedAtMs, tokens }) => ({
+  const devices = paired.map(({ deviceId, displayName, approvedAtMs, scopes, tokens }): Device => ({
     deviceId,
     name: shown(displayName),
     approvedAt: approvedAtMs,
+    role: scopes.includes("operator") ? "operator" : "person",
     revoked: Object.values(tokens).every(({ revokedAtMs }) => revokedAtMs !== undefined),
   }));
   return { requests, devices };

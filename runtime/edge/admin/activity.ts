@@ -22,6 +22,7 @@ const ENTRIES = 1_000;
 /** An action in the words of the page. */
 const ACTIONS: Readonly<Record<string, string>> = {
   approve: "Approved",
+  grant: "Granted a role",
   reject: "Rejected",
   revoke: "Revoked",
   replay: "Replayed an event",

@@ -2,6 +2,7 @@ import type { Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
 import type { SandboxStatus } from "../../contract/control.ts";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema } from "../../contract/delivery.ts";
 import { type ErrorCode, StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
@@ -30,11 +31,16 @@ const LIMIT_MS = 10_000;
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
 
-/** `<platform>:<code>` or `device:<request id>`. */
-const REQUEST = new RegExp(`^(?:(?:${platformSchema.options.join("|")}):[A-Z]{8}|device:[0-9a-f-]{36})$`);
+/** Not the list of the config's schema, which a Worker does not load at its start. */
+const ROLES: readonly GrantedRole[] = ["person", "operator"];
+const PLATFORMS = platformSchema.options.join("|");
+/** `<platform>:<code>` or `device:<request id>`; with `:operator` for an operator's rights. */
+const REQUEST = new RegExp(`^(?:(?:${PLATFORMS}):[A-Z]{8}|device:[0-9a-f-]{36})(?::operator)?$`);
+/** `<platform>:<user id>:<role>` or `device:<device id>:<role>`. */
+const GRANT = new RegExp(`^(?:(?:${PLATFORMS}):[\\w.-]{1,128}|device:[0-9a-f]{64}):(?:${ROLES.join("|")})$`);
 const DEVICE = /^[0-9a-f]{64}$/;
 /** `<platform>:<user id>` */
-const PERSON = new RegExp(`^(?:${platformSchema.options.join("|")}):[\\w.:-]{1,128}$`);
+const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
 /** `GET /_admin/devices`: who waits for approval and which devices have it; wakes nothing. */
 export function showDevices({ sandbox, answers, clock }: DevicePages): Handler<AccessVariables> {
@@ -75,18 +81,38 @@ interface DeviceActions {
 
 /**
  * `POST /_admin/devices/approve` and `…/reject`, field `request`, several times to settle several: exactly
- * those that the page showed, and none that came since.
+ * those that the page showed, and none that came since. An approval grants a person's rights, or what its request names.
  */
 export function settleRequests(verb: "approve" | "reject", actions: DeviceActions): Handler<AccessVariables> {
   const done = verb === "approve" ? "approved" : "rejected";
   return async function handleSettle(context) {
     const requests = await readField(context.req.raw, "request", REQUEST);
+    const roles = requests.map((request) => request.split(":")[2]);
+    if (verb === "reject" && roles.some((role) => role !== undefined)) throw new StewardError("form_invalid");
     const commands = requests.map((request) => {
-      const [kind = "", id = ""] = request.split(":");
-      return kind === "device" ? ["devices", verb, id] : ["pairing", verb, kind, id];
+      const [kind = "", id = "", role] = request.split(":");
+      const words = kind === "device" ? ["devices", verb, id] : ["pairing", verb, kind, id];
+      return words.concat(role === undefined ? [] : `--${role}`);
     });
     const problem = await runAll(commands, actions, context.get("identity").name);
-    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery(done, problem)}`, 303);
+    const isOperator = roles.every((role) => role === "operator");
+    return context.redirect(
+      `${ROUTES.devicesPage.path}${flashQuery(isOperator ? "approvedOperator" : done, problem)}`,
+      303,
+    );
+  };
+}
+
+/** `POST /_admin/devices/grant`, field `grant`: gives an approved person or browser another role. */
+export function grantRole(actions: DeviceActions): Handler<AccessVariables> {
+  return async function handleGrant(context) {
+    const grants = await readField(context.req.raw, "grant", GRANT);
+    const commands = grants.map((grant) => {
+      const [kind = "", id = "", role = ""] = grant.split(":");
+      return kind === "device" ? ["devices", "grant", id, role] : ["pairing", "grant", kind, id, role];
+    });
+    const problem = await runAll(commands, actions, context.get("identity").name);
+    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("granted", problem)}`, 303);
   };
 }
 
@@ -202,16 +228,19 @@ function peopleTable(people: readonly Person[]): Markup {
         <tr>
           <th scope="col">Platform</th>
           <th scope="col">User id</th>
+          <th scope="col">Rights</th>
           <th scope="col">Action</th>
         </tr>
       </thead>
       <tbody>
         ${people.map(
-          ({ platform, sender }) =>
+          ({ platform, sender, role }) =>
             html`<tr>
               <td>${platform}</td>
               <th scope="row"><code>${sender}</code></th>
+              <td>${role}</td>
               <td>
+                ${grantForm(`${platform}:${sender}`, role, `${platform} ${sender}`)}
                 ${postForm(ROUTES.peopleRevoke.path, "person", [`${platform}:${sender}`], "Revoke", `${platform} ${sender}`)}
               </td>
             </tr>`,
@@ -261,7 +290,7 @@ function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: 
   </li>`;
 }
 
-function deviceCard({ deviceId, name, approvedAt, revoked }: Device, now: number): Markup {
+function deviceCard({ deviceId, name, approvedAt, revoked, role }: Device, now: number): Markup {
   return html`<li>
     <h3>${name === "" ? "A browser" : name}</h3>
     <dl>
@@ -271,26 +300,40 @@ function deviceCard({ deviceId, name, approvedAt, revoked }: Device, now: number
       <dd>${age(approvedAt, now)}</dd>
       <dt>State</dt>
       <dd>${revoked ? "revoked" : "approved"}</dd>
+      <dt>Rights</dt>
+      <dd>${revoked ? "none" : role}</dd>
     </dl>
+    ${revoked ? "" : grantForm(`device:${deviceId}`, role, deviceId.slice(0, 12))}
     ${revoked ? "" : postForm(ROUTES.devicesRevoke.path, "device", [deviceId], "Revoke", deviceId.slice(0, 12))}
   </li>`;
 }
 
 function settleForms(request: string, named: string): Markup {
   return html`<div class="actions">
-    ${postForm(ROUTES.devicesApprove.path, "request", [request], "Approve", named)}
+    ${postForm(ROUTES.devicesApprove.path, "request", [request], "Approve as person", named)}
+    ${postForm(ROUTES.devicesApprove.path, "request", [`${request}:operator`], "Approve as operator", named)}
     ${postForm(ROUTES.devicesReject.path, "request", [request], "Reject", named)}
   </div>`;
 }
 
+/** The button that gives the other role. */
+function grantForm(who: string, role: GrantedRole, named: string): Markup {
+  const [other, verb] = role === "person" ? ["operator", "Make operator"] : ["person", "Make person"];
+  return postForm(ROUTES.accessGrant.path, "grant", [`${who}:${other}`], verb, named);
+}
+
 /** It lists those that are shown, so that no one unseen is let in. */
 function approveAllForm(requests: readonly string[]): Markup {
-  const label = `Approve all ${requests.length}`;
+  const label = `Approve all ${requests.length} as persons`;
   return postForm(ROUTES.devicesApprove.path, "request", requests, label, "requests shown here");
 }
 
 /** Classes of a button by its verb. */
-const STYLES: Readonly<Record<string, string>> = { Approve: "primary", Reject: "danger", Revoke: "danger" };
+const STYLES: Readonly<Record<string, string>> = {
+  "Approve as person": "primary",
+  Reject: "danger",
+  Revoke: "danger",
+};
 
 function postForm(action: string, field: string, values: readonly string[], verb: string, what: string) {
   return html`<form method="post" action="${action}">

@@ -4,7 +4,9 @@ import { ERRORS, type ErrorCode } from "../../contract/errors.ts";
 
 /** Deed of a button, in the words of the page that follows. */
 export const DONE = {
-  approved: "Approved.",
+  approved: "Approved, with a person’s rights. Make operator under People or Browsers grants more.",
+  approvedOperator: "Approved, with an operator’s rights.",
+  granted: "The rights hold from the next message on.",
   rejected: "Rejected.",
   revoked: "Revoked. The device is cut off within a second.",
   removed: "Revoked. This person needs a new approval to write.",

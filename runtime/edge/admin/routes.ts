@@ -10,7 +10,7 @@ import { showActivity } from "./activity.ts";
 import { showChannels } from "./channels.ts";
 import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } from "./config-repairs.ts";
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
-import { revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.ts";
+import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.ts";
 import { replayFromPage, showLedger } from "./ledger.ts";
 import { showConfig } from "./config.ts";
 import { showLogs } from "./logs.ts";
@@ -46,6 +46,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.devicesPage.path, showDevices(looks));
   app.post(ROUTES.devicesApprove.path, settleRequests("approve", options));
   app.post(ROUTES.devicesReject.path, settleRequests("reject", options));
+  app.post(ROUTES.accessGrant.path, grantRole(options));
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
   app.post(ROUTES.peopleRevoke.path, revokePerson(options));
 

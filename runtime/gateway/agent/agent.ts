@@ -2,13 +2,13 @@ import type { Config } from "../../contract/config/index.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import { ERRORS, fixOf, reason, type Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import { rightsOf } from "../admission.ts";
 import { instructions } from "./instructions.ts";
 import { type Model, ModelRefusal } from "../models/model.ts";
 import { isResetDue } from "../sessions/retention.ts";
 import type { Sessions } from "../sessions/store.ts";
 import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
-import { rightsOf } from "./rights.ts";
 import { Run } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { Workspace } from "./workspace.ts";
@@ -133,18 +133,18 @@ export class Agent {
   async #run(question: Question, signal: AbortSignal, onText: AnswerOptions["onText"]): Promise<string> {
     const { toolbox, workspace, ...options } = this.#options;
     const { config, clock } = options;
-    const senders = question.messages.map(({ sender }) => sender);
-    const may = rightsOf(config, question, senders);
-    const tools = await toolbox.open(may, signal);
+    const [first, ...others] = question.messages;
+    const rights = rightsOf(config, [first.admission, ...others.map(({ admission }) => admission)]);
+    const tools = await toolbox.open(rights, signal);
     const prompt = instructions({
       config,
       workspace,
-      place: { ...question, may },
+      place: { ...question, ...rights },
       notes: tools.notes,
       now: clock(),
     });
     const model = this.#metered(question);
-    return new Run({ ...options, ...prompt, model, question, may, tools, signal, onText }).answer();
+    return new Run({ ...options, ...prompt, model, question, rights, tools, signal, onText }).answer();
   }
 }
 

@@ -42,10 +42,9 @@ export function instructions(
   const place = direct
     ? `You are in a direct chat on ${platform}.`
     : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself.`;
-  const files =
-    folder === undefined
-      ? ""
-      : ` You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
+  const own = ` You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
+  const written = chat.may("keepFiles") ? own : " You write no files here.";
+  const files = folder === undefined ? "" : written;
   const parts = [
     config.agent.instructions,
     ...(chat.may("readWorkspace") ? workspaceFiles(workspace, config.agent.workspaceMaxChars) : []),

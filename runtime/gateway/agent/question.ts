@@ -1,3 +1,4 @@
+import type { Admission } from "../admission.ts";
 import type { ReplyTarget, Sender } from "../channels/channel.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { Image } from "../models/model.ts";
@@ -7,7 +8,7 @@ export interface Place {
   /** `slack`, `telegram`, `discord`, or `web` for the web chat. */
   platform: string;
   target: { chat: string };
-  /** A direct chat of a person whom the operator let in; not a group, and nothing that a schedule says. */
+  /** Not a group, and nothing that a schedule asks. It words the prompt, and grants nothing. */
   direct: boolean;
 }
 
@@ -16,6 +17,8 @@ export interface QuestionMessage {
   /** The platform's event id. */
   delivery: string;
   sender: Sender;
+  /** The way in which the sender came in. */
+  admission: Admission;
   text: string;
   /** Shown to the model with this question; the transcript keeps only what `text` says of them. */
   images: readonly Image[];

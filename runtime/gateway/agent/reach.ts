@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Place } from "./question.ts";
-import type { May } from "./rights.ts";
+import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -18,9 +18,7 @@ export interface Reach extends Pick<Workspace, "locate" | "read" | "write"> {
 }
 
 /** A chat, and what may be done there. */
-export interface Asker extends Pick<Place, "platform" | "target"> {
-  may: May;
-}
+export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
  * Returns what of the workspace a chat may use: all of it, or what is shared to read, or neither; then it writes in a

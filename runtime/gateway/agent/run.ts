@@ -11,7 +11,7 @@ import {
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
-import type { May } from "./rights.ts";
+import type { Rights } from "../admission.ts";
 import { divide, requestTokens, summarise, summaryText, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
@@ -26,7 +26,7 @@ const NO_CONCLUSION = "I could not finish this: it took more steps than agent.ma
 /** Dependencies of one answer. */
 export interface RunOptions {
   question: Question;
-  may: May;
+  rights: Rights;
   config: Config;
   model: Model;
   sessions: Sessions;
@@ -85,7 +85,7 @@ export class Run {
 
   /** Runs what of a step was not begun. What was begun and has no result was cut off by a crash. */
   async #finish(step: Step): Promise<void> {
-    const { question, may, sessions, tools, signal } = this.#options;
+    const { question, rights, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
@@ -93,7 +93,7 @@ export class Run {
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, may, signal })
+        .run(call, { conversation, platform, target, direct, ...rights, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });

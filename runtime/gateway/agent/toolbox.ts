@@ -2,7 +2,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { ToolCall, ToolDefinition } from "../models/model.ts";
 import type { McpServers } from "./mcp/servers.ts";
-import type { May } from "./rights.ts";
+import type { Rights } from "../admission.ts";
 import type { BuiltinOptions } from "./tools/builtin.ts";
 import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
 
@@ -35,7 +35,7 @@ export class Toolbox {
   }
 
   /** The tools that one may use, as they stand now. A server that is not there is left out, and noted. */
-  async open(may: May, signal: AbortSignal): Promise<OpenTools> {
+  async open({ may }: Pick<Rights, "may">, signal: AbortSignal): Promise<OpenTools> {
     this.#builtin ??= import("./tools/builtin.ts").then(({ builtinTools }) => builtinTools(this.#options));
     const none = { tools: [], notes: [] };
     const servers = may("useMcp") ? await this.#options.mcp.open(signal) : none;

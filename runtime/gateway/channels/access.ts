@@ -1,15 +1,14 @@
 import type { ChannelRules, GroupRules } from "../../contract/config/channels.ts";
 import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import type { Admission } from "../admission.ts";
 import type { PairingStore } from "../pairing/store.ts";
 import type { AccessDecision } from "./channel.ts";
 
 /** Decision about a group's message: it is answered, kept as context of a later answer, or left. */
-interface GroupDecision {
-  becomes: "message" | "context" | "ignored";
-  reason: string;
-  /** The group that would have to be listed for the message to be answered. */
-  unlisted?: string;
-}
+type GroupDecision =
+  | { becomes: "message" | "context"; admission: Admission; reason: string }
+  /** `unlisted`: the group that would have to be listed for the message to be answered. */
+  | { becomes: "ignored"; reason: string; unlisted?: string };
 
 /** Access list of one channel: who may write to the bot. Every decision fails closed and carries its reason. */
 export interface ChannelAccess {
@@ -25,16 +24,20 @@ export interface AccessRules extends Pick<
   "dmPolicy" | "allowFrom" | "groupPolicy" | "groupAllowFrom"
 > {
   groups: Readonly<Record<string, GroupRules>>;
+  /** Ids that `agent.operators` names on this platform. */
+  operators: readonly string[];
 }
+
+/** The store that approvals are read from. */
+type Approvals = Pick<PairingStore, "granted">;
 
 const DEFAULT_GROUP: GroupRules = { enabled: true, requireMention: true };
 
 /**
- * Decides by the config and, for direct messages under `pairing`, by who was approved; what was granted
- * in a direct message grants nothing in a group. The approved senders are read each time, so that an
- * approval counts at once.
+ * Decides by the config and, for direct messages, by approvals; what was granted in a direct message grants nothing in
+ * a group. Approvals are read each time, so that they count at once.
  */
-export function channelAccess(rules: AccessRules, pairing: Pick<PairingStore, "approved">): ChannelAccess {
+export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
     direct: (user) => directDecision(rules, pairing, user),
     group: (group, user, addressed) => groupDecision(rules, group, user, addressed),
@@ -42,33 +45,50 @@ export function channelAccess(rules: AccessRules, pairing: Pick<PairingStore, "a
 }
 
 function directDecision(
-  { dmPolicy, allowFrom }: AccessRules,
-  pairing: Pick<PairingStore, "approved">,
+  { dmPolicy, allowFrom, operators }: AccessRules,
+  pairing: Approvals,
   user: string,
 ): AccessDecision {
   if (dmPolicy === "disabled")
     return { allowed: false, reason: "direct messages are disabled", answer: "ignore" };
-  if (allowFrom.includes("*")) return { allowed: true, reason: "everyone is allowed" };
-  if (allowFrom.includes(user)) return { allowed: true, reason: "the sender is on the list" };
+  const isListed = allowFrom.includes(user);
+  const isOpen = allowFrom.includes("*");
+  // Under `allowlist` the config alone decides.
+  const approved = dmPolicy === "allowlist" ? undefined : pairing.granted(user);
+  // The most that was granted comes first: `*` lets in, and grants nothing.
+  if (operators.includes(user) && (isListed || isOpen || approved !== undefined))
+    return admitted({ by: "config", grants: "operator" }, "the sender is an operator in the config");
+  if (approved === "operator")
+    return admitted({ by: "approval", grants: "operator" }, "the sender was approved as an operator");
+  if (isListed) return admitted({ by: "config", grants: "person" }, "the sender is on the list");
+  if (approved !== undefined)
+    return admitted({ by: "approval", grants: "person" }, "the sender was approved");
+  if (isOpen) return admitted({ by: "everyone" }, "everyone is allowed");
   if (dmPolicy !== "pairing")
     return { allowed: false, reason: "the sender is not on the list", answer: "refuse" };
-  if (pairing.approved().includes(user)) return { allowed: true, reason: "the sender was approved" };
   return { allowed: false, reason: "the sender is not approved", answer: "pair" };
 }
 
+function admitted(admission: Admission, reason: string): AccessDecision {
+  return { allowed: true, admission, reason };
+}
+
 function groupDecision(rules: AccessRules, group: string, user: string, addressed: boolean): GroupDecision {
-  const ignored = (reason: string): GroupDecision => ({ becomes: "ignored", reason });
+  const ignored = (reason: string) => ({ becomes: "ignored" as const, reason });
   if (rules.groupPolicy === "disabled") return ignored("groups are disabled");
   const named = rules.groups[group] ?? rules.groups["*"];
   if (rules.groupPolicy === "allowlist" && named === undefined)
     return { ...ignored("the group is not on the list"), unlisted: group };
-  const { enabled, requireMention } = named ?? DEFAULT_GROUP;
+  const { enabled, requireMention, sendElsewhere = [] } = named ?? DEFAULT_GROUP;
   if (!enabled) return ignored("the group is switched off");
   const people = rules.groupAllowFrom;
   if (people.length > 0 && !people.includes("*") && !people.includes(user))
     return ignored("the sender is not on the group's list");
-  if (requireMention && !addressed) return { becomes: "context", reason: "the bot was not addressed" };
-  return { becomes: "message", reason: addressed ? "the bot was addressed" : "the group needs no mention" };
+  const admission: Admission = { by: "group", sendElsewhere };
+  if (requireMention && !addressed)
+    return { becomes: "context", admission, reason: "the bot was not addressed" };
+  const reason = addressed ? "the bot was addressed" : "the group needs no mention";
+  return { becomes: "message", admission, reason };
 }
 
 /** Returns the answer to a sender who is not on the list: its own id, and what the operator does with it. */

@@ -1,5 +1,6 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
+import type { Admission } from "../admission.ts";
 
 /** Destination of a reply, in the platform's own ids. */
 export interface ReplyTarget {
@@ -18,7 +19,7 @@ export interface ReplyTarget {
 
 /** Decision whether a sender may be answered, and why: every decision can be looked up in the log. */
 export type AccessDecision =
-  | { allowed: true; reason: string }
+  | { allowed: true; admission: Admission; reason: string }
   /** `answer`: no reply; the sender learns how to be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
@@ -43,6 +44,8 @@ export interface Attachment {
 export interface InboundMessage {
   /** In a direct message, not in a group. */
   direct: boolean;
+  /** The way in which the sender came in. */
+  admission: Admission;
   sender: Sender;
   /** Text of the person, without the mention of the bot; may be empty where files came along. */
   text: string;

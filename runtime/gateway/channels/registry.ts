@@ -4,6 +4,7 @@ import type { Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PairingStores } from "../pairing/store.ts";
+import { namedOperators } from "../admission.ts";
 import { channelAccess } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { createDiscordChannel } from "./discord/channel.ts";
@@ -36,18 +37,25 @@ export interface ChannelsOptions {
 export function createChannels(options: ChannelsOptions): Channels {
   const { config, environment, pairing, telegramIntake: intake, clock, log } = options;
   const { slack, telegram, discord } = config.channels;
+  const operatorsOn = (platform: Platform) => namedOperators(config, platform);
   const shared = { environment, clock, log };
   const served = new Map<Platform, Channel>();
   if (slack?.enabled) {
-    const access = channelAccess({ ...slack, groups: slack.channels }, pairing("slack"));
+    const access = channelAccess(
+      { ...slack, groups: slack.channels, operators: operatorsOn("slack") },
+      pairing("slack"),
+    );
     served.set("slack", createSlackChannel({ ...shared, config: slack, access }));
   }
   if (telegram?.enabled) {
-    const access = channelAccess(telegram, pairing("telegram"));
+    const access = channelAccess({ ...telegram, operators: operatorsOn("telegram") }, pairing("telegram"));
     served.set("telegram", createTelegramChannel({ ...shared, config: telegram, access, intake }));
   }
   if (discord?.enabled) {
-    const access = channelAccess({ ...discord, groups: discord.guilds }, pairing("discord"));
+    const access = channelAccess(
+      { ...discord, groups: discord.guilds, operators: operatorsOn("discord") },
+      pairing("discord"),
+    );
     served.set("discord", createDiscordChannel({ ...shared, config: discord, access }));
   }
   const configured = Object.keys(config.channels) as Platform[];

@@ -5,6 +5,7 @@ import { resolveSecret, secretValues } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { createRedactor, redactValue } from "../../shared/redact.ts";
 import { wholeReading } from "../../process/config-file.ts";
+import { accessRisks } from "../access-risks.ts";
 import { configPath, readConfigFile } from "./config-file.ts";
 import type { SetOptions } from "./config-write.ts";
 import type { CommandContext, JsonOption } from "./context.ts";
@@ -47,7 +48,10 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
       }
       const told = result.ok ? [] : result.problems;
       const problems = told.map(({ path, message }) => ({ path, message: redact(message) }));
-      output.answer(json, { path, valid: result.ok, problems }, `Config is valid: ${path}`);
+      const warnings = result.ok ? accessRisks(result.config, settings.home) : [];
+      for (const { path: at, detail, fix } of json ? [] : warnings)
+        output.warn(`${at}: ${detail}\nFix: ${fix}`);
+      output.answer(json, { path, valid: result.ok, problems, warnings }, `Config is valid: ${path}`);
       if (!result.ok) context.setExitCode(1);
     });
 

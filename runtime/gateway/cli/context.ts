@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
+import { AGENT } from "../../contract/names.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
@@ -79,6 +81,15 @@ function coloured(text: string, stream: NodeJS.WritableStream): string {
     });
   const isTable = rows.length > 0 && !head.includes(":") && / {2,}/.test(head);
   return [isTable ? paint("bold", head) : states(head), ...rows.map(states)].join("\n");
+}
+
+/** Returns what an approval has granted, and the command that grants the other role. */
+export function grantedText(role: GrantedRole, command: readonly string[]): string {
+  const [now, other, next]: [string, string, GrantedRole] =
+    role === "person"
+      ? ["a person's", "an operator's", "operator"]
+      : ["an operator's", "a person's", "person"];
+  return `Granted ${now} rights. For ${other}: ${[AGENT, ...command, next].join(" ")}`;
 }
 
 /** The pairing stores of the data directory; an unreadable one is reported beside the answer. */

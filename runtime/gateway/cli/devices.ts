@@ -1,13 +1,14 @@
-import type { Command } from "commander";
+import { Argument, type Command, Option } from "commander";
+import { GRANTED_ROLES, type GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { table } from "../../shared/table.ts";
-import { type DeviceRequest, DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
-import type { CommandContext, JsonOption } from "./context.ts";
+import { type DeviceRequest, DeviceStore, grantedTo, isUsable, type PairedDevice } from "../devices.ts";
+import { type CommandContext, grantedText, type JsonOption } from "./context.ts";
 
 /** So much of an id is shown; any unique beginning of it is understood. */
 const SHORT = 12;
 
-/** `steward devices list|approve|reject|revoke`. They work on the stores, so the gateway may be down. */
+/** `steward devices list|approve|reject|grant|revoke`. They work on the stores, so the gateway may be down. */
 export function addDeviceCommands(program: Command, { settings, output }: CommandContext): void {
   const store = new DeviceStore({
     home: settings.home,
@@ -24,6 +25,30 @@ export function addDeviceCommands(program: Command, { settings, output }: Comman
     .action(({ json }: JsonOption) => {
       const [pending, paired] = [store.pending(), store.paired()];
       output.answer(json, { pending, paired: paired.map(withoutSecrets) }, listText(pending, paired));
+    });
+
+  devices
+    .command("approve")
+    .description("let the device of a request use the web chat, with a person's rights")
+    .argument("<requestId>", "as `devices list` shows it, or any unique beginning of it")
+    .addOption(new Option("--operator", "with an operator's rights"))
+    .option("--json", "as JSON")
+    .action((given: string, { json, operator }: JsonOption & { operator?: boolean }) => {
+      const role = operator ? "operator" : "person";
+      const device = found(store.approve(request(given), role), "device_request_unknown", given);
+      const text = `Approved device ${named(device)}.\n${grantedDevice(role, device)}`;
+      output.answer(json, { approved: withoutSecrets(device), role }, text);
+    });
+
+  devices
+    .command("grant")
+    .description("give an approved device a role in the web chat")
+    .argument("<deviceId>", "as `devices list` shows it, or any unique beginning of it")
+    .addArgument(new Argument("<role>", "its rights").choices(GRANTED_ROLES))
+    .option("--json", "as JSON")
+    .action((given: string, role: GrantedRole, { json }: JsonOption) => {
+      const device = found(store.grant(paired(given), role), "device_unknown", given);
+      output.answer(json, { granted: withoutSecrets(device), role }, grantedDevice(role, device));
     });
 
   const command = (name: string, id: string, description: string, run: (id: string) => Told): void => {
@@ -43,17 +68,18 @@ export function addDeviceCommands(program: Command, { settings, output }: Comman
       store.pending().map(({ requestId }) => requestId),
       "device_request_unknown",
     );
-  command("approve", "requestId", "let the device of a request use the web chat", (given) => {
-    const device = found(store.approve(request(given)), "device_request_unknown", given);
-    return { value: { approved: withoutSecrets(device) }, text: `Approved device ${named(device)}.` };
-  });
+  const paired = (given: string): string =>
+    whole(
+      given,
+      store.paired().map(({ deviceId }) => deviceId),
+      "device_unknown",
+    );
   command("reject", "requestId", "drop a request", (given) => {
     const dropped = found(store.reject(request(given)), "device_request_unknown", given);
     return { value: { rejected: dropped }, text: `Rejected device ${named(dropped)}.` };
   });
   command("revoke", "deviceId", "revoke a device's access, immediately and permanently", (given) => {
-    const ids = store.paired().map(({ deviceId }) => deviceId);
-    const device = found(store.revoke(whole(given, ids, "device_unknown")), "device_unknown", given);
+    const device = found(store.revoke(paired(given)), "device_unknown", given);
     return { value: { revoked: withoutSecrets(device) }, text: `Revoked device ${named(device)}.` };
   });
 }
@@ -84,6 +110,10 @@ function named({ deviceId, displayName }: Pick<PairedDevice, "deviceId" | "displ
   return `${deviceId.slice(0, SHORT)}${name === "" ? "" : ` (${name})`}`;
 }
 
+function grantedDevice(role: GrantedRole, { deviceId }: PairedDevice): string {
+  return grantedText(role, ["devices", "grant", deviceId.slice(0, SHORT)]);
+}
+
 function withoutSecrets(device: PairedDevice): object {
   const tokens = Object.entries(device.tokens).map(([role, token]) => [role, { ...token, token: undefined }]);
   return { ...device, tokens: Object.fromEntries(tokens) };
@@ -112,9 +142,10 @@ function listText(pending: readonly DeviceRequest[], paired: readonly PairedDevi
       one.role,
       isUsable(one) ? "paired" : "revoked",
       time(one.approvedAtMs),
+      isUsable(one) ? grantedTo(one) : "none",
     ]);
     sections.push(
-      `Paired (${paired.length})\n${table(["Device", "Name", "Role", "State", "Approved"], rows)}`,
+      `Paired (${paired.length})\n${table(["Device", "Name", "Role", "State", "Approved", "Rights"], rows)}`,
     );
   }
   return sections.join("\n\n");

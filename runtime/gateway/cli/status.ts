@@ -3,6 +3,7 @@ import { type GatewayStatus } from "../../contract/control.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { wholeReading } from "../../process/config-file.ts";
+import { type AccessRisk, accessRisks } from "../access-risks.ts";
 import { setAsideFiles } from "../store-file.ts";
 import { readConfigFile } from "./config-file.ts";
 import { type CommandContext, commandStores, type JsonOption } from "./context.ts";
@@ -12,6 +13,8 @@ import { askGateway, readyText, type GatewayAnswer } from "./gateway.ts";
 interface StatusReport {
   gateway: Omit<GatewayAnswer, "details">;
   config: { path: string; valid: boolean; detail?: string };
+  /** Risks of who may do what. */
+  risks: AccessRisk[];
   /** Told by the gateway itself, where it is up and this process holds its control token. */
   details?: GatewayStatus;
   pairing: { channel: Platform; pending: number; approved: number }[];
@@ -44,7 +47,7 @@ async function readStatus(context: CommandContext): Promise<StatusReport> {
     .filter(({ pending, approved }) => pending + approved > 0);
   return {
     gateway,
-    config: await configState(settings.configPath, environment),
+    ...(await configState(settings, environment)),
     ...(details && { details }),
     pairing,
     setAside: setAsideFiles(settings.home),
@@ -52,28 +55,25 @@ async function readStatus(context: CommandContext): Promise<StatusReport> {
 }
 
 async function configState(
-  path: string,
+  { configPath: path, home }: CommandContext["settings"],
   environment: CommandContext["environment"],
-): Promise<StatusReport["config"]> {
+): Promise<Pick<StatusReport, "config" | "risks">> {
   try {
     const { result } = await wholeReading(readConfigFile(path, environment));
-    if (result.ok) return { path, valid: true };
-    return {
-      path,
-      valid: false,
-      detail: "see `steward config validate`",
-    };
+    if (result.ok) return { config: { path, valid: true }, risks: accessRisks(result.config, home) };
+    return { config: { path, valid: false, detail: "see `steward config validate`" }, risks: [] };
   } catch (error) {
     if (!(error instanceof StewardError)) throw error;
-    return { path, valid: false, detail: error.message };
+    return { config: { path, valid: false, detail: error.message }, risks: [] };
   }
 }
 
-function statusText({ gateway, config, details, pairing, setAside }: StatusReport): string {
+function statusText({ gateway, config, risks, details, pairing, setAside }: StatusReport): string {
   const lines = [
     `Gateway: ${readyText(gateway)}`,
     `Config:  ${config.valid ? "valid" : "not valid"}, ${config.path}${config.detail ? ` (${config.detail})` : ""}`,
   ];
+  for (const { path, detail, fix } of risks) lines.push(`Access:  ${path}: ${detail} ${fix}`);
   if (details) lines.push(...detailLines(details));
   for (const { channel, pending, approved } of pairing) {
     lines.push(`Pairing: ${channel} ${pending} pending, ${approved} approved`);

@@ -103,7 +103,15 @@ async function answer(
       platform: to?.platform ?? "hook",
       target,
       direct: true,
-      messages: [{ delivery: id, sender: { id: `hook:${name}`, name }, text: message, images: [] }],
+      messages: [
+        {
+          delivery: id,
+          sender: { id: `hook:${name}`, name },
+          admission: { by: "hook", inChat: to !== undefined },
+          text: message,
+          images: [],
+        },
+      ],
     },
     { signal },
   );

@@ -167,9 +167,7 @@ export class Inbox {
       case "unpaired": {
         const { sender, target, meta } = inbound;
         const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
-        if (text !== undefined) return this.#say(delivery, channel, target, text);
-        await dismiss(channel, target);
-        return { outcome: "ignored", note: "as many as allowed wait for approval" };
+        return this.#say(delivery, channel, target, text);
       }
       case "message": {
         const conversation = conversationOf(platform, inbound.target);
@@ -311,7 +309,7 @@ export class Inbox {
   async #command(
     delivery: Delivery,
     channel: Channel,
-    { target, sender, direct }: InboundMessage,
+    { target, sender, admission }: InboundMessage,
     command: Command,
   ): Promise<DeliveryOutcome> {
     const { commands, records, clock } = this.#options;
@@ -320,7 +318,7 @@ export class Inbox {
     let text = records.of(delivery).said;
     if (text === undefined) {
       const stop = (): number => this.#stop(platform, channel, conversation);
-      text = commands.run(command, { conversation, platform, sender, direct, stop });
+      text = commands.run(command, { conversation, platform, sender, admission, stop });
       records.say(delivery, text, clock());
     }
     return this.#say(delivery, channel, target, text);

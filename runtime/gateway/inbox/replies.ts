@@ -122,9 +122,10 @@ export class Replies {
     const draft = this.#draft(last, before, { platform, channel, heard });
     try {
       const read = await readMessages(asked, channel, signal);
-      const message = ({ id, sender }: Asked, index: number): QuestionMessage => ({
+      const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,
+        admission,
         text: read[index]?.text ?? "",
         images: read[index]?.images ?? [],
       });

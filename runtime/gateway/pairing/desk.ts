@@ -21,10 +21,10 @@ export class PairingDesk {
   }
 
   /**
-   * Returns the reply to a stranger; `meta` is what the platform says about it. `undefined`: no reply, since as many as
-   * allowed are waiting.
+   * Returns the reply to a stranger; `meta` is what the platform says about it. Where no place is free the reply has no
+   * code, but the id, by which the operator can let the stranger in.
    */
-  ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string | undefined {
+  ask({ meta, ...stranger }: WaitingSender & { meta?: Record<string, string> }): string {
     const { stores, waiting, log } = this.#options;
     const { platform, sender } = stranger;
     const request = stores(platform).request(sender, meta);
@@ -33,10 +33,18 @@ export class PairingDesk {
       platform,
       sender,
     });
-    if (request === undefined) return undefined;
+    if (request === undefined) return fullText(platform, sender);
     waiting.add(stranger);
     return pairingText(platform, sender, request.code);
   }
+}
+
+function fullText(platform: Platform, sender: string): string {
+  return [
+    "I do not know you yet, so I have not read your message. Too many others ask to be let in, so I have no code for you.",
+    `Your ${PLATFORM_TITLES[platform]} user id: ${sender}`,
+    `To let you in, the operator runs: ${AGENT} pairing grant ${platform} ${sender} person`,
+  ].join("\n");
 }
 
 function pairingText(platform: Platform, sender: string, code: string): string {

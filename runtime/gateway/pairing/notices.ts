@@ -1,3 +1,4 @@
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { backoffMs } from "../../shared/backoff.ts";
 import { settledWithin } from "../../shared/within.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
@@ -12,8 +13,12 @@ const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** The waits double: the last attempt is about 40 minutes behind the first. */
 const MOST_ATTEMPTS = 10;
 
-const APPROVED_TEXT =
-  "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.";
+const APPROVED_TEXT: Readonly<Record<GrantedRole, string>> = {
+  person:
+    "You are approved: write to me and I will answer. What you wrote before was not read, so please send it again.",
+  operator:
+    "You are approved as an operator: write to me and I will answer. What you wrote before was not read, so please send it again.",
+};
 
 /** Dependencies of the notices. */
 export interface ApprovalNoticesOptions {
@@ -74,7 +79,8 @@ export class ApprovalNotices {
       );
       const approved = new Set(stores(platform).approved());
       for (const sender of senders) {
-        if (approved.has(sender.sender)) await this.#tell(sender);
+        if (approved.has(sender.sender))
+          await this.#tell(sender, stores(platform).granted(sender.sender) ?? "person");
         else if (!pending.has(sender.sender)) waiting.remove(sender);
       }
     } catch (error) {
@@ -82,7 +88,7 @@ export class ApprovalNotices {
     }
   }
 
-  async #tell(waitingSender: WaitingSender): Promise<void> {
+  async #tell(waitingSender: WaitingSender, role: GrantedRole): Promise<void> {
     const { parts, waiting, clock, log } = this.#options;
     const { platform, sender, target } = waitingSender;
     const channel = parts().channels.get(platform);
@@ -90,7 +96,7 @@ export class ApprovalNotices {
     const failed = this.#failed.get(key) ?? { attempts: 0, notBefore: 0 };
     if (channel === undefined || this.#stopped || clock() < failed.notBefore) return;
     try {
-      await channel.send(target, APPROVED_TEXT);
+      await channel.send(target, APPROVED_TEXT[role]);
       waiting.remove(waitingSender);
       // Logged last: once this is read, the notice is not sent again.
       log.info("a sender was told of its approval", { platform, sender });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
 import { withLock } from "../../process/lock.ts";
@@ -24,6 +25,16 @@ export const approvedSchema = z.strictObject({
   allowFrom: z.array(z.string().check(z.minLength(1))),
 });
 
+/**
+ * `credentials/<channel>-operators.json`: the approved senders whose approval grants an operator's rights. Apart from the
+ * approvals, whose form other programs and earlier versions read. An approved sender that is not listed has a person's
+ * rights.
+ */
+export const operatorsSchema = z.strictObject({
+  version: z.literal(1),
+  operators: z.array(z.string().check(z.minLength(1))),
+});
+
 /** Letters that cannot be mistaken for a digit or for each other when a code is read out: no I, L, O. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 8;
@@ -31,8 +42,10 @@ const FAIR_BYTES = 256 - (256 % LETTERS.length);
 
 /** A code that was forgotten must not open the door later. */
 const LIFE_MS = 3_600_000;
-/** Strangers cannot fill the store, and the operator's list stays readable. */
-const MOST_PENDING = 3;
+/** One place an account, so many in all: strangers cannot fill the store, and the operator's list stays readable. */
+const MOST_PENDING = 20;
+/** A place is not taken away before this time, in which an operator can find and approve it. */
+const KEPT_MS = 10 * 60_000;
 
 /** Dependencies of a pairing store. */
 interface PairingStoreOptions extends StoreFileOptions {
@@ -52,12 +65,14 @@ export class PairingStore {
   readonly #directory: string;
   readonly #requestsPath: string;
   readonly #approvedPath: string;
+  readonly #operatorsPath: string;
 
   constructor(options: PairingStoreOptions) {
     this.#options = options;
     this.#directory = join(options.home, "credentials");
     this.#requestsPath = join(this.#directory, `${options.channel}-pairing.json`);
     this.#approvedPath = join(this.#directory, `${options.channel}-allowFrom.json`);
+    this.#operatorsPath = join(this.#directory, `${options.channel}-operators.json`);
   }
 
   /** Requests that can be approved, oldest first. */
@@ -70,33 +85,73 @@ export class PairingStore {
     return readStoreFile(this.#approvedPath, approvedSchema, this.#options)?.allowFrom ?? [];
   }
 
+  /** Ids of the approved senders whose approval grants an operator's rights. */
+  operators(): string[] {
+    const approved = new Set(this.approved());
+    return this.#operators().filter((id) => approved.has(id));
+  }
+
+  /** Returns what a sender's approval grants; `undefined` if it is not approved. */
+  granted(id: string): GrantedRole | undefined {
+    if (!this.approved().includes(id)) return undefined;
+    return this.#operators().includes(id) ? "operator" : "person";
+  }
+
+  #operators(): string[] {
+    return readStoreFile(this.#operatorsPath, operatorsSchema, this.#options)?.operators ?? [];
+  }
+
   /**
-   * Notes that a sender asks to be let in. One that asks again keeps its code and its hour.
+   * Notes that a sender asks to be let in. One that asks again keeps its code and its hour. Where all places are taken,
+   * the oldest gives way, but not within its first ten minutes.
    *
-   * @returns its request; `undefined` where as many as allowed are pending already.
+   * @returns its request; `undefined` where no place is free and none gives way.
    */
   request(id: string, meta: Record<string, string> = {}): PairingRequest | undefined {
     return this.#change(() => {
       const now = new Date(this.#options.clock()).toISOString();
       const pending = this.pending();
       const known = pending.find((request) => request.id === id);
-      if (known === undefined && pending.length >= MOST_PENDING) return undefined;
+      const [oldest, ...younger] = pending;
+      const isFull = known === undefined && pending.length >= MOST_PENDING;
+      const isKept = oldest !== undefined && this.#options.clock() - Date.parse(oldest.createdAt) < KEPT_MS;
+      if (isFull && isKept) return undefined;
+      const others = isFull ? younger : pending;
       const request: PairingRequest = known
         ? { ...known, lastSeenAt: now, meta: { ...known.meta, ...meta } }
         : { id, code: newPairingCode(), createdAt: now, lastSeenAt: now, meta };
       this.#writeRequests(
-        known ? pending.map((one) => (one === known ? request : one)) : [...pending, request],
+        known ? pending.map((one) => (one === known ? request : one)) : [...others, request],
       );
       return request;
     });
   }
 
   /** Approves the sender of a code, in whatever case it was typed. `undefined`: no such code is pending. */
-  approve(code: string): PairingRequest | undefined {
-    return this.#settle(code, ({ id }) => {
-      const allowFrom = [...new Set([...this.approved(), id])];
-      this.#write(this.#approvedPath, { version: 1, allowFrom });
+  approve(code: string, role: GrantedRole = "person"): PairingRequest | undefined {
+    return this.#settle(code, ({ id }) => this.#approve(id, role));
+  }
+
+  /** Gives a sender a role: an approved one from now on, any other as an approval, also if it never asked. */
+  grant(id: string, role: GrantedRole): void {
+    this.#change(() => {
+      this.#approve(id, role);
+      this.#writeRequests(this.pending().filter((one) => one.id !== id));
     });
+  }
+
+  // The role first: a crash in between leaves a sender who is not let in, not one with rights of an earlier approval.
+  #approve(id: string, role: GrantedRole): void {
+    this.#writeOperators(id, role === "operator");
+    const allowFrom = [...new Set([...this.approved(), id])];
+    this.#write(this.#approvedPath, { version: 1, allowFrom });
+  }
+
+  #writeOperators(id: string, isOne: boolean): void {
+    const before = this.#operators();
+    if (before.includes(id) === isOne) return;
+    const operators = isOne ? [...before, id] : before.filter((one) => one !== id);
+    this.#write(this.#operatorsPath, { version: 1, operators });
   }
 
   /** Drops the request of a code. `undefined`: no such code is pending. */
@@ -109,6 +164,7 @@ export class PairingStore {
     return this.#change(() => {
       const approved = this.approved();
       if (!approved.includes(id)) return false;
+      this.#writeOperators(id, false);
       this.#write(this.#approvedPath, { version: 1, allowFrom: approved.filter((one) => one !== id) });
       return true;
     });

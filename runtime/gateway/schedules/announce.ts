@@ -1,4 +1,5 @@
 import type { Platform } from "../../contract/delivery.ts";
+import type { Admission } from "../admission.ts";
 import { conversationOf, type ReplyTarget } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { DeliveryRecords } from "../inbox/records.ts";
@@ -20,6 +21,8 @@ export interface AnnounceRequest {
   silence?: string;
   /** Name of the prompt's sender. */
   name: string;
+  /** Decides on the rights of the answer. */
+  admission: Admission;
 }
 
 /** Outcome of it. */
@@ -46,7 +49,10 @@ export interface AnnounceOptions {
 
 /** Says things through the channels and the agent, message by message as a reply is sent. */
 export function createAnnounce({ parts, records, replies, inTurn, clock }: AnnounceOptions): Announce {
-  const text = async ({ id, platform, target, name, text, prompt }: AnnounceRequest, signal: AbortSignal) => {
+  const text = async (
+    { id, platform, target, name, admission, text, prompt }: AnnounceRequest,
+    signal: AbortSignal,
+  ) => {
     if (text !== undefined) return text;
     const answer = await parts().agent.answer(
       {
@@ -55,7 +61,13 @@ export function createAnnounce({ parts, records, replies, inTurn, clock }: Annou
         target,
         direct: false,
         messages: [
-          { delivery: id, sender: { id: `schedule:${name}`, name }, text: prompt ?? "", images: [] },
+          {
+            delivery: id,
+            sender: { id: `schedule:${name}`, name },
+            admission,
+            text: prompt ?? "",
+            images: [],
+          },
         ],
       },
       { signal },

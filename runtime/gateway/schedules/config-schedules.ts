@@ -17,9 +17,9 @@ export function configSchedules({
   const wanted = new Map<string, Schedule>();
   for (const [name, schedule] of Object.entries(schedules)) wanted.set(`config:${name}`, schedule);
   if (heartbeat !== undefined) {
-    const { every, to, prompt = HEARTBEAT_PROMPT } = heartbeat;
+    const { every, to, prompt = HEARTBEAT_PROMPT, sendElsewhere } = heartbeat;
     // In the schema's own order, as a stored one is read: else every start would take it for changed.
-    wanted.set(HEARTBEAT_ID, scheduleSchema.parse({ every, to, prompt }));
+    wanted.set(HEARTBEAT_ID, scheduleSchema.parse({ every, to, prompt, sendElsewhere }));
   }
   return wanted;
 }

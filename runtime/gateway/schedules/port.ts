@@ -1,3 +1,4 @@
+import type { Role } from "../../contract/config/rights.ts";
 import type { Schedule } from "../../contract/config/schedules.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { cronProblem } from "../../process/cron.ts";
@@ -18,11 +19,11 @@ const MOST_FROM_CHAT = 10;
 /** Schedules as a chat may use them: it makes, sees and removes those that speak in it. */
 export interface SchedulesPort {
   /**
-   * Adds a schedule. `nextAt`: ISO 8601.
+   * Adds a schedule, which has no rights that a role of its makers lacks. `nextAt`: ISO 8601.
    *
    * @throws StewardError `schedule_invalid` where it is wrong, or there are as many as may be.
    */
-  add(spec: Schedule): Promise<{ id: string; nextAt: string }>;
+  add(spec: Schedule, madeBy: readonly Role[]): Promise<{ id: string; nextAt: string }>;
   /** Those that speak in a chat, wherever they were made. */
   list(chat: Pick<Schedule["to"], "platform" | "chat">): StoredSchedule[];
   /**
@@ -40,7 +41,7 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
     store.list().filter(({ spec: { to } }) => to.platform === platform && to.chat === chat);
   return {
     list,
-    async add(spec) {
+    async add(spec, madeBy) {
       const ofChat = list(spec.to).filter(({ source }) => source === "chat").length;
       if (ofChat >= MOST_FROM_CHAT) {
         throw new StewardError(
@@ -54,7 +55,7 @@ export function schedulesPort(store: ScheduleStore, clock: () => number): Schedu
           `there are ${MOST_FROM_CHATS} schedules from chats already`,
         );
       }
-      const { id, nextAt } = await addSchedule(store, "chat", spec, clock());
+      const { id, nextAt } = await addSchedule(store, "chat", spec, clock(), madeBy);
       return { id, nextAt: new Date(nextAt).toISOString() };
     },
     remove(id, chat) {
@@ -70,12 +71,13 @@ export async function addSchedule(
   source: Exclude<ScheduleSource, "config">,
   spec: Schedule,
   now: number,
+  madeBy?: readonly Role[],
 ): Promise<{ id: string; nextAt: number }> {
   await checkNew(spec, now, source);
   const nextAt = await dueAfter(spec, now, now);
   if (nextAt === undefined) throw new StewardError("schedule_invalid", "it is never due");
   const id = `${source}:${randomBytes(4).toString("hex")}`;
-  store.put({ id, source, spec, createdAt: now, nextAt });
+  store.put({ id, source, spec, ...(madeBy && { madeBy }), createdAt: now, nextAt });
   return { id, nextAt };
 }
 

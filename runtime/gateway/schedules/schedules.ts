@@ -213,8 +213,8 @@ export class Schedules {
 }
 
 /** Returns what a run says: the same at every attempt, so that a later one finds what the one before left. */
-function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): AnnounceRequest {
-  const { to, text, prompt } = spec;
+function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: PendingRun): AnnounceRequest {
+  const { to, text, prompt, sendElsewhere = [] } = spec;
   const { platform, chat, thread } = to;
   const note =
     begunAt - dueAt > LATE_MS
@@ -225,6 +225,7 @@ function requestOf({ schedule: { id, spec }, dueAt, begunAt }: PendingRun): Anno
     platform,
     target: { chat, ...(thread !== undefined && { thread }) },
     name: scheduleName(id),
+    admission: { by: "schedule", madeBy, sendElsewhere },
     ...(text !== undefined && { text }),
     ...(prompt !== undefined && { prompt: `${prompt}${note}` }),
     ...(id === HEARTBEAT_ID && { silence: HEARTBEAT_OK }),

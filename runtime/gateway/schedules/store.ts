@@ -1,3 +1,6 @@
+import * as z from "zod/mini";
+import { type Role, ROLES } from "../../contract/config/rights.ts";
+import { parseJson } from "../../shared/json.ts";
 import { transaction } from "../../process/database.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { schedule as scheduleSchema, type Schedule } from "../../contract/config/schedules.ts";
@@ -13,6 +16,8 @@ export interface StoredSchedule {
   id: string;
   source: ScheduleSource;
   spec: Schedule;
+  /** Roles of the people who made it in a chat. Not there: the operator made it, or a version that did not record them. */
+  madeBy?: readonly Role[];
   createdAt: number;
   /** Not there: it is not due again, or is switched off. */
   nextAt?: number;
@@ -60,9 +65,12 @@ export class ScheduleStore {
   }
 
   /** Adds a schedule, or puts another in its place; what is known of its last run stays. */
-  put({ id, source, spec, createdAt, nextAt }: StoredSchedule): void {
+  put({ id, source, spec, madeBy, createdAt, nextAt }: StoredSchedule): void {
+    if (madeBy !== undefined) this.#addMakersColumn();
+    const [column, value, values] =
+      madeBy === undefined ? ["", "", []] : [", made_by", ", ?", [JSON.stringify(madeBy)]];
     this.#all(
-      `INSERT INTO schedules (id, source, spec, created_at, next_at) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO schedules (id, source, spec, created_at, next_at${column}) VALUES (?, ?, ?, ?, ?${value})
        ON CONFLICT (id) DO UPDATE SET source = excluded.source, spec = excluded.spec,
          created_at = excluded.created_at, next_at = excluded.next_at`,
       id,
@@ -70,7 +78,14 @@ export class ScheduleStore {
       JSON.stringify(spec),
       createdAt,
       nextAt ?? null,
+      ...values,
     );
+  }
+
+  /** Adds the column outside of the schema's versions: a version that does not know it still opens the database. */
+  #addMakersColumn(): void {
+    const known = this.#all("SELECT 1 FROM pragma_table_info('schedules') WHERE name = 'made_by'");
+    if (known.length === 0) this.#all("ALTER TABLE schedules ADD COLUMN made_by TEXT");
   }
 
   /** Removes a schedule and what is pending of it. False: there is none. */
@@ -240,10 +255,16 @@ function readSchedule(row: Row): StoredSchedule[] {
       id: String(row["id"]),
       source: row["source"] as ScheduleSource,
       spec: spec.data,
+      ...(typeof row["made_by"] === "string" && { madeBy: readMakers(row["made_by"]) }),
       createdAt: Number(row["created_at"]),
       ...(typeof nextAt === "number" && { nextAt }),
       ...(typeof lastAt === "number" && { lastAt }),
       ...(typeof lastOutcome === "string" && { lastOutcome }),
     },
   ];
+}
+
+/** Reads the roles of a schedule's makers. What is not known is read as the role with the fewest rights. */
+function readMakers(text: string): readonly Role[] {
+  return z.array(z.enum(ROLES)).safeParse(parseJson(text)).data ?? ["guest"];
 }

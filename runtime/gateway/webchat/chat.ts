@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
+import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Admission } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
 import { conversationOf, type Sender } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
@@ -22,6 +24,8 @@ const PLATFORM = "web";
 interface WebChatOptions {
   /** Asked for each run, which then stays with what it got. */
   agent(): Pick<Agent, "answer">;
+  /** Ids of devices that `agent.operators` names. */
+  operators(): readonly string[];
   commands: Commands;
   sessions: Pick<Sessions, "answerTo">;
   history: ChatHistory;
@@ -37,6 +41,8 @@ interface Said {
   id: string;
   text: string;
   sender: Sender;
+  /** The role that the device's approval grants. */
+  grants: GrantedRole;
 }
 
 /** The conversations of the web chat: one per device, one run at a time in each, sent to all of its pages. */
@@ -114,7 +120,7 @@ export class WebChat {
         conversation,
         platform: PLATFORM,
         sender: said.sender,
-        direct: true,
+        admission: this.#admission(said),
         stop: () =>
           this.#conversations.stop(conversation, (stopped) => {
             for (const one of stopped) this.#settle(one, { type: "answer", id: one.id, text: "Stopped." });
@@ -126,7 +132,13 @@ export class WebChat {
     await (keepsItsPlace(command) ? this.#conversations.inTurn(conversation, work) : work());
   }
 
-  async #answer({ id, text, sender }: Said, signal: AbortSignal): Promise<void> {
+  #admission({ sender, grants }: Said): Admission {
+    const isNamed = this.#options.operators().includes(sender.id);
+    return { by: "browser", grants: isNamed ? "operator" : grants };
+  }
+
+  async #answer(said: Said, signal: AbortSignal): Promise<void> {
+    const { id, text, sender } = said;
     const { agent, clock, log } = this.#options;
     const started = clock();
     const target = { chat: sender.id };
@@ -142,7 +154,7 @@ export class WebChat {
           platform: PLATFORM,
           target,
           direct: true,
-          messages: [{ delivery: id, sender, text, images: [] }],
+          messages: [{ delivery: id, sender, admission: this.#admission(said), text, images: [] }],
         },
         { signal, onText: growing.add },
       );

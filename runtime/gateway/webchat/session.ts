@@ -11,7 +11,7 @@ import { ERRORS, fixOf } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import { randomBytes } from "../../process/random.ts";
 import type { Sender } from "../channels/channel.ts";
-import { type DeviceStore, isUsable, type PairedDevice } from "../devices.ts";
+import { type DeviceStore, grantedTo, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 
 /** Messages from the page. Keys and signatures are base64url without padding. */
@@ -107,13 +107,14 @@ export class ChatSession {
       return this.close(CHAT_CLOSE.invalid, "not in this order");
     const { id } = message;
     // The approval is read for every message, so that a revocation takes effect at once.
-    if (!this.#allowed(state.sender.id)) return;
+    const device = this.#usable(state.sender.id);
+    if (device === undefined) return;
     if (!this.#rate.take()) {
       const code = "chat_too_many";
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
-    this.#options.chat.say({ id, text: message.text, sender: state.sender });
+    this.#options.chat.say({ id, text: message.text, sender: state.sender, grants: grantedTo(device) });
   }
 
   /** Checks whether the operator has approved, rejected or revoked the device; called every second. */
@@ -179,11 +180,11 @@ export class ChatSession {
     });
   }
 
-  #allowed(id: string): boolean {
+  #usable(id: string): PairedDevice | undefined {
     const device = this.#options.devices.paired().find(({ deviceId }) => deviceId === id);
-    if (device !== undefined && isUsable(device)) return true;
+    if (device !== undefined && isUsable(device)) return device;
     this.close(CHAT_CLOSE.revoked, "revoked");
-    return false;
+    return undefined;
   }
 }
 

@@ -35,7 +35,12 @@ test("pairing list: none, a table, JSON", async () => {
   expect(rest).toEqual([]);
 
   const asJson = await run("pairing", "list", "slack", "--json");
-  expect(JSON.parse(asJson.stdout)).toEqual({ channel: "slack", requests: [request], approved: [] });
+  expect(JSON.parse(asJson.stdout)).toEqual({
+    channel: "slack",
+    requests: [request],
+    approved: [],
+    operators: [],
+  });
 });
 
 test("pairing approve and reject: the texts, JSON, and a code that is not pending", async () => {
@@ -43,7 +48,7 @@ test("pairing approve and reject: the texts, JSON, and a code that is not pendin
   const { store } = pairingStore(home);
 
   const one = await run("pairing", "approve", "slack", store.request("U1")?.code ?? "", "--json");
-  expect(JSON.parse(one.stdout)).toEqual({ channel: "slack", approved: "U1" });
+  expect(JSON.parse(one.stdout)).toEqual({ channel: "slack", approved: "U1", role: "person" });
   const two = await run("pairing", "reject", "slack", store.request("U2")?.code ?? "", "--json");
   expect(JSON.parse(two.stdout)).toEqual({ channel: "slack", rejected: "U2" });
 
@@ -54,6 +59,42 @@ test("pairing approve and reject: the texts, JSON, and a code that is not pendin
   expect(asJson.code).toBe(1);
   expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: "pairing_code_unknown" } });
   expect(store.approved()).toEqual(["U1"]);
+});
+
+test("an approval tells what it grants and how to grant more; a grant changes it, and lets in by id", async () => {
+  const { home, run } = await commandLine();
+  const { store } = pairingStore(home);
+  const approve = (id: string, ...options: string[]) =>
+    run("pairing", "approve", "slack", store.request(id)?.code ?? "", ...options);
+  expect((await approve("U1")).stdout).toBe(
+    "Approved slack sender U1.\nGranted a person's rights. For an operator's: steward pairing grant slack U1 operator\n",
+  );
+  expect((await approve("U2", "--operator")).stdout).toBe(
+    "Approved slack sender U2.\nGranted an operator's rights. For a person's: steward pairing grant slack U2 person\n",
+  );
+  expect(["U1", "U2", "U3"].map((id) => store.granted(id))).toEqual(["person", "operator", undefined]);
+
+  // The commands that were printed, and one for somebody who has no code.
+  expect(await run("pairing", "grant", "slack", "U1", "operator")).toMatchObject({ code: 0 });
+  expect(await run("pairing", "grant", "slack", "U2", "person")).toMatchObject({ code: 0 });
+  const asJson = await run("pairing", "grant", "slack", "U3", "person", "--json");
+  expect(JSON.parse(asJson.stdout)).toEqual({ channel: "slack", granted: "U3", role: "person" });
+  expect(["U1", "U2", "U3"].map((id) => store.granted(id))).toEqual(["operator", "person", "person"]);
+  expect((await run("pairing", "list", "slack")).stdout).toContain(
+    "Approved slack senders: U1 (operator), U2, U3",
+  );
+
+  for (const [sender, role] of [
+    ["U1", "guest"],
+    ["U1", "group"],
+    ["ada", "person"],
+    ["4242", "operator"],
+    ["U1 U2", "person"],
+    ["*", "person"],
+  ] as const) {
+    expect(await run("pairing", "grant", "slack", sender, role)).toMatchObject({ code: 1, stdout: "" });
+  }
+  expect(store.approved()).toEqual(["U1", "U2", "U3"]);
 });
 
 test("pairing revoke takes an approved sender's access away, and lists show who has it", async () => {
@@ -247,15 +288,50 @@ test("an invalid config fails get and validate alike, with the whole report", as
   });
 });
 
+test("validation, status and doctor name the risks of * and of no operator, and how to end them", async () => {
+  const { home, run } = await commandLine();
+  const { store } = pairingStore(home);
+  store.approve(store.request("U1")?.code ?? "");
+  const codes = async () => {
+    const validated = JSON.parse((await run("config", "validate", "--json")).stdout).warnings;
+    const told = JSON.parse((await run("status", "--json")).stdout).risks;
+    const { findings } = JSON.parse((await run("doctor", "--json")).stdout);
+    const found = findings.filter(({ check }: { check: string }) => check === "access");
+    const [first, ...others] = [validated, told, found].map((list) =>
+      list.map(({ code }: { code: string }) => code),
+    );
+    for (const other of others) expect(other).toEqual(first);
+    for (const { fix } of [...validated, ...told, ...found]) expect(fix).not.toBe("");
+    return first;
+  };
+  expect(await codes()).toEqual(["operator_missing"]);
+  const status = await run("status");
+  expect(status.stdout).toContain("Access:  agent.operators: Nobody has an operator's rights in a chat.");
+  expect(status.stdout).toContain("1 approval grants a person's rights.");
+
+  await writeConfig(home, { dmPolicy: "open", allowFrom: ["*"] });
+  expect(await codes()).toEqual(["everyone_let_in", "operator_missing"]);
+  const { stderr } = await run("config", "validate");
+  expect(stderr).toContain("channels.slack.allowFrom: Everyone who finds the bot on slack");
+  expect(stderr).toContain("As a guest they may: readWorkspace, fetchWeb.");
+
+  store.grant("U1", "operator");
+  expect(await codes()).toEqual(["everyone_let_in"]);
+  await writeConfig(home, { dmPolicy: "disabled", allowFrom: ["*"] });
+  expect(await codes()).toEqual([]);
+});
+
 test("config validate: a valid file, and none", async () => {
-  const { run, path } = await commandLine();
+  const { home, run, path } = await commandLine();
+  const { store } = pairingStore(home);
+  store.grant("U1", "operator");
   expect(await run("config", "validate")).toEqual({
     code: 0,
     stdout: `Config is valid: ${path}\n`,
     stderr: "",
   });
   const valid = await run("config", "validate", "--json");
-  expect(JSON.parse(valid.stdout)).toEqual({ path, valid: true, problems: [] });
+  expect(JSON.parse(valid.stdout)).toEqual({ path, valid: true, problems: [], warnings: [] });
 
   const none = await steward({ STEWARD_HOME: await temporaryDirectory() }, "config", "validate");
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no config file at") });

@@ -29,10 +29,15 @@ test("bash completes commands, their parts and their options", async () => {
     "list",
     "approve",
     "reject",
+    "grant",
     "revoke",
     "--help",
   ]);
-  expect(await completed("steward", "pairing", "approve", "slack", "--")).toEqual(["--json", "--help"]);
+  expect(await completed("steward", "pairing", "approve", "slack", "--")).toEqual([
+    "--operator",
+    "--json",
+    "--help",
+  ]);
   expect(await completed("steward", "schedules", "add", "--t")).toEqual([
     "--to",
     "--thread",
@@ -46,7 +51,7 @@ test("zsh and fish have the same words, and another shell is refused by name", a
   expect(await completions("zsh")).toContain("bashcompinit\n_steward()");
   const fish = await completions("fish");
   expect(fish).toContain(
-    'complete -c steward -f -n "__fish_seen_subcommand_from pairing" -a "list approve reject revoke --help"',
+    'complete -c steward -f -n "__fish_seen_subcommand_from pairing" -a "list approve reject grant revoke --help"',
   );
   const other = await steward({ STEWARD_HOME: await temporaryDirectory() }, "completion", "tcsh");
   expect(other.code).toBe(1);

@@ -21,6 +21,42 @@ test.each([
   expect(checkConfig(config).ok).toBe(valid);
 });
 
+const chat = { platform: "slack", chat: "C024BE91L" };
+const NO_CHAT = "is no chat: Slack's chat ids look like C024BE91L";
+const NOT_GUESTS = '"guest" cannot have this: it is everyone whom "*" lets in. List people by id instead';
+
+test.each<[object, string[]]>([
+  [{ channels: { slack: { ...slack, channels: { C1: { sendElsewhere: [chat] } } } } }, []],
+  [{ schedules: { s: { every: "1h", prompt: "hi", to: chat, sendElsewhere: [chat] } } }, []],
+  [{ agent: { heartbeat: { every: "1h", to: chat, sendElsewhere: [{ ...chat, thread: "1.2" }] } } }, []],
+  [
+    {
+      channels: { slack: { ...slack, channels: { C1: { sendElsewhere: [{ ...chat, chat: "general" }] } } } },
+    },
+    [`channels.slack.channels.C1.sendElsewhere.0.chat: "general" ${NO_CHAT}`],
+  ],
+  [
+    { schedules: { s: { every: "1h", prompt: "hi", to: chat, sendElsewhere: [{ ...chat, chat: "*" }] } } },
+    [`schedules.s.sendElsewhere.0.chat: "*" ${NO_CHAT}`],
+  ],
+  [
+    {
+      agent: { heartbeat: { every: "1h", to: chat, sendElsewhere: [{ platform: "telegram", chat: "C1" }] } },
+    },
+    [
+      'agent.heartbeat.sendElsewhere.0.chat: "C1" is no chat: Telegram\'s chat ids are numbers, such as -1001234567890',
+    ],
+  ],
+  [{ agent: { may: { writeWorkspace: ["guest"] } } }, [`agent.may.writeWorkspace: ${NOT_GUESTS}`]],
+  [{ agent: { may: { seeDeployment: ["operator", "guest"] } } }, [`agent.may.seeDeployment: ${NOT_GUESTS}`]],
+  [{ agent: { may: { useMcp: ["operator", "person", "group", "guest"] } } }, []],
+])("who may what, and where messages may go: %j", (config, problems) => {
+  const result = checkConfig(config);
+  expect(result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`)).toEqual(
+    problems,
+  );
+});
+
 test("all problems come in one report: rules over several keys beside unknown ones", () => {
   const result = checkConfig({
     channels: { slack: { ...slack, dmPolicy: "open", dm: {}, historyLimit: "x" } },

@@ -106,6 +106,16 @@ test.each(WRONG_IDS)("%s: %s can match nobody, and the form that does is named",
   expect(said).toContain(`${JSON.stringify(id)} matches nobody: ${accepted}`);
 });
 
+test.each(["ann", "telegram:@ann", "slack:42", "discord:ann#1234", "web:ann", "matrix:42", "telegram:*"])(
+  "agent.operators: %s can name nobody, and the form that does is shown",
+  (id) => {
+    const said = report(JSON.stringify({ channels: {}, agent: { operators: [id] } }));
+
+    expect(said).toContain("- agent.operators");
+    expect(said).toContain(`${JSON.stringify(id)} names nobody: write <platform>:<user id>`);
+  },
+);
+
 /** Every path to an object of a config. */
 function objectsOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];

@@ -16,7 +16,9 @@ const device = (deviceId: string, displayName: string, token: object) => ({
   approvedAtMs: NOW - 86_400_000,
   tokens: { chat: token },
 });
-const PAIRING = { channels: [{ channel: "slack", requests: [SENDER], approved: ["U777"] }] };
+const PAIRING = {
+  channels: [{ channel: "slack", requests: [SENDER], approved: ["U777", "U778"], operators: ["U778"] }],
+};
 const DEVICES = {
   pending: [
     { requestId: REQUEST_ID, displayName: "Firefox on Linux", remoteIp: "192.0.2.7", ts: NOW - 1_000 },
@@ -110,9 +112,24 @@ describe("GET /_admin/devices", () => {
     expect(await text("/_admin/devices?done=waking")).toContain('http-equiv="refresh"');
   });
 
+  it("offers a person's rights and an operator's to each request, and the other role to each approved one", async () => {
+    const { text } = await edge();
+    const page = await text();
+    for (const request of ["slack:ABCDEFGH", `device:${REQUEST_ID}`]) {
+      expect(page).toContain(`name="request" value="${request}" />`);
+      expect(page).toContain(`name="request" value="${request}:operator" />`);
+    }
+    expect(page).toContain("Approve as person</button>");
+    expect(page).toContain("Approve as operator</button>");
+    expect(page).toContain('value="slack:U777:operator"');
+    expect(page).toContain('value="slack:U778:person"');
+    expect(page).toContain(`value="device:${DEVICE_ID}:operator"`);
+    expect(page).toContain("Approve all 2 as persons");
+  });
+
   it("lists approved people, and revokes one", async () => {
     const { text, post, lines } = await edge();
-    expect(await text()).toMatch(/People \(1\)[\s\S]*<code>U777<\/code>/);
+    expect(await text()).toMatch(/People \(2\)[\s\S]*<code>U777<\/code>/);
     const answer = await post("revoke-person", "person=slack%3AU777");
     expect(answer.headers.get("location")).toBe("/_admin/devices?done=removed");
     expect(lines.at(-1)).toBe("pairing revoke slack U777 --json");
@@ -158,7 +175,7 @@ describe("GET /_admin/devices", () => {
       const page = await text(`/_admin/devices${query}`);
       expect([query, page.includes("hello"), page.includes("<aside")]).toEqual([query, false, false]);
     }
-    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved.</p>");
+    expect(await text("/_admin/devices?done=approved")).toContain("<p>Approved, with a person’s rights.");
     expect(await text("/_admin/devices?problem=pairing_code_unknown")).toContain('role="alert"');
   });
 });
@@ -166,6 +183,20 @@ describe("GET /_admin/devices", () => {
 describe("POST /_admin/devices", () => {
   it.each([
     ["approve", "request=slack:ABCDEFGH", "pairing approve slack ABCDEFGH --json", "approved"],
+    [
+      "approve",
+      "request=slack:ABCDEFGH:operator",
+      "pairing approve slack ABCDEFGH --operator --json",
+      "approvedOperator",
+    ],
+    [
+      "approve",
+      `request=device:${REQUEST_ID}:operator`,
+      `devices approve ${REQUEST_ID} --operator --json`,
+      "approvedOperator",
+    ],
+    ["grant", "grant=slack:U777:operator", "pairing grant slack U777 operator --json", "granted"],
+    ["grant", `grant=device:${DEVICE_ID}:person`, `devices grant ${DEVICE_ID} person --json`, "granted"],
     ["reject", "request=telegram:ABCDEFGH", "pairing reject telegram ABCDEFGH --json", "rejected"],
     ["approve", `request=device:${REQUEST_ID}`, `devices approve ${REQUEST_ID} --json`, "approved"],
     ["reject", `request=device:${REQUEST_ID}`, `devices reject ${REQUEST_ID} --json`, "rejected"],
@@ -212,6 +243,13 @@ describe("POST /_admin/devices", () => {
     ["approve", "request="],
     ["approve", "request=irc:ABCDEFGH"],
     ["approve", "request=slack:abc"],
+    ["approve", "request=slack:ABCDEFGH:person"],
+    ["approve", "request=slack:ABCDEFGH:--json"],
+    ["reject", "request=slack:ABCDEFGH:operator"],
+    ["grant", "grant=slack:U777"],
+    ["grant", "grant=slack:U777:guest"],
+    ["grant", "grant=irc:U777:operator"],
+    ["grant", "grant=slack:--json:operator:person"],
     ["approve", "request=slack:ABCDEFGHA"],
     ["approve", "request=slack:ABCDEFGH--json"],
     ["approve", "request=slack:ABCDEFGH%0Ax"],

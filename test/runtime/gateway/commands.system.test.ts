@@ -12,19 +12,16 @@ import {
   surroundings,
   writeConfig,
 } from "../support/gateway.ts";
+import { pairingStore } from "../support/pairing.ts";
 import { eventually } from "../support/processes.ts";
 
 /** A gateway with two models, and what it answers to texts in one channel. */
-async function chat(agent: object = {}) {
+async function chat(agent: object = {}, slack: object = {}) {
   const all = await surroundings();
-  await writeConfig(
-    all.home,
-    {},
-    {
-      agent,
-      models: { primary: "anthropic/claude-sonnet-4-5", fallbacks: ["anthropic/claude-haiku-4-5"] },
-    },
-  );
+  await writeConfig(all.home, slack, {
+    agent,
+    models: { primary: "anthropic/claude-sonnet-4-5", fallbacks: ["anthropic/claude-haiku-4-5"] },
+  });
   const gateway = await startGateway(all.environment);
   let count = 0;
   const write = async (text: string, event: object = {}) => {
@@ -36,7 +33,13 @@ async function chat(agent: object = {}) {
     await write(text, event);
     return all.slack.posts().at(-1)?.text ?? "";
   };
-  return { ...all, gateway, write, say };
+  /** The same in a direct chat. */
+  const ask = async (text: string) => {
+    count += 1;
+    await deliver(all.url, directMessage(`Ev${count}`, { text }));
+    return all.slack.posts().at(-1)?.text ?? "";
+  };
+  return { ...all, gateway, write, say, ask };
 }
 
 test.each([
@@ -130,18 +133,34 @@ test("/model tells the models, chooses one that is configured, and goes back", a
 });
 
 test("/usage tells tokens of today by model", async () => {
-  const { say } = await chat({ operators: ["slack:U1"] });
-  expect(await say("/usage")).toContain("Today: nothing");
+  const { say, home, ask } = await chat({ operators: ["slack:U1"] });
+  pairingStore(home).store.grant("U1", "person");
+  expect(await ask("/usage")).toContain("Today: nothing");
   await say("one");
-  expect(await say("/usage")).toMatch(/Today:\n• .*claude-sonnet-4-5: 12 tokens in, 34 out, 1 request\n/);
+  expect(await ask("/usage")).toMatch(/Today:\n• .*claude-sonnet-4-5: 12 tokens in, 34 out, 1 request\n/);
 });
 
-test("/usage tells a member of a group nothing, but how to become an operator", async () => {
-  const { say } = await chat();
+test("/usage tells a group nothing, also where an operator asks", async () => {
+  const { say } = await chat({ operators: ["slack:U1"] });
   await say("one");
-  const told = await say("/usage");
-  expect(told).toContain('"slack:U1" has to be in agent.operators');
-  expect(told).not.toContain("tokens in");
+  expect(await say("/usage")).toBe("In a group nobody sees what all chats have used. Ask in a direct chat.");
+});
+
+test("/usage and /whoami follow what was granted: a stranger under *, a person, an operator", async () => {
+  const { ask, home } = await chat({}, { dmPolicy: "open", allowFrom: ["*"] });
+  const { store } = pairingStore(home);
+  await ask("one");
+  const refused = '"slack:U1" has to be in agent.operators of the config file, or approved as an operator.';
+  expect(await ask("/usage")).toContain(refused);
+  expect(await ask("/whoami")).toContain("Your rights: a guest's: everyone is let in here");
+  store.grant("U1", "person");
+  expect(await ask("/usage")).toContain(refused);
+  expect(await ask("/whoami")).toContain("Your rights: a person's");
+  store.grant("U1", "operator");
+  expect(await ask("/usage")).toContain("tokens in");
+  expect(await ask("/whoami")).toContain("Your rights: an operator's");
+  store.revoke("U1");
+  expect(await ask("/usage")).toContain(refused);
 });
 
 test("/usage counts seven days by model and leaves out older ones", () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { steward } from "../support/cli.ts";
 import { startNode, temporaryDirectory } from "../support/processes.ts";
+import { grantedTo } from "../../../runtime/gateway/devices.ts";
 import { deviceStore, pair, newDevice } from "../support/webchat.ts";
 
 const MINUTE = 60_000;
@@ -123,7 +124,7 @@ test("the command line lists, approves, rejects and revokes, without a gateway a
   expect(list).toContain(one?.requestId.slice(0, 12));
   expect(await run("approve", one?.requestId.slice(0, 8) ?? "")).toMatchObject({
     code: 0,
-    stdout: `Approved device ${stranger(1).deviceId.slice(0, 12)} (Device 1).\n`,
+    stdout: `Approved device ${stranger(1).deviceId.slice(0, 12)} (Device 1).\nGranted a person's rights. For an operator's: steward devices grant ${stranger(1).deviceId.slice(0, 12)} operator\n`,
   });
   expect((await run("reject", two?.requestId ?? "", "--json")).stdout).toContain(stranger(2).deviceId);
   const unknown = await run("approve", two?.requestId ?? "", "--json");
@@ -139,6 +140,27 @@ test("the command line lists, approves, rejects and revokes, without a gateway a
   }
   expect((await run("list")).stdout).toMatch(/Device 1 +chat +revoked/);
   expect(await run("revoke", "nobody")).toMatchObject({ code: 1 });
+});
+
+test("an approval grants a person's rights unless it names an operator's, whatever the device asked for", async () => {
+  const home = await temporaryDirectory();
+  const run = (...args: string[]) => steward({ STEWARD_HOME: home }, "devices", ...args);
+  const { store } = deviceStore(home);
+  const asking = { ...stranger(1), role: "operator", scopes: ["chat", "operator"] };
+  const ids = [asking, stranger(2)].map((one) => store.request(one)?.requestId ?? "");
+  const roles = () => store.paired().map(grantedTo);
+  expect(await run("approve", ids[0] ?? "")).toMatchObject({ code: 0 });
+  expect(await run("approve", ids[1] ?? "", "--operator")).toMatchObject({ code: 0 });
+  expect(roles()).toEqual(["person", "operator"]);
+  expect(await run("grant", stranger(1).deviceId, "operator")).toMatchObject({ code: 0 });
+  expect(await run("grant", stranger(2).deviceId, "person")).toMatchObject({ code: 0 });
+  expect(roles()).toEqual(["operator", "person"]);
+  expect((await run("list")).stdout).toMatch(/Device 1 .* operator\n/);
+  expect(await run("grant", stranger(1).deviceId, "guest")).toMatchObject({ code: 1 });
+
+  await run("revoke", stranger(2).deviceId);
+  expect(await run("grant", stranger(2).deviceId, "operator")).toMatchObject({ code: 1 });
+  expect(roles()).toEqual(["operator", "person"]);
 });
 
 test("the beginning of an id is not enough where several have it", async () => {

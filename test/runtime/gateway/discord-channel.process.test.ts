@@ -27,7 +27,7 @@ async function discordChannel(keys: object = {}, apiUrl?: string) {
   const time = { now: NOW };
   const channel = createDiscordChannel({
     config,
-    access: channelAccess({ ...config, groups: config.guilds }, { approved: () => [] }),
+    access: channelAccess({ ...config, groups: config.guilds, operators: [] }, { granted: () => undefined }),
     environment: { DISCORD_API_URL: apiUrl ?? discord.apiUrl },
     clock: () => time.now,
     log: { debug: log, info: log, warn: log, error: log },
@@ -46,6 +46,7 @@ test("a command is read with who wrote it, and the right to answer it", async ()
   expect(receive(command(" what is up? "))).toEqual({
     kind: "message",
     direct: false,
+    admission: { by: "group", sendElsewhere: [] },
     sender: { id: PERSON, name: "Mason" },
     text: "what is up?",
     attachments: [],

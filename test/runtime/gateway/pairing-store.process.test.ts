@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { steward } from "../support/cli.ts";
+import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
 import { pairingStore, storeFile } from "../support/pairing.ts";
 import { eventually, startNode, temporaryDirectory } from "../support/processes.ts";
 import { generator } from "../../support/random.ts";
@@ -62,20 +63,77 @@ test("a code lives an hour from its creation, however often its sender asks", as
   expect(store.request("U1")?.code).not.toBe(first?.code);
 });
 
-test("a fourth sender gets a place once one is free again", async () => {
+test("a flood of accounts takes one place each; a place is kept ten minutes, and any sender can be let in by id", async () => {
   const { store, time } = pairingStore(await temporaryDirectory());
-  store.request("U1");
-  time.now += HOUR / 2;
-  const second = store.request("U2");
-  store.request("U3");
-  expect(store.request("U4")).toBeUndefined();
-  expect(store.request("U1")).toMatchObject({ id: "U1" });
+  const known = store.request("UKNOWN");
+  for (let round = 0; round < 3; round += 1) {
+    for (let index = 0; index < 60; index += 1) store.request(`UFLOOD${index}`);
+  }
+  // One account has one place, however often it asks; the one that was there first is still to be seen.
+  expect(store.pending()).toHaveLength(20);
+  expect(store.pending()[0]).toMatchObject({ id: "UKNOWN", code: known?.code });
+  expect(store.request("ULATE")).toBeUndefined();
+  store.grant("ULATE", "person");
+  expect(store.granted("ULATE")).toBe("person");
 
-  store.reject(second?.code ?? "");
-  expect(store.request("U4")).toMatchObject({ id: "U4" });
-  expect(store.request("U5")).toBeUndefined();
-  time.now += HOUR / 2;
-  expect(store.request("U5")).toMatchObject({ id: "U5" });
+  time.now += 10 * 60_000;
+  // Now the oldest gives way, one for each newcomer.
+  expect(store.request("UNEXT")).toMatchObject({ id: "UNEXT" });
+  expect(store.pending().map(({ id }) => id)).toEqual([
+    ...Array.from({ length: 19 }, (_, index) => `UFLOOD${index}`),
+    "UNEXT",
+  ]);
+  expect(store.approve(known?.code ?? "")).toBeUndefined();
+  // Whoever writes again has a place again, for ten minutes more.
+  const again = store.request("UKNOWN");
+  for (let index = 0; index < 60; index += 1) store.request(`UFLOOD${index}`);
+  expect(store.approve(again?.code ?? "")).toMatchObject({ id: "UKNOWN" });
+});
+
+test("one channel's places are its own", async () => {
+  const home = await temporaryDirectory();
+  const stores = pairingStores({ home, clock: Date.now, onSetAside: () => undefined });
+  for (let index = 0; index < 60; index += 1) stores("telegram").request(String(index));
+  expect(stores("telegram").pending()).toHaveLength(20);
+  for (const channel of ["slack", "discord"] as const) {
+    expect(stores(channel).request("1")).toMatchObject({ id: "1" });
+  }
+});
+
+test("an approval records its role apart from the file that others read", async () => {
+  const home = await temporaryDirectory();
+  const { store } = pairingStore(home);
+  const approve = (id: string, role?: "operator") => store.approve(store.request(id)?.code ?? "", role);
+  approve("U1");
+  approve("U2", "operator");
+  expect(await storeFile(home, "slack-allowFrom.json")).toEqual({ version: 1, allowFrom: ["U1", "U2"] });
+  expect(await storeFile(home, "slack-operators.json")).toEqual({ version: 1, operators: ["U2"] });
+  expect((await stat(join(home, "credentials/slack-operators.json"))).mode & 0o777).toBe(0o600);
+
+  // Revoked, and approved again without the role: nothing of the first approval is left.
+  store.revoke("U2");
+  expect(store.granted("U2")).toBeUndefined();
+  approve("U2");
+  expect(store.granted("U2")).toBe("person");
+
+  // A version that knows no roles has taken the approval away: the role alone lets nobody in, and does not come back.
+  store.grant("U2", "operator");
+  await writeFile(join(home, "credentials/slack-allowFrom.json"), '{"version":1,"allowFrom":["U1"]}');
+  expect([store.granted("U2"), store.operators()]).toEqual([undefined, []]);
+  approve("U2");
+  expect(store.granted("U2")).toBe("person");
+});
+
+test("approvals from before roles, and a file of roles that cannot be read, grant a person's rights", async () => {
+  const home = await temporaryDirectory();
+  const directory = join(home, "credentials");
+  await mkdir(directory);
+  await writeFile(join(directory, "slack-allowFrom.json"), '{"version":1,"allowFrom":["U1"]}');
+  const { store, reports } = pairingStore(home);
+  expect([store.granted("U1"), store.granted("U2")]).toEqual(["person", undefined]);
+  await writeFile(join(directory, "slack-operators.json"), '{"version":1,"operators":{"U1":true}}');
+  expect(store.granted("U1")).toBe("person");
+  expect(reports).toHaveLength(1);
 });
 
 test("any order of requests, approvals and waits agrees with a simple model", async () => {
@@ -92,8 +150,8 @@ test("any order of requests, approvals and waits agrees with a simple model", as
     let wanted: string | undefined;
     if (action < 3) {
       got = store.request(id)?.code;
-      // A new code cannot be foreseen, only whether there is one.
-      wanted = known?.code ?? (model.length < 3 ? got : undefined);
+      // A new code cannot be foreseen.
+      wanted = known?.code ?? got ?? "a code";
       if (!known && got !== undefined) model.push({ id, code: got, until: time.now + HOUR });
     } else if (action < 5) {
       const code = known?.code ?? "NOBODYSX";
@@ -107,7 +165,7 @@ test("any order of requests, approvals and waits agrees with a simple model", as
       model = model.filter(({ until }) => until > time.now);
     }
     expect(got, `step ${step}`).toBe(wanted);
-    expect(model.length).toBeLessThanOrEqual(3);
+    expect(model.length).toBeLessThanOrEqual(6);
     expect(store.pending().map(({ code }) => code)).toEqual(model.map(({ code }) => code));
     expect(new Set(store.approved())).toEqual(approved);
   }

@@ -28,7 +28,7 @@ test("an unknown sender gets its id, its code and the command; once approved it 
 
   expect(await steward(environment, "pairing", "approve", "slack", code.toLowerCase())).toEqual({
     code: 0,
-    stdout: "Approved slack sender U1.\n",
+    stdout: expect.stringMatching(/^Approved slack sender U1\.\nGranted a person's rights\./),
     stderr: "",
   });
   await eventually(() => slack.posts().length === 3);
@@ -43,18 +43,23 @@ test("an unknown sender gets its id, its code and the command; once approved it 
   expect(await storeFile(home, "slack-allowFrom.json")).toEqual({ version: 1, allowFrom: ["U1"] });
 });
 
-test("a fourth sender gets no code and no reply", async () => {
+test("twenty senders get a code each; the next gets its id, by which the operator lets it in", async () => {
   const { url, environment, slack } = await surroundings();
   await startGateway(environment);
 
-  for (const user of ["U1", "U2", "U3"]) await deliver(url, directMessage(`Ev-${user}`, { user }));
-  expect(await deliver(url, directMessage("Ev4", { user: "U4" }))).toMatchObject({
+  for (let index = 1; index <= 20; index += 1)
+    await deliver(url, directMessage(`Ev-${index}`, { user: `U${index}` }));
+  expect(new Set(slack.posts().map(({ text }) => codeIn(text))).size).toBe(20);
+  expect(await deliver(url, directMessage("EvLate", { user: "ULATE" }))).toMatchObject({
     status: 200,
-    answer: { outcome: "ignored" },
+    answer: { outcome: "answered" },
   });
-
-  expect(slack.posts()).toHaveLength(3);
-  expect(new Set(slack.posts().map(({ text }) => codeIn(text))).size).toBe(3);
+  const told = slack.posts().at(-1)?.text ?? "";
+  expect(told).not.toContain("Your pairing code");
+  const command = /steward (pairing grant slack ULATE person)/.exec(told)?.[1] ?? "";
+  expect(await steward(environment, ...command.split(" "))).toMatchObject({ code: 0 });
+  await deliver(url, directMessage("EvAgain", { user: "ULATE", text: "now" }));
+  expect(slack.posts().at(-1)?.text).toBe("You said: now");
 });
 
 test("a mention in a channel asks for no pairing, and pairing changes nothing there", async () => {

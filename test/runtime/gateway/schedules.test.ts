@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { schedulesPort } from "../../../runtime/gateway/schedules/port.ts";
+import { pauseSchedule, resumeSchedule, schedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import { ScheduleStore } from "../../../runtime/gateway/schedules/store.ts";
 import { config, HOUR, minute, MINUTE, ScheduleStage, START, to } from "../support/schedules.ts";
 
@@ -24,6 +24,7 @@ describe("a schedule", () => {
         platform: "slack",
         target: { chat: "C1" },
         name: "one",
+        admission: { by: "schedule", madeBy: [], sendElsewhere: [] },
         text: "tea",
       },
     ]);
@@ -74,7 +75,7 @@ describe("a schedule", () => {
     await pass(MINUTE);
     const port = schedulesPort(store, () => stage.now);
     const spec = { at: minute(2), text: "hello", to, enabled: true } as const;
-    await port.add({ ...spec, to: { platform: "slack", chat: "C1" } });
+    await port.add({ ...spec, to: { platform: "slack", chat: "C1" } }, ["person"]);
     await pass(MINUTE);
     expect(said).toEqual([[2, "hello"]]);
     expect(store.list()).toEqual([]);
@@ -106,7 +107,7 @@ describe("schedules of a chat", () => {
     const { store, pass } = stage.run({ own: { every: "1h", text: "x", to } });
     await pass(0);
     const port = schedulesPort(store, () => stage.now);
-    const { id, nextAt } = await port.add(spec);
+    const { id, nextAt } = await port.add(spec, ["person"]);
     expect(nextAt).toBe(minute(15));
     expect(port.list(chat).map((one) => one.id)).toEqual([id, "config:own"]);
     const other = { platform: "slack", chat: "C2" } as const;
@@ -117,21 +118,53 @@ describe("schedules of a chat", () => {
     expect(port.list(chat).map((one) => one.id)).toEqual(["config:own"]);
   });
 
+  it("run with the roles of their makers, also over a restart and a pause", async () => {
+    const first = stage.run({});
+    const port = schedulesPort(first.store, () => stage.now);
+    const { id } = await port.add({ ...spec, prompt: "look", text: undefined }, ["group", "guest"]);
+    pauseSchedule(first.store, id);
+    await resumeSchedule(first.store, id, stage.now);
+    await first.runner.stop(0);
+    const { requests, pass } = stage.run({});
+    await pass(15 * MINUTE);
+    expect(requests.map(({ admission }) => admission)).toEqual([
+      { by: "schedule", madeBy: ["group", "guest"], sendElsewhere: [] },
+    ]);
+  });
+
+  it("of a version that recorded no makers act as a group; makers that are not known grant the least", async () => {
+    const { store, requests, pass } = stage.run({});
+    const old = { id: "chat:0", source: "chat", createdAt: stage.now, nextAt: stage.now + MINUTE } as const;
+    const known = { ...spec, to: { platform: "slack", chat: "C1" } } as const;
+    // The table has no column for makers until a chat makes a schedule.
+    store.put({ ...old, spec: known });
+    expect(store.get("chat:0")).not.toHaveProperty("madeBy");
+    store.put({ ...old, id: "chat:1", spec: known, madeBy: ["person"] });
+    stage.database.exec(`UPDATE schedules SET made_by = '["owner"]' WHERE id = 'chat:1'`);
+    await pass(2 * MINUTE);
+    expect(requests.map(({ admission }) => admission)).toEqual([
+      { by: "schedule", madeBy: [], sendElsewhere: [] },
+      { by: "schedule", madeBy: ["guest"], sendElsewhere: [] },
+    ]);
+  });
+
   it("are refused where they are past, too often, wrong or too many", async () => {
     const port = schedulesPort(new ScheduleStore(stage.database), () => stage.now);
     const refused = async (when: object) => {
       const { every: _, ...rest } = spec;
-      await expect(port.add({ ...rest, ...when })).rejects.toMatchObject({ code: "schedule_invalid" });
+      await expect(port.add({ ...rest, ...when }, ["person"])).rejects.toMatchObject({
+        code: "schedule_invalid",
+      });
     };
     await refused({ at: minute(0) });
     await refused({ every: "14m" });
     await refused({ cron: "* * * *" });
     await refused({ cron: "0,5 9 * * *", timezone: "UTC" });
-    for (let count = 0; count < 10; count += 1) await port.add(spec);
+    for (let count = 0; count < 10; count += 1) await port.add(spec, ["person"]);
     await refused({ every: "1h" });
     // The other chats have theirs, a hundred in all.
     for (let count = 10; count < 100; count += 1) {
-      await port.add({ ...spec, to: { platform: "slack", chat: `C${Math.floor(count / 10)}0` } });
+      await port.add({ ...spec, to: { platform: "slack", chat: `C${Math.floor(count / 10)}0` } }, ["person"]);
     }
     await refused({ every: "1h", to: { platform: "slack", chat: "C99" } });
   });

@@ -21,7 +21,10 @@ async function slackChannel(keys: object = {}) {
   const log = () => {};
   const channel = createSlackChannel({
     config,
-    access: channelAccess({ ...config, groups: config.channels }, { approved: () => [] }),
+    access: channelAccess(
+      { ...config, groups: config.channels, operators: [] },
+      { granted: () => undefined },
+    ),
     environment: { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_API_URL: slack.apiUrl },
     clock: () => 1_795_000_000_000,
     log: { debug: log, info: log, warn: log, error: log },

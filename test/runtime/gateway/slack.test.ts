@@ -10,7 +10,10 @@ function access(extra: object = {}) {
   const checked = checkConfig({ channels: { slack: { botToken: "x", signingSecret: "y", ...extra } } });
   if (!checked.ok || checked.config.channels.slack === undefined) throw new Error("not a config");
   const { slack } = checked.config.channels;
-  return channelAccess({ ...slack, groups: slack.channels }, { approved: () => ["U3"] });
+  return channelAccess(
+    { ...slack, groups: slack.channels, operators: [] },
+    { granted: (id) => (id === "U3" ? "person" : undefined) },
+  );
 }
 
 const open = access({ dmPolicy: "open", allowFrom: ["*"] });
@@ -21,6 +24,7 @@ test("a mention starts a thread, or stays in the one it came from", () => {
   expect(mention({ text: "<@UBOT> what is <@U2> doing?" })).toEqual({
     kind: "message",
     direct: false,
+    admission: { by: "group", sendElsewhere: [] },
     sender: { id: "U1" },
     text: "what is <@U2> doing?",
     attachments: [],

@@ -15,6 +15,7 @@ test("a direct message is answered in its chat, under the sender's names", () =>
   expect(read({})).toEqual({
     kind: "message",
     direct: true,
+    admission: { by: "everyone" },
     sender: { id: "123456789", name: "Ada (@ada)" },
     text: "hello",
     attachments: [],

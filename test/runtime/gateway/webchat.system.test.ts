@@ -42,6 +42,27 @@ test("a stranger is told its request, gets in once the operator approved it, and
   expect(counts).toMatchObject({ messages: 2, webChat: 2, answered: 1 });
 });
 
+test("a browser has the rights that its approval granted, or its name in the config, from the next message on", async () => {
+  const { url, home, environment } = await started();
+  const device = newDevice();
+  pair(home, device);
+  const page = await openPage(url, device);
+  await page.got("welcome");
+  let count = 0;
+  const say = async (text: string) => {
+    count += 1;
+    page.send({ type: "say", id: `message-${count}`, text });
+    return (await page.got("answer", `message-${count}`)).text;
+  };
+  const refused = `"web:${device.deviceId}" has to be in agent.operators`;
+  expect(await say("/usage")).toContain(refused);
+  const grant = (role: string) => steward(environment, "devices", "grant", device.deviceId, role);
+  expect(await grant("operator")).toMatchObject({ code: 0 });
+  expect(await say("/usage")).toContain("Today:");
+  expect(await grant("person")).toMatchObject({ code: 0 });
+  expect(await say("/usage")).toContain(refused);
+});
+
 test("an answer grows, and reaches every page of the device", async () => {
   const { url, home, model } = await started();
   const device = newDevice();

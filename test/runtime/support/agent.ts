@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import type { Log } from "../../../runtime/shared/log.ts";
+import type { Admission } from "../../../runtime/gateway/admission.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
 import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
@@ -36,6 +37,9 @@ export function configOf(value: object = {}): Config {
   return result.config;
 }
 
+/** How a person whom the config lists comes in. */
+export const PERSON: Admission = { by: "config", grants: "person" };
+
 /** A question of one person; several texts make a burst. */
 export function question(id: string, text = "hello", others: Partial<Question> = {}): Question {
   return {
@@ -43,7 +47,7 @@ export function question(id: string, text = "hello", others: Partial<Question> =
     platform: "slack",
     target: { chat: "C1" },
     direct: true,
-    messages: [{ delivery: id, sender: { id: "U1", name: "Ada" }, text, images: [] }],
+    messages: [{ delivery: id, sender: { id: "U1", name: "Ada" }, admission: PERSON, text, images: [] }],
     ...others,
   };
 }

@@ -103,6 +103,7 @@ export function message(
     payload: {
       kind: "message",
       direct: true,
+      admission: { by: "config", grants: "person" },
       sender: { id: "U1" },
       text,
       attachments: [],

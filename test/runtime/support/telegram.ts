@@ -20,7 +20,10 @@ export const THE_BOT = { id: Number(BOT.id), is_bot: true, first_name: "steward"
 export function telegramAccess(extra: object = {}) {
   const checked = checkConfig({ channels: { telegram: { botToken: "1:x", groupPolicy: "open", ...extra } } });
   if (!checked.ok || checked.config.channels.telegram === undefined) throw new Error("not a config");
-  return channelAccess(checked.config.channels.telegram, { approved: () => ["555"] });
+  return channelAccess(
+    { ...checked.config.channels.telegram, operators: [] },
+    { granted: (id) => (id === "555" ? "person" : undefined) },
+  );
 }
 
 /** A message as https://core.telegram.org/bots/api#message has it. */

@@ -35,6 +35,7 @@ export function readFileTool(workspace: Workspace): Tool {
 export function writeFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: "write_file",
+    needs: "keepFiles",
     description: "Writes a text file of the workspace, in place of what it held. Folders are made.",
     input: z.strictObject({ path: name, text: z.string().check(z.maxLength(LONGEST_FILE)) }),
     run: ({ path: file, text }, context) => {

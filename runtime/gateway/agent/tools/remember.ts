@@ -9,6 +9,7 @@ const LONGEST_FILE = 1_000_000;
 export function rememberTool(workspace: Workspace, clock: () => number): Tool {
   return defineTool({
     name: "remember",
+    needs: "keepFiles",
     description:
       "Keeps a fact for all later conversations, as a dated line of MEMORY.md; in a group, for that group's.",
     input: z.strictObject({ text: z.string().check(z.trim(), z.minLength(1), z.maxLength(2_000)) }),

@@ -26,7 +26,7 @@ export function scheduleTool(schedules: SchedulesPort): Tool {
       text: short,
       prompt: short,
     }),
-    run: async ({ action, id, ...spec }, { platform, target }) => {
+    run: async ({ action, id, ...spec }, { platform, target, roles }) => {
       const known = platformSchema.safeParse(platform);
       if (!known.success) throw new ToolError("Schedules speak in chats of a platform only, not here.");
       const chat = { platform: known.data, chat: target.chat };
@@ -48,7 +48,7 @@ export function scheduleTool(schedules: SchedulesPort): Tool {
       const to = { ...chat, ...(target.thread !== undefined && { thread: target.thread }) };
       const checked = schedule.safeParse({ ...spec, to });
       if (!checked.success) throw new ToolError(`Wrong input: ${z.prettifyError(checked.error)}`);
-      const added = await schedules.add(checked.data);
+      const added = await schedules.add(checked.data, roles);
       return `Added: ${added.id}, next at ${added.nextAt}.`;
     },
   });

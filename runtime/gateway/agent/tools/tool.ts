@@ -2,15 +2,14 @@ import * as z from "zod/mini";
 import "../../../contract/english.ts";
 import type { Capability } from "../../../contract/config/rights.ts";
 import type { Place } from "../question.ts";
-import type { May } from "../rights.ts";
+import type { Rights } from "../../admission.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 
 /** The conversation that a tool is used in: the part it may know. */
-export interface ToolContext extends Place {
+export interface ToolContext extends Place, Rights {
   conversation: string;
   target: ReplyTarget;
-  may: May;
   signal: AbortSignal;
 }
 

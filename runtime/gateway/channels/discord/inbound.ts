@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
+import type { Admission } from "../../admission.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
@@ -62,6 +63,7 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
   if (user === undefined) return ignored("no sender");
   if (user.bot === true) return ignored("written by a bot");
   const direct = guild === undefined;
+  let admission: Admission;
   if (direct) {
     const decision = access.direct(user.id);
     if (!decision.allowed) {
@@ -71,21 +73,24 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
         return { kind: "refused", target, text: unknownSenderText("discord", user.id), note };
       return { kind: "unpaired", sender: user.id, meta: metaOf(user), target, note };
     }
+    ({ admission } = decision);
   } else {
-    const { becomes, reason, unlisted } = access.group(guild, user.id, true);
-    if (becomes !== "message") {
+    const decision = access.group(guild, user.id, true);
+    if (decision.becomes === "ignored") {
+      const { reason, unlisted } = decision;
       return {
         ...ignored(reason, unlisted),
         ...(unlisted !== undefined && { text: unknownGuildText(guild) }),
       };
     }
+    ({ admission } = decision);
   }
   const text = textOf(command);
   const attachments = attachmentsOf(command);
   if (text === "" && attachments.length === 0) return ignored("no text");
   const name = member?.nick ?? user.global_name ?? user.username;
   const sender = { id: user.id, ...(name !== undefined && { name }) };
-  return { kind: "message", direct, sender, text, attachments, target };
+  return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 
 /** Says why a server's command is not read: its sender waits for an answer, and Discord shows that it is being made. */

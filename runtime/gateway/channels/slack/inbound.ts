@@ -85,17 +85,18 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const message = { direct, sender: { id: user }, text, attachments, target, ...inThread };
   if (direct) {
     const decision = access.direct(user);
-    if (decision.allowed) return isEmpty ? unreadable(target) : { kind: "message", ...message };
+    if (decision.allowed)
+      return isEmpty ? unreadable(target) : { kind: "message", admission: decision.admission, ...message };
     const { answer, reason: note } = decision;
     if (answer === "ignore") return ignored(note);
     if (answer === "pair") return { kind: "unpaired", sender: user, target, note };
     return { kind: "refused", target, text: unknownSenderText("slack", user), note };
   }
   const addressed = mentioned || (bot !== undefined && event.parent_user_id === bot);
-  const { becomes, reason, unlisted } = access.group(channel, user, addressed);
-  if (becomes === "ignored") return ignored(reason, unlisted);
-  if (!isEmpty) return { kind: becomes, ...message };
-  return becomes === "message" ? unreadable(target) : ignored("no text");
+  const decision = access.group(channel, user, addressed);
+  if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
+  if (!isEmpty) return { kind: decision.becomes, admission: decision.admission, ...message };
+  return decision.becomes === "message" ? unreadable(target) : ignored("no text");
 }
 
 function mentions(text: string | undefined, bot: string | undefined): boolean {

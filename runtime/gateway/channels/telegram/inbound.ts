@@ -50,7 +50,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   // What the button sends by which a person opens a chat with a bot.
   const text = direct && said === "/start" ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
-  const content: InboundMessage = { direct, sender, text, attachments, target, ...inThread };
+  const content: Content = { direct, sender, text, attachments, target, ...inThread };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, read.addressed, options.access);
@@ -60,9 +60,13 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   return unreadable(target);
 }
 
-function groupMessage(content: InboundMessage, addressed: boolean, access: ChannelAccess): Inbound {
-  const { becomes, reason, unlisted } = access.group(content.target.chat, content.sender.id, addressed);
-  return becomes === "ignored" ? ignored(reason, unlisted) : { kind: becomes, ...content };
+/** A message before access is decided. */
+type Content = Omit<InboundMessage, "admission">;
+
+function groupMessage(content: Content, addressed: boolean, access: ChannelAccess): Inbound {
+  const decision = access.group(content.target.chat, content.sender.id, addressed);
+  if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
+  return { kind: decision.becomes, admission: decision.admission, ...content };
 }
 
 /** Names and commands in a text that has no entities of its own. */
@@ -91,10 +95,10 @@ function isNotice(message: unknown): boolean {
   return Object.keys(Object(message)).some((key) => NOTICES.test(key));
 }
 
-function directMessage(content: InboundMessage, { from }: TelegramMessage, access: ChannelAccess): Inbound {
+function directMessage(content: Content, { from }: TelegramMessage, access: ChannelAccess): Inbound {
   const { sender, target } = content;
   const decision = access.direct(sender.id);
-  if (decision.allowed) return { kind: "message", ...content };
+  if (decision.allowed) return { kind: "message", admission: decision.admission, ...content };
   const { answer, reason: note } = decision;
   if (answer === "ignore") return ignored(note);
   if (answer === "refuse")

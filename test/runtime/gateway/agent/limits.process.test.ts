@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { agentBench, calls, question, says } from "../../support/agent.ts";
+import { agentBench, calls, PERSON, question, says } from "../../support/agent.ts";
 
 const HOUR_MS = 3_600_000;
-const byBob = { sender: { id: "U2", name: "Bob" }, text: "hello", images: [] };
+const byBob = { sender: { id: "U2", name: "Bob" }, admission: PERSON, text: "hello", images: [] };
 
 test("a person above the limit of messages a minute is asked to wait, and nobody else is", async () => {
   const bench = await agentBench({ agent: { limits: { messagesPerMinute: 2 } } });

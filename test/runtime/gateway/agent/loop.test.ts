@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RetryableError } from "../../../../runtime/gateway/failure.ts";
 import { ModelRefusal } from "../../../../runtime/gateway/models/model.ts";
-import { agentBench, calls, question, says } from "../../support/agent.ts";
+import { agentBench, calls, PERSON, question, says } from "../../support/agent.ts";
 
 const write = (id: string, path: string, text: string) => ({ id, name: "write_file", input: { path, text } });
 const fails = (): never => {
@@ -131,8 +131,8 @@ test("a burst is one question; its answer is found again for each of its message
   const sender = { id: "U1", name: "Ada" };
   const burst = question("Ev1", "", {
     messages: [
-      { delivery: "Ev1", sender, text: "one", images: [] },
-      { delivery: "Ev2", sender, text: "two", images: [] },
+      { delivery: "Ev1", sender, admission: PERSON, text: "one", images: [] },
+      { delivery: "Ev2", sender, admission: PERSON, text: "two", images: [] },
     ],
   });
   bench.next(says("Both."));

@@ -91,6 +91,8 @@ const context: ToolContext = {
   target: { chat: "C1" },
   direct: true,
   may: () => true,
+  roles: ["operator"],
+  sendsTo: [],
   signal: new AbortController().signal,
 };
 

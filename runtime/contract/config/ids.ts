@@ -1,0 +1,78 @@
+import * as z from "zod/mini";
+import type { Platform } from "../delivery.ts";
+import { textUpTo } from "./values.ts";
+
+/** The form of a platform's ids, and in words. */
+export interface IdForm {
+  form: string;
+  words: string;
+}
+
+/** Ids of people. https://core.telegram.org/bots/api#user, https://docs.slack.dev/reference/objects/user-object */
+export const USER_IDS: Readonly<Record<Platform, IdForm>> = {
+  telegram: { form: "\\d{1,20}", words: "Telegram's user ids are numbers, such as 4242" },
+  slack: { form: "[UW][A-Z0-9]{1,31}", words: "Slack's user ids look like U024BE7LH" },
+  discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
+};
+
+/** Ids of groups; Telegram's are negative, Discord's are those of servers. https://core.telegram.org/bots/api#chat */
+export const GROUP_IDS: Readonly<Record<Platform, IdForm>> = {
+  telegram: {
+    form: "-\\d{1,20}",
+    words: "Telegram's group ids are negative, such as -1001234567890",
+  },
+  slack: { form: "[CDG][A-Z0-9]{1,31}", words: "Slack's channel ids look like C024BE91L" },
+  // https://discord.com/developers/docs/reference#snowflakes
+  discord: { form: "\\d{1,20}", words: "Discord's ids are numbers, such as 290926798626357999" },
+};
+
+/** Ids of chats that a message can be sent to, groups and direct chats. */
+const CHAT_IDS: Readonly<Record<Platform, IdForm>> = {
+  telegram: { form: "-?\\d{1,20}", words: "Telegram's chat ids are numbers, such as -1001234567890" },
+  slack: { form: "[CDGUW][A-Z0-9]{1,31}", words: "Slack's chat ids look like C024BE91L" },
+  discord: { form: "\\d{1,20}", words: "Discord's channel ids are numbers, such as 290926798626357999" },
+};
+
+/** An id, or `*` for everyone. One of another form could never match, and would shut out the people it means. */
+export function idOrAll({ form, words }: IdForm) {
+  return z.string().check(
+    z.regex(new RegExp(`^(?:\\*|${form})$`), {
+      error: ({ input }) => `${JSON.stringify(input)} matches nobody: ${words}`,
+    }),
+  );
+}
+
+/** On the web chat a person is a browser: the SHA-256 of its key. */
+const OPERATOR_IDS = [
+  ...Object.entries(USER_IDS).map(([name, { form }]) => `${name}:${form}`),
+  "web:[0-9a-f]{64}",
+];
+
+/** Someone in `agent.operators`. */
+export const operatorId = z.string().check(
+  z.regex(new RegExp(`^(?:${OPERATOR_IDS.join("|")})$`), {
+    error: ({ input }) =>
+      `${JSON.stringify(input)} names nobody: write <platform>:<user id>, such as telegram:4242`,
+  }),
+);
+
+/** Returns true if a text has the form of a user's id on a platform. */
+export function isUserId(platform: Platform, text: string): boolean {
+  return new RegExp(`^(?:${USER_IDS[platform].form})$`).test(text);
+}
+
+const place = (platform: Platform) =>
+  z.strictObject({
+    platform: z.literal(platform),
+    chat: z.string().check(
+      z.regex(new RegExp(`^(?:${CHAT_IDS[platform].form})$`), {
+        error: ({ input }) => `${JSON.stringify(input)} is no chat: ${CHAT_IDS[platform].words}`,
+      }),
+    ),
+    thread: z.optional(textUpTo(128)),
+  });
+
+/** `sendElsewhere`: chats that a group or a schedule may write to, beside its own. An id that cannot be one is refused. */
+export const sendElsewhere = z
+  .array(z.discriminatedUnion("platform", [place("slack"), place("telegram"), place("discord")]))
+  .check(z.maxLength(100));
