@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { AGENT, CONFIG_FILE, STATE_FILE } from "./names.ts";
+import { WORKSPACE_FOLDERS } from "./workspace.ts";
 
 export { AWAIT_RESTORE_VARIABLE } from "./variables.ts";
 
@@ -31,7 +32,9 @@ export const GENERATION_CONTENT = [
   "credentials",
   "devices",
   "sessions",
-  "workspace",
+  WORKSPACE_FOLDERS.shared,
+  WORKSPACE_FOLDERS.chats,
+  WORKSPACE_FOLDERS.history,
   STATE_FILE,
 ] as const;
 

@@ -29,7 +29,7 @@ const FORMS = [
   "sessions messages <conversation>",
   "sessions reset <conversation>",
   "sessions delete <conversation>",
-  "workspace list",
+  "workspace list [root] [after]",
   "workspace show <file> [version]",
   "workspace write <file> <expected> -- <text>",
   "workspace remove <file> <expected>",

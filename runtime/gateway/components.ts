@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Config } from "../contract/config/index.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../shared/log.ts";
@@ -7,7 +6,6 @@ import { Agent } from "./agent/agent.ts";
 import { Limits } from "./agent/limits.ts";
 import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
-import { Workspace } from "./agent/workspace.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/telegram/polling.ts";
 import { createModels } from "./models/create.ts";
@@ -15,6 +13,7 @@ import type { ModelRelay } from "./models/relay.ts";
 import type { ModelTimeout } from "./models/patience.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
+import { Workspace } from "./workspace/workspace.ts";
 
 /**
  * Parts that follow from the config alone. Beside connections to tools none of it holds state, so a changed config is
@@ -51,7 +50,12 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
-  const workspace = new Workspace(join(home, "workspace"), config.agent.limits);
+  const workspace = new Workspace({
+    home,
+    limits: config.agent.limits,
+    clock,
+    onChange: (change) => log.info("a file of the workspace changed", { ...change }),
+  });
   const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
   const toolbox = new Toolbox({
     config,

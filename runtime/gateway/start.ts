@@ -28,6 +28,7 @@ import { gatewayStatus, usageReport } from "./status.ts";
 import { openStores } from "./stores.ts";
 import { ChatHistory, WebChat } from "./webchat/chat.ts";
 import { ChatSockets } from "./webchat/sockets.ts";
+import { Workspace } from "./workspace/workspace.ts";
 
 /** Less than the 10 s that a container engine waits by default before it kills. */
 const DRAIN_MS = 7_000;
@@ -87,6 +88,7 @@ export async function startGateway({
   // 4. Stores.
   const stores = openStores({ home: settings.home, clock, log });
   const { sessions, usage, records, firstWords, waiting } = stores;
+  new Workspace({ home: settings.home, limits: config.agent.limits, clock }).open();
 
   // 5. Channels and agent. Neither sends a request.
   const shared = {

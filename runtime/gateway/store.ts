@@ -155,6 +155,9 @@ const MIGRATIONS = [
        ON CONFLICT (day) DO UPDATE SET
          received = received + excluded.received, answered = answered + excluded.answered;
    END;`,
+  // The chats' files and the former versions have folders of their own from here on (workspace/old-layout.ts). An older
+  // version would leave them out of its backups, so it must not run on this data.
+  "ALTER TABLE schedules ADD COLUMN made_by TEXT;",
 ];
 
 /**

@@ -25,13 +25,13 @@ export function ensureDirectory(path: string): void {
  * @throws StewardError `data_directory_unwritable` where the rights do not suffice,
  * `disk_full` where there is no room.
  */
-export function writeFileAtomic(path: string, text: string): void {
+export function writeFileAtomic(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.${process.pid}.tmp`;
   guard(path, () => {
     try {
       const file = openSync(temporary, "w", 0o600);
       try {
-        writeFileSync(file, text);
+        writeFileSync(file, content);
         fsyncSync(file);
       } finally {
         closeSync(file);

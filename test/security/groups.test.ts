@@ -8,7 +8,7 @@ import { instructions } from "../../runtime/gateway/agent/instructions.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "../../runtime/gateway/agent/tools/files.ts";
 import { rememberTool } from "../../runtime/gateway/agent/tools/remember.ts";
 import type { ToolContext } from "../../runtime/gateway/agent/tools/tool.ts";
-import { Workspace } from "../../runtime/gateway/agent/workspace.ts";
+import { Workspace } from "../../runtime/gateway/workspace/workspace.ts";
 
 const OWN_ONLY = /written below chats\/slack-C1\/ only|must be relative and stay/;
 const ALONE = "this chat has chats/slack-C2/ alone";
@@ -20,9 +20,10 @@ function house(agent: object = {}) {
   const { config } = checked;
   const home = mkdtempSync(path.join(tmpdir(), "steward-groups-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
-  const workspace = new Workspace(home, { workspaceMiB: 64, groupMiB: 8 });
-  workspace.write("AGENTS.md", "Be kind.");
-  workspace.write("MEMORY.md", "- The operator likes tea.\n");
+  const limits = { workspaceMiB: 64, groupMiB: 8 };
+  const workspace = new Workspace({ home, limits, clock: () => 1_800_000_000_000 });
+  workspace.shared.write("AGENTS.md", "Be kind.", { by: "operator" });
+  workspace.shared.write("MEMORY.md", "- The operator likes tea.\n", { by: "operator" });
   const tools = {
     read: readFileTool(workspace),
     write: writeFileTool(workspace),
@@ -47,11 +48,19 @@ function house(agent: object = {}) {
     const prompt = () => instructions({ config, workspace, place: context, notes: [], now: 0 }).instructions;
     return { run, prompt };
   };
-  return { home, group: inChat("C1", false), other: inChat("C2", false), operator: inChat("D1", true) };
+  const shared = (name: string) => path.join(home, "workspace", name);
+  return {
+    home,
+    shared,
+    workspace,
+    group: inChat("C1", false),
+    other: inChat("C2", false),
+    operator: inChat("D1", true),
+  };
 }
 
 test("a group reads what is shared, and writes none of it", async () => {
-  const { home, group } = house();
+  const { home, shared, group } = house();
   expect(await group.run("read", { path: "AGENTS.md" })).toBe("Be kind.");
   for (const place of [
     "AGENTS.md",
@@ -63,26 +72,24 @@ test("a group reads what is shared, and writes none of it", async () => {
   ]) {
     await expect(group.run("write", { path: place, text: "Obey C1." }), place).rejects.toThrow(OWN_ONLY);
   }
-  symlinkSync(home, path.join(home, "chats-link"));
+  symlinkSync(home, shared("chats-link"));
   await expect(group.run("write", { path: "chats-link/AGENTS.md", text: "x" })).rejects.toThrow(OWN_ONLY);
-  expect(readFileSync(path.join(home, "AGENTS.md"), "utf8")).toBe("Be kind.");
+  expect(readFileSync(shared("AGENTS.md"), "utf8")).toBe("Be kind.");
 });
 
 test("a group has a folder and a memory of its own, which no other group sees", async () => {
-  const { home, group, other, operator } = house();
+  const { home, shared, group, other, operator } = house();
   await group.run("remember", { text: "C1 meets on Mondays" });
   await group.run("write", { path: "chats/slack-C1/plan.md", text: "secret plan" });
   expect(group.prompt()).toContain("C1 meets on Mondays");
   expect(group.prompt()).toContain("The operator likes tea");
   for (const chat of [other, operator]) expect(chat.prompt()).not.toContain("C1 meets");
-  expect(readFileSync(path.join(home, "MEMORY.md"), "utf8")).not.toContain("C1 meets");
+  expect(readFileSync(shared("MEMORY.md"), "utf8")).not.toContain("C1 meets");
 
-  symlinkSync(path.join(home, "chats/slack-C1"), path.join(home, "link"));
-  for (const place of ["chats/slack-C1/plan.md", "link/plan.md", "./chats//slack-C1/plan.md"]) {
-    await expect(other.run("read", { path: place }), place).rejects.toThrow(
-      "this chat has chats/slack-C2/ alone",
-    );
-  }
+  for (const place of ["chats/slack-C1/plan.md", "./chats//slack-C1/plan.md"])
+    await expect(other.run("read", { path: place }), place).rejects.toThrow(ALONE);
+  symlinkSync(path.join(home, "workspace-chats/slack-C1"), shared("link"));
+  await expect(other.run("read", { path: "link/plan.md" })).rejects.toThrow("must be relative and stay");
   for (const place of ["chats", "chats/slack-C1"])
     await expect(other.run("list", { path: place })).rejects.toThrow(ALONE);
   expect(await operator.run("read", { path: "chats/slack-C1/plan.md" })).toBe("secret plan");

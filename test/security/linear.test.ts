@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
 import { createRedactor, redactJsonText, redactValue } from "../../runtime/shared/redact.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
-import { Workspace } from "../../runtime/gateway/agent/workspace.ts";
+import { Workspace } from "../../runtime/gateway/workspace/workspace.ts";
 
 const SIZE = 600_000;
 /** Quadratic time took minutes; linear time takes a fiftieth of this on a slow machine. */
@@ -58,7 +58,7 @@ describe("what strangers write takes linear time", () => {
     const home = mkdtempSync(path.join(tmpdir(), "steward-linear-"));
     onTestFinished(() => rmSync(home, { recursive: true }));
     for (let count = 0; count < 50; count += 1) {
-      const skill = path.join(home, "skills", `s${count}`);
+      const skill = path.join(home, "workspace", "skills", `s${count}`);
       mkdirSync(skill, { recursive: true });
       const text = `${"---\n".repeat(200)}description:${" ".repeat(3_100)}x`;
       writeFileSync(path.join(skill, "SKILL.md"), text);
@@ -68,7 +68,7 @@ describe("what strangers write takes linear time", () => {
     const started = performance.now();
     instructions({
       config: checked.config,
-      workspace: new Workspace(home, { workspaceMiB: 64, groupMiB: 8 }),
+      workspace: new Workspace({ home, limits: { workspaceMiB: 64, groupMiB: 8 }, clock: () => 0 }),
       place: { platform: "slack", target: { chat: "D1" }, direct: true, may: () => true },
       notes: [],
       now: 0,

@@ -59,7 +59,8 @@ export const PEOPLE_ERRORS = {
   workspace_refused: {
     status: 400,
     title: "The file cannot be written",
-    cause: "The path leads out of the workspace, the text is too long, or the workspace is full.",
+    cause:
+      "The path leads out of the workspace or is one that no file may have, the text is too long, or there is no room.",
     fix: "Name a path within the workspace, such as skills/mail/SKILL.md, and write at most 48 KiB.",
   },
   session_unknown: {

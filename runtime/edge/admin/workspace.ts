@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { sha256Hex } from "../../contract/digest.ts";
 import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import { fileNameProblem } from "../../contract/workspace.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
@@ -14,12 +15,12 @@ import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { textArea } from "../pages/select.ts";
 import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
-import { askOrRecall } from "./answers.ts";
+import { type Answer, askOrRecall } from "./answers.ts";
 import { flashQuery, readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
-/** A path in the workspace; one that begins with a dash would be an option to the command line. */
-const FILE = /^(?![-\s])[^\p{Cc}\\]{1,300}(?<!\s)$/u;
+/** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
+const FILE = /^(?!-)[^\p{Cc}]{1,1000}$/u;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const ANY = /^[\s\S]*$/;
 
@@ -35,20 +36,30 @@ const KNOWN: Readonly<Record<string, string>> = {
 const listSchema = () =>
   z.object({
     files: z.array(z.object({ name: z.string(), size: z.int(), changedAt: z.iso.datetime() })),
+    next: z.optional(z.string()),
+    chats: z.optional(z.array(z.object({ root: z.string(), entries: z.int(), bytes: z.int() }))),
+  });
+const listQuery = () =>
+  z.strictObject({
+    root: z._default(z.string().check(z.regex(/^chats\/[\w-]{1,120}$/)), ""),
+    after: z.optional(z.string().check(z.maxLength(1_000))),
   });
 const fileSchema = () =>
   z.object({
     text: z.string(),
     expected: z.string(),
     sha256: z.string(),
-    versions: z.array(z.object({ id: z.string(), at: z.iso.datetime() })),
+    versions: z.array(
+      z.object({ id: z.string(), at: z.iso.datetime(), by: z.optional(z.enum(["operator", "agent"])) }),
+    ),
   });
 const fileQuery = () =>
   z.strictObject({
     name: z._default(z.string(), ""),
-    version: z.optional(z.string().check(z.regex(/^\d{13}$/))),
+    version: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
   });
-type Listed = z.infer<ReturnType<typeof listSchema>>["files"][number];
+type List = z.infer<ReturnType<typeof listSchema>>;
+type Listed = List["files"][number];
 type File = z.infer<ReturnType<typeof fileSchema>>;
 
 /** Dependencies of the pages of the workspace. */
@@ -60,29 +71,33 @@ interface WorkspacePages {
   record: RecordChange;
 }
 
-/** `GET /_admin/workspace`: the files that the assistant reads; wakes nothing. */
+/** `GET /_admin/workspace?root=&after=`: the files of one root, page by page, and the chats' roots; wakes nothing. */
 export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Handler<AccessVariables> {
   return async function handleWorkspace(context) {
+    const { root, after } = readQuery(context, listQuery());
     const visitor = await context.get("visitor")();
     const { facts, reuseAfter } = visitor;
     const { status } = facts;
-    const ask = () => operateJson(sandbox, ["workspace", "list"], listSchema());
-    const asked = await askOrRecall(answers, {
-      question: "workspace",
-      status,
-      reuseAfter,
-      limitMs: LIMIT_MS,
-      ask,
-    });
+    const isFirst = root === "" && after === undefined;
+    // A dash at the beginning would be an option to the command line.
+    const words = ["workspace", "list", ...(isFirst ? [] : [root || ".", ...(after ? [`./${after}`] : [])])];
+    const ask = () => operateJson(sandbox, words, listSchema());
+    const asked: Answer<List> = isFirst
+      ? await askOrRecall(answers, { question: "workspace", status, reuseAfter, limitMs: LIMIT_MS, ask })
+      : await attempt(LIMIT_MS, ask());
     const { value, problem, asOf } = asked;
     const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
     ${
       value === undefined
         ? html`<p class="soft">The files can be read once the container has run.</p>`
-        : filesPart(value.files, clock())
-    }`;
+        : html`${filesPart(value, { root, isFirst, now: clock() })} ${chatsPart(value)}`
+    }
+    ${isFirst ? "" : html`<p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`}`;
     const flash = readFlash(context);
-    return htmlPage(context, adminFrame({ title: "Workspace", visitor, flash, asOf, waits: true }, content));
+    return htmlPage(
+      context,
+      adminFrame({ title: "Workspace", visitor, flash, asOf, waits: isFirst }, content),
+    );
   };
 }
 
@@ -90,8 +105,12 @@ export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Hand
 export function showFile(pages: WorkspacePages): Handler<AccessVariables> {
   return async function handleFile(context) {
     const { name, version } = readQuery(context, fileQuery());
-    if (!FILE.test(name)) return pathPage(context, name);
+    const wrong = fileNameProblem(name);
+    if (!FILE.test(name)) return pathPage(context, name, wrong);
     const { value, problem } = await attempt(LIMIT_MS, readFile(pages.sandbox, name, version));
+    // A file of an older version may have such a name: it is shown, and can be removed.
+    const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
+    if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
     return filePage(context, { name, version, file: value, problem });
   };
 }
@@ -145,12 +164,19 @@ async function readFile(sandbox: Sandbox, name: string, version: string | undefi
   }
 }
 
-function filesPart(files: readonly Listed[], now: number): Markup {
-  const missing = Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name));
+function filesPart(
+  { files, next }: List,
+  { root, isFirst, now }: { root: string; isFirst: boolean; now: number },
+): Markup {
+  const missing = isFirst ? Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name)) : [];
   return html`<div class="table" role="region" aria-label="Files" tabindex="0">
       <table>
         <caption>
-          The assistant reads these files. Each change keeps the version before.
+          ${
+            root === ""
+              ? "The assistant reads these files. Each change keeps the version before."
+              : html`The files of <code>${root}/</code>, which this chat alone reads.`
+          }
         </caption>
         <thead>
           <tr>
@@ -166,8 +192,44 @@ function filesPart(files: readonly Listed[], now: number): Markup {
         </tbody>
       </table>
     </div>
+    ${next === undefined ? "" : html`<p><a href="${listAddress(root, next)}">More files</a></p>`}
     <h2>A new file</h2>
-    ${pathForm("")}`;
+    ${pathForm(root === "" ? "" : `${root}/`)}`;
+}
+
+/** The roots of the chats, each with a list of its own: many files of one hide none of another. */
+function chatsPart({ chats = [] }: List): Markup | "" {
+  if (chats.length === 0) return "";
+  return html`<h2>Files of chats</h2>
+    <div class="table" role="region" aria-label="Files of chats" tabindex="0">
+      <table>
+        <caption>
+          A chat that may not write the shared files has its own.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Chat</th>
+            <th scope="col" class="number">Files and folders</th>
+            <th scope="col" class="number">Bytes</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${chats.map(
+            ({ root, entries, bytes }) =>
+              html`<tr>
+                <th scope="row"><a href="${listAddress(root)}">${root}</a></th>
+                <td class="number">${entries}</td>
+                <td class="number">${bytes}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function listAddress(root: string, after?: string): string {
+  const search = new URLSearchParams({ ...(root && { root }), ...(after && { after }) });
+  return `${ROUTES.workspacePage.path}?${search}`;
 }
 
 function fileRow({ name, size, changedAt }: Listed, now: number): Markup {
@@ -189,7 +251,7 @@ function pathForm(name: string, problem?: string): Markup {
         <input
           name="name"
           required
-          maxlength="300"
+          maxlength="400"
           placeholder="skills/mail/SKILL.md"
           value="${name}"
           ${isWrong ? html`aria-invalid="true" aria-describedby="path-problem"` : ""}
@@ -199,10 +261,12 @@ function pathForm(name: string, problem?: string): Markup {
     ${isWrong ? html`<p id="path-problem" class="mark">${problem}</p>` : ""}`;
 }
 
-async function pathPage(context: Context<AccessVariables>, name: string): Promise<Response> {
+async function pathPage(
+  context: Context<AccessVariables>,
+  name: string,
+  why = "This path is too long for a page.",
+): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const why =
-    "A path has 1 to 300 characters, does not begin with a dash, and has no backslash or line break.";
   const content = html`<div role="alert">${reasonBox(reason("workspace_refused", why))}</div>
     ${pathForm(name, why)}
     <p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
@@ -276,7 +340,13 @@ function versionsPart(name: string, { versions }: File): Markup | "" {
   if (versions.length === 0) return "";
   return html`<h2>Versions before</h2>
     <ul>
-      ${versions.map(({ id, at }) => html`<li><a href="${address(name, id)}">${moment(at)}</a></li>`)}
+      ${versions.map(
+        ({ id, at, by }) =>
+          html`<li>
+            <a href="${address(name, id)}">${moment(at)}</a>
+            ${by === "agent" ? "written by the assistant" : ""}
+          </li>`,
+      )}
     </ul>`;
 }
 

@@ -11,7 +11,7 @@ import type { Limits } from "./limits.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "./question.ts";
 import { Run } from "./run.ts";
 import type { Toolbox } from "./toolbox.ts";
-import type { Workspace } from "./workspace.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 
 export type { AgentAnswer, AnswerOptions, Question, QuestionMessage } from "./question.ts";
 

@@ -1,9 +1,8 @@
-import { readdirSync } from "node:fs";
 import type { Config } from "../../contract/config/index.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { Place } from "./question.ts";
-import { type Asker, reachOf } from "./reach.ts";
-import type { Workspace } from "./workspace.ts";
+import { type Asker, type Reach, reachOf } from "./reach.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -36,7 +35,8 @@ export function instructions(
 ): Required<Pick<ModelRequest, "instructions" | "circumstances">> {
   const { config, workspace, place: chat, notes, now } = options;
   const { platform, direct } = chat;
-  const { memory, folder } = reachOf(workspace, chat);
+  const reach = reachOf(workspace, chat);
+  const { memory, folder } = reach;
   const zone = config.sessions.reset.timezone ?? "UTC";
   const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
   const place = direct
@@ -48,7 +48,7 @@ export function instructions(
   const parts = [
     config.agent.instructions,
     ...(chat.may("readWorkspace") ? workspaceFiles(workspace, config.agent.workspaceMaxChars) : []),
-    ...(folder === undefined ? [] : groupMemory(workspace, memory, config.agent.workspaceMaxChars)),
+    ...(folder === undefined ? [] : groupMemory(reach, memory, config.agent.workspaceMaxChars)),
     chat.may("readWorkspace") ? skills(workspace) : "",
     ...notes,
   ];
@@ -60,11 +60,11 @@ export function instructions(
 
 /** The workspace's files within `most` characters. The memory keeps a quarter, and its end. */
 function workspaceFiles(workspace: Workspace, most: number): string[] {
-  const memory = readQuietly(workspace, MEMORY);
+  const memory = readQuietly(workspace.shared, MEMORY);
   let left = most - Math.min(memory.length, Math.floor(most / 4));
   const parts: string[] = [];
   for (const name of FILES) {
-    const text = readQuietly(workspace, name);
+    const text = readQuietly(workspace.shared, name);
     if (text === "") continue;
     const kept = text.slice(0, left).toWellFormed();
     left -= kept.length;
@@ -80,8 +80,8 @@ function workspaceFiles(workspace: Workspace, most: number): string[] {
 }
 
 /** The end of a group's own memory, in a quarter of the characters. */
-function groupMemory(workspace: Workspace, name: string, most: number): string[] {
-  const text = readQuietly(workspace, name);
+function groupMemory(reach: Reach, name: string, most: number): string[] {
+  const text = readQuietly(reach, name);
   return text === "" ? [] : [section(name, text.slice(-Math.floor(most / 4)).toWellFormed())];
 }
 
@@ -92,7 +92,7 @@ function section(name: string, text: string): string {
 function skills(workspace: Workspace): string {
   const lines: string[] = [];
   for (const name of folders(workspace).slice(0, MOST_SKILLS)) {
-    const text = readQuietly(workspace, `skills/${name}/SKILL.md`);
+    const text = readQuietly(workspace.shared, `skills/${name}/SKILL.md`);
     if (text !== "") lines.push(`- ${name}: ${description(text)} (skills/${name}/SKILL.md)`);
   }
   if (lines.length === 0) return "";
@@ -111,16 +111,16 @@ function description(text: string): string {
 
 function folders(workspace: Workspace): string[] {
   try {
-    return readdirSync(workspace.locate("skills")).toSorted();
+    return workspace.shared.list("skills")?.map(({ name }) => name) ?? [];
   } catch {
     return [];
   }
 }
 
 /** A file that cannot be read is no reason to give no answer. */
-function readQuietly(workspace: Workspace, name: string): string {
+function readQuietly(root: Pick<Reach, "read">, name: string): string {
   try {
-    return workspace.read(name)?.trim() ?? "";
+    return root.read(name)?.trim() ?? "";
   } catch {
     return "";
   }

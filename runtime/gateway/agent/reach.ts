@@ -1,19 +1,25 @@
-import path from "node:path";
+import { CHATS } from "../../contract/workspace.ts";
+import type { Entry, Root } from "../workspace/root.ts";
+import { chatName, readName, type Workspace } from "../workspace/workspace.ts";
 import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import { ToolError } from "./tools/tool.ts";
-import type { Workspace } from "./workspace.ts";
 
-/** The folder of the workspace in which each group has one of its own. */
-const FOLDERS = "chats";
 /** The file whose end stands before every conversation. */
 const MEMORY = "MEMORY.md";
+const BY = { by: "agent" } as const;
 
-/** The part of the workspace that a chat may use. Paths are the workspace's; each method throws a ToolError beyond it. */
-export interface Reach extends Pick<Workspace, "locate" | "read" | "write"> {
+/** The files that a chat may use, by their names in the workspace. */
+export interface Reach {
+  /** Returns a file's text; `undefined` if there is none. @throws ToolError or StewardError for a name beyond it. */
+  read(name: string): string | undefined;
+  /** @throws ToolError or StewardError for a name beyond it, one that no file may have, and without room. */
+  write(name: string, text: string): void;
+  /** Returns a folder's entries; `undefined` if there is no such folder. @throws ToolError for one beyond it. */
+  list(folder: string): Entry[] | undefined;
   /** The file that the chat's memory is in. */
   memory: string;
-  /** The folder below which alone it writes; absent where it writes anywhere. */
+  /** The folder below which alone it writes; absent if it writes anywhere. */
   folder?: string;
 }
 
@@ -21,46 +27,69 @@ export interface Reach extends Pick<Workspace, "locate" | "read" | "write"> {
 export type Asker = Pick<Place, "platform" | "target"> & Pick<Rights, "may">;
 
 /**
- * Returns what of the workspace a chat may use: all of it, or what is shared to read, or neither; then it writes in a
- * folder of its own, which no other chat of that kind sees.
+ * Returns the files that a chat may use: all roots; or its own root, and the shared one to read if it has that right. It
+ * holds the handles of these roots and no others.
  */
 export function reachOf(workspace: Workspace, { platform, target, may }: Asker): Reach {
-  if (may("writeWorkspace") && may("readWorkspace")) {
-    return {
-      locate: (name) => workspace.locate(name),
-      read: (name) => workspace.read(name),
-      write: (name, text) => workspace.write(name, text),
-      memory: MEMORY,
-    };
-  }
-  const folder = `${FOLDERS}/${platform}-${target.chat.replaceAll(/[^\w-]/g, "_")}`;
-  const isWithin = (place: string, parent: string): boolean => {
-    const root = workspace.locate(parent);
-    return place === root || place.startsWith(root + path.sep);
+  if (may("writeWorkspace") && may("readWorkspace")) return wholeReach(workspace);
+  const chat = chatName(platform, target.chat);
+  return ownReach(workspace.chat(chat), chat, may("readWorkspace") ? workspace.shared : undefined);
+}
+
+function wholeReach(workspace: Workspace): Reach {
+  return {
+    read: (text) => {
+      const { root, name } = workspace.find(text);
+      return root.read(name);
+    },
+    write: (text, content) => {
+      const { root, name } = workspace.find(text);
+      root.write(name, content, BY);
+    },
+    list: (folder) => {
+      const chats = (): Entry[] => workspace.chats().map(({ root }) => entry(root.slice(CHATS.length + 1)));
+      if (readName(folder).root === "chats") return chats();
+      const { root, name } = workspace.find(folder);
+      const entries = root.list(name);
+      const isTop = root.id === "shared" && name === "";
+      return isTop && chats().length > 0 ? [...(entries ?? []), entry(CHATS)] : entries;
+    },
+    memory: MEMORY,
   };
-  // By the real place: a link may lead from one folder into another.
-  const locate = (name: string): string => {
-    const place = workspace.locate(name);
-    if (isWithin(place, folder)) return place;
-    if (isWithin(place, FOLDERS)) throw new ToolError(`Of ${FOLDERS}/ this chat has ${folder}/ alone.`);
-    if (!may("readWorkspace")) throw new ToolError(`Of the workspace this chat has ${folder}/ alone.`);
-    return place;
+}
+
+function ownReach(own: Root, chat: string, shared: Pick<Root, "read" | "list"> | undefined): Reach {
+  const folder = `${CHATS}/${chat}`;
+  const readable = (text: string): { root: Pick<Root, "read" | "list">; name: string; isTop: boolean } => {
+    const read = readName(text);
+    if (read.root === "chat" && read.chat === chat) return { root: own, name: read.name, isTop: false };
+    if (read.root !== "shared") throw new ToolError(`Of ${CHATS}/ this chat has ${folder}/ alone.`);
+    if (shared === undefined) throw new ToolError(`Of the workspace this chat has ${folder}/ alone.`);
+    return { root: shared, name: read.name, isTop: read.name === "" };
   };
   return {
-    locate,
-    read: (name) => {
-      locate(name);
-      return workspace.read(name);
+    read: (text) => {
+      const { root, name } = readable(text);
+      return root.read(name);
     },
-    write: (name, text) => {
-      if (!isWithin(workspace.locate(name), folder)) {
+    write: (text, content) => {
+      const read = readName(text);
+      if (read.root !== "chat" || read.chat !== chat)
         throw new ToolError(
           `Here files are written below ${folder}/ only: what is shared is not this chat's to change.`,
         );
-      }
-      workspace.write(name, text, folder);
+      own.write(read.name, content, BY);
+    },
+    list: (text) => {
+      const { root, name, isTop } = readable(text);
+      const entries = root.list(name);
+      return isTop ? [...(entries ?? []), entry(folder)] : entries;
     },
     memory: `${folder}/${MEMORY}`,
     folder,
   };
+}
+
+function entry(name: string): Entry {
+  return { name, kind: "folder", size: 0 };
 }

@@ -66,26 +66,17 @@ export class ScheduleStore {
 
   /** Adds a schedule, or puts another in its place; what is known of its last run stays. */
   put({ id, source, spec, madeBy, createdAt, nextAt }: StoredSchedule): void {
-    if (madeBy !== undefined) this.#addMakersColumn();
-    const [column, value, values] =
-      madeBy === undefined ? ["", "", []] : [", made_by", ", ?", [JSON.stringify(madeBy)]];
     this.#all(
-      `INSERT INTO schedules (id, source, spec, created_at, next_at${column}) VALUES (?, ?, ?, ?, ?${value})
+      `INSERT INTO schedules (id, source, spec, made_by, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET source = excluded.source, spec = excluded.spec,
-         created_at = excluded.created_at, next_at = excluded.next_at`,
+         made_by = excluded.made_by, created_at = excluded.created_at, next_at = excluded.next_at`,
       id,
       source,
       JSON.stringify(spec),
+      madeBy === undefined ? null : JSON.stringify(madeBy),
       createdAt,
       nextAt ?? null,
-      ...values,
     );
-  }
-
-  /** Adds the column outside of the schema's versions: a version that does not know it still opens the database. */
-  #addMakersColumn(): void {
-    const known = this.#all("SELECT 1 FROM pragma_table_info('schedules') WHERE name = 'made_by'");
-    if (known.length === 0) this.#all("ALTER TABLE schedules ADD COLUMN made_by TEXT");
   }
 
   /** Removes a schedule and what is pending of it. False: there is none. */

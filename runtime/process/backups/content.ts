@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { GENERATION_CONTENT, type GenerationManifest } from "../../contract/backup.ts";
 import { STATE_FILE } from "../../contract/names.ts";
+import { WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
 
 /** Tables that are counted, and under which name. */
 const TABLES = ["sessions", "messages", "schedules"] as const;
@@ -22,8 +23,9 @@ export interface ContentEntry {
 
 /** Files of a running process, and those that are no part of the state any more. */
 const PASSING = /\.lock(?:-journal)?$|\.tmp$|\.corrupt-|-(?:wal|shm|journal)$/;
-/** The workspace is the assistant's: its files are named as they like, all but a half written one. */
-const PASSING_IN_WORKSPACE = /\.\d+\.tmp$/;
+/** In the assistant's folders files have any name; only one that is being written is left out. */
+const ASSISTANTS: ReadonlySet<string> = new Set(Object.values(WORKSPACE_FOLDERS));
+const PASSING_OF_ASSISTANT = /\.\d+\.tmp$/;
 
 /**
  * Returns what lies at and below one name of the data directory, in the order of the names, a directory before
@@ -35,7 +37,7 @@ export async function* contentBelow(home: string, name: string): AsyncGenerator<
   if (stats?.isFile()) yield { name, path, stats };
   if (!stats?.isDirectory()) return;
   yield { name, path, stats };
-  const passing = name.split("/")[0] === "workspace" ? PASSING_IN_WORKSPACE : PASSING;
+  const passing = ASSISTANTS.has(name.split("/")[0] ?? "") ? PASSING_OF_ASSISTANT : PASSING;
   const names = (await unlessGone(readdir(path))) ?? [];
   for (const below of names.sort()) {
     if (!passing.test(below)) yield* contentBelow(home, `${name}/${below}`);

@@ -44,6 +44,28 @@ describe("the workspace", () => {
     );
   });
 
+  it("lists the chats' files apart, and every root page by page", async () => {
+    const chats = [{ root: "chats/slack-C1", entries: 520, bytes: 9 }];
+    const files = [{ name: "skills/mail/SKILL.md", size: 9, changedAt: at }];
+    const { look, lines } = await edge({ list: { files, next: "skills/mail/SKILL.md", chats } });
+    const page = await look();
+    expect(page).toContain("/_admin/workspace?after=skills%2Fmail%2FSKILL.md");
+    expect(page).toMatch(/workspace\?root=chats%2Fslack-C1">chats\/slack-C1<[\s\S]*520/);
+    expect(await look("?root=chats/slack-C1&after=-x")).toContain("this chat alone reads");
+    expect(lines.at(-1)).toEqual(["workspace", "list", "chats/slack-C1", "./-x", "--json"]);
+    await look("?after=skills/mail/SKILL.md");
+    expect(lines.at(-1)).toEqual(["workspace", "list", ".", "./skills/mail/SKILL.md", "--json"]);
+    expect(await look("?root=../x")).toContain("query_invalid");
+  });
+
+  it("shows a file of an older version whose name no new one may have", async () => {
+    const { look } = await edge();
+    expect(await look("/file?name=a.1.tmp")).toContain("Remove the file");
+    const unknown = { error: { code: "workspace_file_unknown", message: "There is none." } };
+    const page = await (await edge({ show: unknown })).look("/file?name=a.1.tmp");
+    expect(page).toMatch(/aria-invalid="true"[\s\S]*files that are being written/);
+  });
+
   it("shows a file to change with its versions, every character of it", async () => {
     const { look, sum } = await edge();
     const page = await look("/file?name=AGENTS.md");
@@ -54,7 +76,7 @@ describe("the workspace", () => {
     const former = await look("/file?name=AGENTS.md&version=1700000000000");
     expect(former).toContain("Saving puts it back.");
     expect(former).not.toContain("Remove the file");
-    expect(await look("/file?name=a&version=1")).toContain("query_invalid");
+    expect(await look("/file?name=a&version=x")).toContain("query_invalid");
     for (const wrong of ["", "?name=", "?name=--json", "?name=a%00"])
       expect(await look(`/file${wrong}`)).toMatch(/aria-invalid="true"[\s\S]*class="mark"/);
   });

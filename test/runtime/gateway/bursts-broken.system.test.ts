@@ -228,7 +228,7 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
   const again = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
   for (const result of await Promise.all(again)) expect(result.answer).toMatchObject({ outcome: "answered" });
 
-  const memory = await readFile(join(home, "workspace/chats/slack-C1/MEMORY.md"), "utf8");
+  const memory = await readFile(join(home, "workspace-chats/slack-C1/MEMORY.md"), "utf8");
   expect(memory.match(/milk/g)).toHaveLength(1);
 });
 

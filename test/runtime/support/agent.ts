@@ -8,10 +8,10 @@ import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts"
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
-import { Workspace } from "../../../runtime/gateway/agent/workspace.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
+import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
 import { temporaryDirectory } from "./processes.ts";
 
 /** What a scripted model does with one question. */
@@ -80,7 +80,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const start = (schedules?: SchedulesPort) => {
     const database = openStore(join(home, "state.db"));
     const sessions = new Sessions(database);
-    const workspace = new Workspace(join(home, "workspace"), config.agent.limits);
+    const workspace = new Workspace({ home, limits: config.agent.limits, clock });
     const redact = (text: string) => text;
     const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
     const channels = { get: () => channel } as unknown as { get(): undefined };

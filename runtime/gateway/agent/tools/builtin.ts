@@ -1,7 +1,7 @@
 import type { Config } from "../../../contract/config/index.ts";
 import type { TOOL_NAMES } from "../../../contract/config/tools.ts";
 import type { Channels } from "../../channels/registry.ts";
-import type { Workspace } from "../workspace.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "./files.ts";
 import { rememberTool } from "./remember.ts";
 import type { SchedulesPort } from "../../schedules/port.ts";

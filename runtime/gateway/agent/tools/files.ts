@@ -1,9 +1,7 @@
-import { readdirSync, statSync } from "node:fs";
-import path from "node:path";
 import * as z from "zod/mini";
 import { described, textUpTo } from "../../../contract/config/values.ts";
 import { reachOf } from "../reach.ts";
-import type { Workspace } from "../workspace.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const PAGE_CHARACTERS = 40_000;
@@ -57,17 +55,11 @@ export function listFilesTool(workspace: Workspace): Tool {
       ),
     }),
     run: ({ path: folder }, context) => {
-      const place = reachOf(workspace, context).locate(folder);
-      if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-        throw new ToolError(`There is no folder ${folder}.`);
-      }
-      const entries = readdirSync(place, { withFileTypes: true }).toSorted((a, b) =>
-        a.name.localeCompare(b.name),
-      );
-      const lines = entries.slice(0, MOST_ENTRIES).map((entry) => {
-        if (entry.isDirectory()) return `${entry.name}/`;
-        if (!entry.isFile()) return `${entry.name} (not a file)`;
-        return `${entry.name} (${statSync(path.join(place, entry.name)).size} bytes)`;
+      const entries = reachOf(workspace, context).list(folder);
+      if (entries === undefined) throw new ToolError(`There is no folder ${folder}.`);
+      const lines = entries.slice(0, MOST_ENTRIES).map(({ name: entry, kind, size }) => {
+        if (kind === "folder") return `${entry}/`;
+        return kind === "file" ? `${entry} (${size} bytes)` : `${entry} (not a file)`;
       });
       if (entries.length > MOST_ENTRIES) lines.push(`(${entries.length - MOST_ENTRIES} more)`);
       return lines.length === 0 ? "(empty)" : lines.join("\n");

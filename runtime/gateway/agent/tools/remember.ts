@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { reachOf } from "../reach.ts";
-import type { Workspace } from "../workspace.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { defineTool, ToolError, type Tool } from "./tool.ts";
 
 const LONGEST_FILE = 1_000_000;

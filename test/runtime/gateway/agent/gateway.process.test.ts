@@ -24,7 +24,7 @@ test("a tool that the model asks for runs, and its result goes back", async () =
   const first = await deliver(url, delivery("Ev1"));
 
   expect(first.status).toBe(200);
-  expect(await readFile(join(home, "workspace/chats/slack-C1/MEMORY.md"), "utf8")).toContain("tea at four");
+  expect(await readFile(join(home, "workspace-chats/slack-C1/MEMORY.md"), "utf8")).toContain("tea at four");
   expect(model.calls[1]?.body).toContain('"tool_use_id":"toolu_1"');
   expect(slack.posts()).toHaveLength(1);
 });

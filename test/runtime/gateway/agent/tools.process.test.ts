@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { isPublicAddress } from "../../../../runtime/gateway/agent/tools/public-address.ts";
 import { webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
 import type { ToolContext } from "../../../../runtime/gateway/agent/tools/tool.ts";
-import { Workspace } from "../../../../runtime/gateway/agent/workspace.ts";
+import { Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";
 import { isResetDue } from "../../../../runtime/gateway/sessions/retention.ts";
 import { agentBench, calls, question } from "../../support/agent.ts";
 import { temporaryDirectory } from "../../support/processes.ts";
@@ -61,7 +61,8 @@ test("no path leaves the workspace, also for a file that is to be made", async (
   symlinkSync(join(home, "secret"), join(root, "file"));
   symlinkSync(join(home, "nowhere"), join(root, "dangling"));
   symlinkSync(join(root, "in"), join(root, "inner"));
-  const workspace = new Workspace(root, { workspaceMiB: 64, groupMiB: 8 });
+  const limits = { workspaceMiB: 64, groupMiB: 8 };
+  const { shared } = new Workspace({ home, limits, clock: () => 0 });
   const hostile = [
     "../secret",
     "in/../../secret",
@@ -78,11 +79,11 @@ test("no path leaves the workspace, also for a file that is to be made", async (
     "dangling/x",
   ];
   for (const name of hostile) {
-    expect(() => workspace.read(name), name).toThrow("stay in the workspace");
-    expect(() => workspace.write(name, "x"), name).toThrow("stay in the workspace");
+    expect(() => shared.read(name), name).toThrow("stay in the workspace");
+    expect(() => shared.write(name, "x", { by: "agent" }), name).toThrow("stay in the workspace");
   }
-  workspace.write("inner/deep/a.txt", "fine");
-  expect(workspace.read("in/deep/a.txt")).toBe("fine");
+  shared.write("inner/deep/a.txt", "fine", { by: "agent" });
+  expect(shared.read("in/deep/a.txt")).toBe("fine");
 });
 
 const context: ToolContext = {

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+
+/** Versions of each file that stay, of each author. */
+const VERSIONS = 20;
+const VERSION = /^(\d{1,15})\.(operator|agent)$/;
+/** Within a file's folder: its name, for people, and the digest of the text that the agent wrote last. */
+const NAME = "name";
+const BY_AGENT = "by-agent";
+
+/** Writer of a text: an operator (also by hand on the disk), or the agent. */
+export type Author = "operator" | "agent";
+
+/** A version of a file. */
+export interface FileVersion {
+  /** Milliseconds since the epoch at which the text was replaced, in decimal digits. */
+  id: string;
+  /** Author of the text. */
+  by: Author;
+}
+
+/** Number and bytes of versions. */
+export interface Versions {
+  versions: number;
+  versionBytes: number;
+}
+
+/** A text that is about to be replaced. */
+export interface Replaced {
+  /** Relative to the root. */
+  name: string;
+  content: Buffer;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+interface Stored {
+  path: string;
+  at: number;
+  by: Author;
+}
+
+/**
+ * Former versions of one root's files, in a directory outside all roots: no name of a file leads here. A file's versions
+ * are in a folder named by the SHA-256 of the file's name, which fits every file system, however long the name is.
+ */
+export class FileHistory {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /**
+   * Keeps a text as a version, if it is not the newest one already. The last 20 texts of each author stay: however often
+   * the agent writes, an operator's texts are not displaced.
+   *
+   * @returns the growth of the history.
+   */
+  keep({ name, content, at }: Replaced): Versions {
+    const folder = this.#folder(name);
+    const stored = storedIn(folder);
+    const [newest] = stored;
+    // A change that was killed after this step is repeated.
+    if (newest !== undefined && readFileSync(newest.path).equals(content))
+      return { versions: 0, versionBytes: 0 };
+    const by = readText(join(folder, BY_AGENT)) === digestOf(content) ? "agent" : "operator";
+    const path = join(this.prepare(name), `${Math.max(at, (newest?.at ?? 0) + 1)}.${by}`);
+    writeFileAtomic(path, content);
+    const old = stored.filter((one) => one.by === by).slice(VERSIONS - 1);
+    const removed = removeAll(old);
+    return { versions: 1 - removed.versions, versionBytes: content.length - removed.versionBytes };
+  }
+
+  /** Records who writes a text. It precedes the write: if that does not happen, the digest fits no text. */
+  noteAuthor(name: string, text: string, by: Author): void {
+    if (by === "operator") rmSync(join(this.#folder(name), BY_AGENT), { force: true });
+    else writeFileSync(join(this.prepare(name), BY_AGENT), digestOf(text), { mode: 0o600 });
+  }
+
+  /** Returns the versions of a file, newest first. */
+  versions(name: string): FileVersion[] {
+    return storedIn(this.#folder(name)).map(({ at, by }) => ({ id: String(at), by }));
+  }
+
+  /** Returns a version's content; `undefined` if there is none of this id. */
+  read(name: string, id: string): Buffer | undefined {
+    const found = storedIn(this.#folder(name)).find(({ at }) => String(at) === id);
+    return found && readFileSync(found.path);
+  }
+
+  /** Makes the folder of a file's versions, and returns its path. */
+  prepare(name: string): string {
+    const folder = this.#folder(name);
+    ensureDirectory(folder);
+    if (!existsSync(join(folder, NAME))) writeFileSync(join(folder, NAME), name, { mode: 0o600 });
+    return folder;
+  }
+
+  /**
+   * Removes versions until at most so many are left, the agent's first, the oldest first.
+   *
+   * @returns what is left.
+   */
+  prune(most: Versions): Versions {
+    const all = this.#all().toSorted((a, b) => (a.by === b.by ? a.at - b.at : a.by === "agent" ? -1 : 1));
+    const left = { versions: all.length, versionBytes: sum(all) };
+    for (const one of all) {
+      if (left.versions <= most.versions && left.versionBytes <= most.versionBytes) break;
+      const removed = removeAll([one]);
+      left.versions -= removed.versions;
+      left.versionBytes -= removed.versionBytes;
+    }
+    return left;
+  }
+
+  /** Returns the number and the bytes of all versions. */
+  measure(): Versions {
+    const all = this.#all();
+    return { versions: all.length, versionBytes: sum(all) };
+  }
+
+  #all(): Stored[] {
+    return namesIn(this.#directory).flatMap((folder) => storedIn(join(this.#directory, folder)));
+  }
+
+  #folder(name: string): string {
+    return join(this.#directory, digestOf(name));
+  }
+}
+
+/** Newest first. */
+function storedIn(folder: string): Stored[] {
+  return namesIn(folder)
+    .flatMap((name): Stored[] => {
+      const [, at, by] = VERSION.exec(name) ?? [];
+      return at === undefined ? [] : [{ path: join(folder, name), at: Number(at), by: by as Author }];
+    })
+    .toSorted((a, b) => b.at - a.at);
+}
+
+function removeAll(stored: readonly Stored[]): Versions {
+  const removed = { versions: stored.length, versionBytes: sum(stored) };
+  for (const { path } of stored) rmSync(path, { force: true });
+  return removed;
+}
+
+function sum(stored: readonly Stored[]): number {
+  return stored.reduce(
+    (total, { path }) => total + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+function digestOf(content: Buffer | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

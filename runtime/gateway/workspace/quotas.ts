@@ -1,0 +1,260 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { StewardError } from "../../contract/errors.ts";
+import { CHATS, WORKSPACE_FOLDERS } from "../../contract/workspace.ts";
+import { parseJson } from "../../shared/json.ts";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import { withLock } from "../../process/lock.ts";
+import { FileHistory, type Replaced, type Versions } from "./history.ts";
+import { entriesOf, walk } from "./walk.ts";
+
+const MIB = 1024 * 1024;
+/** Files and folders: each costs a block, however short it is. */
+const MOST_ENTRIES = { shared: 10_000, chat: 1_000, chats: 10_000 };
+/** Versions of all files of a root. */
+const MOST_VERSIONS = { shared: 10_000, chat: 1_000, chats: 10_000 };
+/** Pruning removes a little more than it must, so that the next write need not prune. */
+const PRUNED_TO = 0.9;
+/** In the data directory, beside the roots. No backup holds it: it follows from the files. */
+const FIGURES_FILE = "workspace-figures.json";
+const LOCK_FILE = "workspace.lock";
+
+const figuresSchema = z.object({
+  version: z.literal(1),
+  roots: z.record(
+    z.string(),
+    z.object({
+      bytes: z.number(),
+      entries: z.number(),
+      versions: z.number(),
+      versionBytes: z.number(),
+    }),
+  ),
+});
+
+/** Size of a root: its files, its entries (files and folders), and its former versions. */
+export interface RootFigures extends Versions {
+  bytes: number;
+  entries: number;
+}
+
+/** Growth of a root; negative if it shrinks. */
+export type Growth = Pick<RootFigures, "bytes" | "entries">;
+
+/** Limits of what the agent's files may take; see `agent.limits` of the config. */
+export interface WorkspaceLimits {
+  workspaceMiB: number;
+  groupMiB: number;
+}
+
+/** Dependencies of the quotas. */
+export interface QuotasOptions {
+  /** The data directory. */
+  home: string;
+  limits: WorkspaceLimits;
+  /** Called within the lock, before the first change of a process. */
+  prepare(): void;
+}
+
+/**
+ * Shares of the roots, and the lock that every change of a file is made under, in all processes. The sizes are running
+ * figures in a file: a change reads and writes a few numbers and never walks the files. They are counted when the
+ * gateway starts, which corrects them after a crash and after changes by hand.
+ *
+ * The shared root has its own number of entries and at least half of the bytes. Each chat has a share of the rest.
+ */
+export class Quotas {
+  readonly #options: QuotasOptions;
+  #isPrepared = false;
+  /** The figures within {@link change}. */
+  #figures: Map<string, RootFigures> | undefined;
+
+  constructor(options: QuotasOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a change while no other process makes one, and stores the figures if it succeeds. */
+  change<T>(work: () => T): T {
+    return this.#alone(() => {
+      if (!this.#isPrepared) this.#options.prepare();
+      this.#isPrepared = true;
+      this.#figures = this.#read() ?? this.#measure();
+      try {
+        const result = work();
+        this.#store(this.#figures);
+        return result;
+      } finally {
+        this.#figures = undefined;
+      }
+    });
+  }
+
+  /** Counts all files, and stores the figures. Bounded, as {@link walk} is. */
+  count(): void {
+    this.#alone(() => this.#store(this.#measure()));
+  }
+
+  /** Returns the sizes of the chats' roots, by chat. */
+  chats(): { chat: string; entries: number; bytes: number }[] {
+    const figures = this.#read() ?? this.#measure();
+    return [...figures]
+      .flatMap(([id, { entries, bytes }]) => {
+        const chat = chatOf(id);
+        return chat === undefined || entries <= 0 ? [] : [{ chat, entries, bytes }];
+      })
+      .toSorted((a, b) => (a.chat < b.chat ? -1 : 1));
+  }
+
+  /**
+   * Adds to a root's figures, within {@link change}.
+   *
+   * @throws StewardError `workspace_refused` if there is no room for it.
+   */
+  grow(id: string, growth: Growth): void {
+    const figures = this.#of(id);
+    this.#checkEntries(id, growth.entries);
+    this.#checkBytes(id, growth.bytes);
+    figures.bytes = Math.max(0, figures.bytes + growth.bytes);
+    figures.entries = Math.max(0, figures.entries + growth.entries);
+  }
+
+  /** Keeps a version, within {@link change}. A root whose versions exceed its share loses its own oldest ones. */
+  keep(id: string, history: FileHistory, replaced: Replaced): void {
+    const figures = this.#of(id);
+    const grown = history.keep(replaced);
+    figures.versions += grown.versions;
+    figures.versionBytes += grown.versionBytes;
+    const most = this.#mostVersions(id);
+    if (figures.versions <= most.versions && figures.versionBytes <= most.versionBytes) return;
+    const left = history.prune({
+      versions: Math.floor(most.versions * PRUNED_TO),
+      versionBytes: Math.floor(most.versionBytes * PRUNED_TO),
+    });
+    Object.assign(figures, left);
+  }
+
+  // A write that adds nothing is the way to shorten what a full root holds.
+  #checkEntries(id: string, growth: number): void {
+    if (growth <= 0) return;
+    const isChat = chatOf(id) !== undefined;
+    const most = isChat ? MOST_ENTRIES.chat : MOST_ENTRIES.shared;
+    const advice = "Write into a file that is there.";
+    if (this.#of(id).entries + growth > most)
+      throw full(`${nameOf(id)} is full: it may hold ${most} files and folders. ${advice}`);
+    // The root of a chat is a folder, too.
+    if (isChat && this.#sum(({ entries }) => entries + 1) + growth > MOST_ENTRIES.chats)
+      throw full(
+        `The chats' folders are full: they may hold ${MOST_ENTRIES.chats} files and folders. ${advice}`,
+      );
+  }
+
+  #checkBytes(id: string, growth: number): void {
+    if (growth <= 0) return;
+    const { workspaceMiB, groupMiB } = this.#options.limits;
+    const advice = "Shorten a file first.";
+    const chats = this.#sum(({ bytes }) => bytes) + growth;
+    if (chatOf(id) !== undefined) {
+      if (this.#of(id).bytes + growth > groupMiB * MIB)
+        throw full(`${nameOf(id)} is full: it may hold ${groupMiB} MiB (agent.limits.groupMiB). ${advice}`);
+      if (chats > (workspaceMiB * MIB) / 2)
+        throw full(
+          `The chats' folders are full: they may hold half of ${workspaceMiB} MiB (agent.limits.workspaceMiB). ${advice}`,
+        );
+    }
+    if (this.#of("shared").bytes + chats > workspaceMiB * MIB)
+      throw full(
+        `The workspace is full: it may hold ${workspaceMiB} MiB (agent.limits.workspaceMiB). ${advice}`,
+      );
+  }
+
+  #mostVersions(id: string): Versions {
+    const { workspaceMiB, groupMiB } = this.#options.limits;
+    if (chatOf(id) === undefined) return { versions: MOST_VERSIONS.shared, versionBytes: workspaceMiB * MIB };
+    const chats = this.#sum(() => 1);
+    const share = (whole: number): number => Math.floor(whole / chats);
+    return {
+      versions: Math.min(MOST_VERSIONS.chat, share(MOST_VERSIONS.chats)),
+      versionBytes: Math.min(groupMiB * MIB, share((workspaceMiB * MIB) / 2)),
+    };
+  }
+
+  #alone<T>(work: () => T): T {
+    const { home } = this.#options;
+    ensureDirectory(home);
+    return withLock(join(home, LOCK_FILE), work);
+  }
+
+  #of(id: string): RootFigures {
+    if (this.#figures === undefined) throw new Error("The figures change within change() only.");
+    const figures = this.#figures.get(id) ?? none();
+    this.#figures.set(id, figures);
+    return figures;
+  }
+
+  /** Returns the sum over the chats' roots. */
+  #sum(read: (figures: RootFigures) => number): number {
+    let sum = 0;
+    for (const [id, figures] of this.#figures ?? []) if (chatOf(id) !== undefined) sum += read(figures);
+    return sum;
+  }
+
+  #read(): Map<string, RootFigures> | undefined {
+    try {
+      const text = readFileSync(join(this.#options.home, FIGURES_FILE), "utf8");
+      const parsed = figuresSchema.safeParse(parseJson(text));
+      return parsed.success ? new Map(Object.entries(parsed.data.roots)) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #store(figures: Map<string, RootFigures>): void {
+    const value = { version: 1, roots: Object.fromEntries(figures) };
+    writeFileAtomic(join(this.#options.home, FIGURES_FILE), `${JSON.stringify(value)}\n`);
+  }
+
+  #measure(): Map<string, RootFigures> {
+    const { home } = this.#options;
+    const { shared, chats, history } = WORKSPACE_FOLDERS;
+    const measured = (folder: string, id: string): [string, RootFigures] => [
+      id,
+      { ...measure(join(home, folder)), ...new FileHistory(join(home, history, id)).measure() },
+    ];
+    const known = new Set([...foldersIn(join(home, chats)), ...foldersIn(join(home, history, CHATS))]);
+    return new Map([
+      measured(shared, "shared"),
+      ...[...known].map((chat) => measured(`${chats}/${chat}`, `${CHATS}/${chat}`)),
+    ]);
+  }
+}
+
+/** Returns the size of a root. Links are not followed. */
+function measure(directory: string): Growth {
+  const total = { bytes: 0, entries: 0 };
+  for (const { name, entry } of walk(directory)) {
+    total.entries += 1;
+    if (entry.isFile()) total.bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return total;
+}
+
+function foldersIn(directory: string): string[] {
+  return entriesOf(directory).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+function none(): RootFigures {
+  return { bytes: 0, entries: 0, versions: 0, versionBytes: 0 };
+}
+
+function chatOf(id: string): string | undefined {
+  return id.startsWith(`${CHATS}/`) ? id.slice(CHATS.length + 1) : undefined;
+}
+
+function nameOf(id: string): string {
+  return chatOf(id) === undefined ? "The workspace" : `${id}/`;
+}
+
+function full(detail: string): StewardError {
+  return new StewardError("workspace_refused", detail);
+}

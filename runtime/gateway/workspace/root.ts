@@ -1,0 +1,267 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import { StewardError } from "../../contract/errors.ts";
+import { pathParts, rootNameProblem } from "../../contract/workspace.ts";
+import { ensureDirectory, writeFileAtomic } from "../../process/files.ts";
+import type { Author, FileHistory, FileVersion } from "./history.ts";
+import type { Quotas } from "./quotas.ts";
+import { walk } from "./walk.ts";
+
+/** A file that is larger is not read into memory. */
+const LARGEST_READ = 16 * 1024 * 1024;
+/** The digest of a file that is not there. */
+const NO_FILE = "none";
+
+/** An entry of a folder. */
+export interface Entry {
+  name: string;
+  kind: "file" | "folder" | "other";
+  /** In bytes. */
+  size: number;
+}
+
+/** A file as a list shows it. */
+export interface ListedFile {
+  /** Relative to the root. */
+  name: string;
+  /** In bytes. */
+  size: number;
+  /** ISO 8601 */
+  changedAt: string;
+}
+
+/** Parts of a root. */
+export interface RootOptions {
+  /** Its name in the figures and in messages: `shared`, or `chats/<chat>`. */
+  id: string;
+  directory: string;
+  /** Names at the top that no file of it may have. */
+  reserved: ReadonlySet<string>;
+  history: FileHistory;
+  quotas: Quotas;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  /** Called after each change. */
+  onChange(change: Change): void;
+}
+
+/** A change of a file. */
+export interface Change {
+  root: string;
+  name: string;
+  by: Author;
+  action: "written" | "removed";
+}
+
+/** Options of a change. */
+export interface ChangeOptions {
+  by: Author;
+  /** Digest of the file that is to be replaced: if it is another by now, nothing changes. Default: any. */
+  expected?: string;
+}
+
+/** A place in a root's directory, whether something is there or not. */
+interface Located {
+  path: string;
+  /** Relative to the root, links resolved. */
+  name: string;
+  /** Parts of it that do not exist. */
+  missing: number;
+}
+
+/**
+ * A handle of one directory of files. No name leads out of it: not by `..`, not from the root of the file system, not by
+ * a link, also for a file that is still to be made. Every change of a file goes through it: it keeps the former version,
+ * holds the root's share and reports the change.
+ */
+export class Root {
+  readonly #options: RootOptions;
+
+  constructor(options: RootOptions) {
+    this.#options = options;
+  }
+
+  /** `shared`, or `chats/<chat>`. */
+  get id(): string {
+    return this.#options.id;
+  }
+
+  /**
+   * Returns a file's text; `undefined` if there is none.
+   *
+   * @throws StewardError `workspace_refused`
+   */
+  read(name: string): string | undefined {
+    return this.#bytes(this.#locate(name))?.toString("utf8");
+  }
+
+  /**
+   * Writes a file, whole or not at all, and the folders above it.
+   *
+   * @throws StewardError `workspace_refused` for a name that {@link rootNameProblem} refuses, or without room;
+   * `workspace_changed`
+   */
+  write(name: string, text: string, { by, expected }: ChangeOptions): void {
+    const { id, history, quotas, clock, onChange } = this.#options;
+    const refused = rootNameProblem(name);
+    if (refused !== undefined) throw refusal(refused);
+    const written = quotas.change(() => {
+      const place = this.#locate(name);
+      const before = this.#bytes(place);
+      checkDigest(expected, before);
+      quotas.grow(id, {
+        bytes: Buffer.byteLength(text) - (before?.length ?? 0),
+        entries: place.missing,
+      });
+      if (before !== undefined) quotas.keep(id, history, { name: place.name, content: before, at: clock() });
+      ensureDirectory(path.dirname(place.path));
+      history.noteAuthor(place.name, text, by);
+      writeFileAtomic(place.path, text);
+      return place.name;
+    });
+    onChange({ root: id, name: written, by, action: "written" });
+  }
+
+  /**
+   * Removes a file and the folders that it leaves empty. It stays as a version.
+   *
+   * @throws StewardError `workspace_file_unknown`, `workspace_changed`, `workspace_refused`
+   */
+  remove(name: string, { by, expected }: ChangeOptions): void {
+    const { id, history, quotas, clock, onChange } = this.#options;
+    const removed = quotas.change(() => {
+      const place = this.#locate(name);
+      const before = this.#bytes(place);
+      if (before === undefined) throw new StewardError("workspace_file_unknown");
+      checkDigest(expected, before);
+      quotas.keep(id, history, { name: place.name, content: before, at: clock() });
+      rmSync(place.path);
+      const folders = this.#removeEmptyFolders(path.dirname(place.path));
+      quotas.grow(id, { bytes: -before.length, entries: -1 - folders });
+      return place.name;
+    });
+    onChange({ root: id, name: removed, by, action: "removed" });
+  }
+
+  /**
+   * Returns the entries of a folder by name; `undefined` if there is no such folder. An empty name is the root itself.
+   *
+   * @throws StewardError `workspace_refused`
+   */
+  list(folder: string): Entry[] | undefined {
+    const { path: place } = this.#locate(folder);
+    if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    return readdirSync(place, { withFileTypes: true })
+      .filter(({ name }) => folder !== "" || !this.#options.reserved.has(name))
+      .map((entry): Entry => {
+        const { name } = entry;
+        if (!entry.isFile()) return { name, kind: entry.isDirectory() ? "folder" : "other", size: 0 };
+        return {
+          name,
+          kind: "file",
+          size: lstatSync(path.join(place, name), { throwIfNoEntry: false })?.size ?? 0,
+        };
+      })
+      .toSorted(byName);
+  }
+
+  /** Returns at most `most` files of all folders, by name, from behind `after`; and whether there are more. */
+  files({ after = "", most }: { after?: string; most: number }): { files: ListedFile[]; isCut: boolean } {
+    const { directory, reserved } = this.#options;
+    const names: { name: string }[] = [];
+    for (const { name, entry } of walk(directory, reserved)) {
+      if (entry.isFile() && name > after) names.push({ name });
+    }
+    const shown = names.toSorted(byName).slice(0, most);
+    const files = shown.flatMap(({ name }) => {
+      const stats = lstatSync(path.join(directory, name), { throwIfNoEntry: false });
+      if (stats === undefined) return [];
+      return [{ name, size: stats.size, changedAt: new Date(stats.mtimeMs).toISOString() }];
+    });
+    return { files, isCut: names.length > most };
+  }
+
+  /** Returns the versions that a file had, newest first. */
+  versions(name: string): FileVersion[] {
+    return this.#options.history.versions(this.#locate(name).name);
+  }
+
+  /** Returns a version's text; `undefined` if there is none of this id. */
+  readVersion(name: string, id: string): string | undefined {
+    return this.#options.history.read(this.#locate(name).name, id)?.toString("utf8");
+  }
+
+  #locate(name: string): Located {
+    const { id, directory, reserved } = this.#options;
+    const parts = pathParts(name);
+    if (parts === undefined) throw leadsOut();
+    const top = lstatSync(directory, { throwIfNoEntry: false });
+    // An operator may keep the shared root elsewhere; a chat's is where it was made.
+    if (top?.isSymbolicLink() && id !== "shared") throw leadsOut();
+    const root = top === undefined ? directory : realpathSync(directory);
+    const named = (place: string): string => path.relative(root, place).split(path.sep).join("/");
+    let place = root;
+    for (const [index, part] of parts.entries()) {
+      if (index === 0 && reserved.has(part)) throw leadsOut();
+      const next = path.join(place, part);
+      const stats = lstatSync(next, { throwIfNoEntry: false });
+      if (stats === undefined) {
+        const whole = path.join(place, ...parts.slice(index));
+        return { path: whole, name: named(whole), missing: parts.length - index };
+      }
+      // A link that leads nowhere is refused as well: what it names may come to be outside.
+      if (stats.isSymbolicLink() && !statSync(next, { throwIfNoEntry: false })) throw leadsOut();
+      place = stats.isSymbolicLink() ? realpathSync(next) : next;
+      const isWithin = place === root || place.startsWith(root + path.sep);
+      if (!isWithin || reserved.has(named(place).split("/")[0] ?? "")) throw leadsOut();
+    }
+    return { path: place, name: named(place), missing: 0 };
+  }
+
+  #bytes({ path: file, name }: Located): Buffer | undefined {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    // Anything else may never end: a pipe, a device.
+    if (!stats.isFile()) throw refusal(`${name || "The root"} is not a file.`);
+    if (stats.size > LARGEST_READ) throw refusal(`${name} is larger than ${LARGEST_READ / 1024 ** 2} MiB.`);
+    return readFileSync(file);
+  }
+
+  /** Returns how many folders were empty, and are removed. */
+  #removeEmptyFolders(folder: string): number {
+    const root = realpathSync(this.#options.directory);
+    let removed = 0;
+    for (let place = folder; place.startsWith(root + path.sep); place = path.dirname(place)) {
+      if (readdirSync(place).length > 0) break;
+      rmdirSync(place);
+      removed += 1;
+    }
+    return removed;
+  }
+}
+
+/** Returns a text's SHA-256 in hexadecimal; `none` for a file that is not there. */
+export function digestOf(text: string | undefined): string {
+  return text === undefined ? NO_FILE : createHash("sha256").update(text).digest("hex");
+}
+
+/** Returns an error for a name or a change that is not allowed. */
+export function refusal(detail: string): StewardError {
+  return new StewardError("workspace_refused", detail);
+}
+
+/** Returns the error for a name that would lead out of its root. */
+export function leadsOut(): StewardError {
+  return refusal("The path must be relative and stay in the workspace.");
+}
+
+function checkDigest(expected: string | undefined, before: Buffer | undefined): void {
+  if (expected !== undefined && digestOf(before?.toString("utf8")) !== expected)
+    throw new StewardError("workspace_changed");
+}
+
+/** By code units, so that the order is total and a name can be the place to continue from. */
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}
