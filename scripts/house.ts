@@ -36,7 +36,6 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/gateway/schedules/config-schedules.ts": "its importer is long",
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/alerts.ts": "its importer is a process's entry",
-  "runtime/host/proxy.ts": "its importer is a process's entry",
   "runtime/host/sandbox.ts": "its importer is a process's entry",
   "runtime/supervisor/config-file.ts": "its importer is long",
   "runtime/worker/durable-sql.ts": "its importer is long",

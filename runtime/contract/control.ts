@@ -146,12 +146,18 @@ export interface SandboxStatus {
   bundle?: string;
 }
 
-/** Requests of the gateway to its services, as the broker has dealt with them. */
-export interface BrokerCounts {
+/** Requests to the broker by outcome. */
+export interface BrokerOutcomes {
   /** The service answered, whatever it said. */
   answered: number;
   failed: number;
   refused: number;
+}
+
+/** Requests of the gateway to its services, as the broker has dealt with them. */
+export interface BrokerCounts extends BrokerOutcomes {
+  /** Those of the gateway itself by operation, such as `slack/file`; only the operations that it has asked for. */
+  operations: Record<string, BrokerOutcomes>;
 }
 
 /** One process of the container. */

@@ -1,3 +1,4 @@
+import { AGENT, VERSION } from "./names.ts";
 import { SECRET_NAMES, type Environment, type VariableName } from "./variables.ts";
 
 interface Service {
@@ -7,15 +8,53 @@ interface Service {
   readonly address: VariableName;
   /** Without a slash at the end. */
   readonly own: string;
+  /** The header that holds the key, and what stands before it there. Telegram takes only a pass there. */
+  readonly header: readonly [name: string, before: string];
+  /** Further headers of every request. */
+  readonly headers: Readonly<Record<string, string>>;
 }
+
+const USER_AGENT = `${AGENT}/${VERSION}`;
+const BEARER = ["authorization", "Bearer "] as const;
 
 /** The services that a deployment has a key for. A key goes to its own service and nowhere else. */
 export const SERVICES = {
-  anthropic: { key: "ANTHROPIC_API_KEY", address: "ANTHROPIC_BASE_URL", own: "https://api.anthropic.com" },
-  openai: { key: "OPENAI_API_KEY", address: "OPENAI_BASE_URL", own: "https://api.openai.com/v1" },
-  telegram: { key: "TELEGRAM_BOT_TOKEN", address: "TELEGRAM_API_ROOT", own: "https://api.telegram.org" },
-  slack: { key: "SLACK_BOT_TOKEN", address: "SLACK_API_URL", own: "https://slack.com/api" },
-  discord: { key: "DISCORD_BOT_TOKEN", address: "DISCORD_API_URL", own: "https://discord.com/api/v10" },
+  anthropic: {
+    key: "ANTHROPIC_API_KEY",
+    address: "ANTHROPIC_BASE_URL",
+    own: "https://api.anthropic.com",
+    header: ["x-api-key", ""],
+    headers: { "anthropic-version": "2023-06-01", "user-agent": USER_AGENT },
+  },
+  openai: {
+    key: "OPENAI_API_KEY",
+    address: "OPENAI_BASE_URL",
+    own: "https://api.openai.com/v1",
+    header: BEARER,
+    headers: { "user-agent": USER_AGENT },
+  },
+  telegram: {
+    key: "TELEGRAM_BOT_TOKEN",
+    address: "TELEGRAM_API_ROOT",
+    own: "https://api.telegram.org",
+    header: BEARER,
+    headers: { "user-agent": USER_AGENT },
+  },
+  slack: {
+    key: "SLACK_BOT_TOKEN",
+    address: "SLACK_API_URL",
+    own: "https://slack.com/api",
+    header: BEARER,
+    headers: { "user-agent": USER_AGENT },
+  },
+  discord: {
+    key: "DISCORD_BOT_TOKEN",
+    address: "DISCORD_API_URL",
+    own: "https://discord.com/api/v10",
+    header: ["authorization", "Bot "],
+    /** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
+    headers: { "user-agent": `DiscordBot (${AGENT}, ${VERSION})` },
+  },
 } as const satisfies Record<string, Service>;
 
 /** The name of a service. */
@@ -51,6 +90,17 @@ function telegramPass(botToken: string, token: string): string {
   return `${botToken.split(":", 1)[0]}:${token}`;
 }
 
+/** Returns the pass in a variable of {@link withPasses}. */
+export function passOf(value: string): string {
+  return value.slice(value.indexOf(":") + 1);
+}
+
+/** Returns the header by which a service, or the broker in its place, knows who asks. */
+export function credential(name: ServiceName, key: string): Record<string, string> {
+  const [header, before] = SERVICES[name].header;
+  return { [header]: `${before}${key}` };
+}
+
 /** Returns the address that a service has without a broker, without a slash at the end. */
 export function directAddress(name: ServiceName, environment: Environment): string {
   const { address, own } = SERVICES[name];
@@ -75,14 +125,4 @@ export function withoutSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === "/") end -= 1;
   return address.slice(0, end);
-}
-
-/**
- * Tells whether Slack's key may be sent to an address of a file: to Slack's own hosts, and to where its API is.
- * https://docs.slack.dev/reference/objects/file-object#authentication
- */
-export function isSlackFile(url: URL, environment: Environment): boolean {
-  if (url.protocol === "https:" && (url.hostname === "slack.com" || url.hostname.endsWith(".slack.com")))
-    return true;
-  return url.origin === new URL(directAddress("slack", environment)).origin;
 }

@@ -1,25 +1,28 @@
-import type { BrokerCounts } from "../contract/control.ts";
-import type { ErrorCode } from "../contract/errors.ts";
+import type { BrokerCounts, BrokerOutcomes } from "../contract/control.ts";
+import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import { problem, problemResponse } from "../contract/problem.ts";
-import { createRedactor } from "../shared/redact.ts";
 import {
-  BROKER_PATH,
-  directAddress,
-  isSlackFile,
-  PROXY_HEADER,
-  SERVICES,
-  type ServiceName,
-} from "../contract/services.ts";
-import { sameToken } from "../shared/token.ts";
+  directRequest,
+  operationOf,
+  type OperationArguments,
+  type OperationName,
+  type ServiceOperation,
+} from "../contract/service-operations.ts";
+import { PROXY_HEADER, SERVICES, type ServiceName } from "../contract/services.ts";
 import type { Environment } from "../contract/variables.ts";
+import { parseJson } from "../shared/json.ts";
 import type { Log } from "../shared/log.ts";
-import { readBytes } from "./admission/body.ts";
+import { readBytes } from "../shared/read-bytes.ts";
+import { brokerRequest } from "./former-broker.ts";
+import { createRedactor } from "../shared/redact.ts";
+import { openSlackFile } from "../shared/slack-file.ts";
+import { sameToken } from "../shared/token.ts";
 
-/** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
-const LONGEST_REQUEST_BYTES = 32 * 1024 * 1024;
 const LONGEST_REFUSAL_BYTES = 256 * 1024;
-/** Headers of a request that are forwarded. Neither cookies nor a proxy's statements about the client. */
-const REQUEST_HEADERS = ["accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"];
+/** Of what a log shows of a request that names no operation. */
+const LONGEST_NAME = 80;
+/** `anthropic-beta` values that are passed on. Others open the account's files, or run code and programs. */
+const ANTHROPIC_BETAS = new Set(["structured-outputs-2025-11-13"]);
 /** Headers of an answer that are about the connection it came on. The body is decoded by then. */
 const CONNECTION_HEADERS = [
   "connection",
@@ -30,9 +33,6 @@ const CONNECTION_HEADERS = [
   "transfer-encoding",
 ];
 
-const TELEGRAM_PATH = /^\/bot\d*:([^/:]+)\/(.+)$/;
-const TELEGRAM_METHODS = new Set(["getMe", "sendMessage", "editMessageText", "sendChatAction", "getFile"]);
-
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Dependencies of the broker. */
@@ -42,20 +42,14 @@ export interface BrokerOptions {
   /** The token of the gateway that runs; empty while none does. */
   token(): string;
   fetch: Fetch;
-  /** Returns a client that goes through an HTTP proxy. Default: proxies are refused. */
-  fetchThrough?(proxy: string): Fetch;
+  /** The HTTP proxy to Telegram. Default: proxies are refused. */
+  proxy?: {
+    /** Returns the address that the config file names. */
+    address(): string | undefined;
+    /** Returns a client that goes through a proxy. */
+    client(address: string): Fetch;
+  };
   log: Log;
-}
-
-/** One request to a service, without its key. */
-interface Asked {
-  service: ServiceName;
-  /** Pass in the key's place. */
-  pass: string;
-  /** Returns the address with the key, where the address holds it. */
-  url(key: string): string;
-  /** Returns the headers that hold the key. */
-  headers(key: string): Record<string, string>;
 }
 
 /** Broker that runs. */
@@ -66,130 +60,160 @@ export interface Broker {
   readonly counts: BrokerCounts;
 }
 
+/** An operation with its arguments, checked. */
+interface Asked {
+  name: OperationName;
+  operation: ServiceOperation;
+  values: OperationArguments;
+}
+
 /**
- * Makes a broker. It sends the gateway's requests on to the services that the deployment has keys for, with the key in
- * place of the pass that the gateway has. Requests that the gateway does not make are refused, and so are addresses
- * other than the service's. An answer streams through; a refusal is read first, since services quote keys in them.
+ * Makes a broker. The gateway names an operation of the table in service-operations.ts; the broker makes the service's
+ * request out of it, with the key in place of the pass that the gateway has. It takes nothing of the gateway's request
+ * but checked arguments: no address, method, header or field that the operation does not have. An answer streams
+ * through; a refusal is read first, since services quote keys in them.
  */
 export function createBroker(options: BrokerOptions): Broker {
   const { environment, token, log } = options;
   const redact = createRedactor(environment);
-  const counts: BrokerCounts = { answered: 0, failed: 0, refused: 0 };
-  const refuse = (code: ErrorCode): Response => {
-    counts.refused += 1;
-    return problemResponse(problem(code));
+  const counts: BrokerCounts = { answered: 0, failed: 0, refused: 0, operations: {} };
+  const count = (outcome: keyof BrokerOutcomes, name?: OperationName): void => {
+    counts[outcome] += 1;
+    if (name === undefined) return;
+    const own = (counts.operations[name] ??= { answered: 0, failed: 0, refused: 0 });
+    own[outcome] += 1;
   };
-  const handle = async (request: Request): Promise<Response> => {
-    const asked = readAsked(request, environment);
-    if (asked === undefined || !sameToken(asked.pass, token())) return refuse("broker_refused");
-    const { service } = asked;
-    const key = environment[SERVICES[service].key] ?? "";
-    const proxy = request.headers.get(PROXY_HEADER);
-    const send = proxy === null ? options.fetch : options.fetchThrough?.(proxy);
-    if (send === undefined) return refuse("broker_no_proxy");
-    const body = await readBytes(request, LONGEST_REQUEST_BYTES);
-    if (body === undefined) return refuse("body_too_large");
-    let answer: Response;
-    try {
-      answer = await send(asked.url(key), {
-        method: request.method,
-        headers: { ...picked(request.headers), ...asked.headers(key) },
-        // A redirect would carry the key elsewhere; the caller may ask again.
-        redirect: "manual",
-        signal: request.signal,
-        ...(request.method !== "GET" && { body }),
-      });
-    } catch (error) {
-      counts.failed += 1;
-      log.warn("a service did not answer", { service, error: redact(String(error)) });
-      return problemResponse(problem("broker_no_answer", `${service} did not answer.`));
+
+  const perform = async (request: Request, { name, operation, values }: Asked): Promise<Response> => {
+    const key = environment[SERVICES[serviceIn(name)].key] ?? "";
+    const send = clientFor(request.headers.get(PROXY_HEADER), name, options);
+    const body = await readBody(request, operation);
+    const { signal } = request;
+    if (name === "slack/file") {
+      return openSlackFile(values["id"] ?? "", { key, environment, fetch: send, signal });
     }
-    counts.answered += 1;
-    const headers = new Headers(answer.headers);
-    for (const name of CONNECTION_HEADERS) headers.delete(name);
-    const { status } = answer;
-    if (status < 400) return new Response(answer.body, { status, headers });
-    const refusal = await readBytes(answer, LONGEST_REFUSAL_BYTES);
-    return new Response(redact(new TextDecoder().decode(refusal)), { status, headers });
+    const { method, url, headers } = directRequest(name, values, { key, environment });
+    return send(url, {
+      method,
+      headers: { ...headers, ...body?.headers, ...betas(name, request.headers) },
+      // A redirect would carry the key elsewhere.
+      redirect: "manual",
+      signal,
+      ...(body && { body: body.bytes }),
+    });
+  };
+
+  const handle = async (request: Request): Promise<Response> => {
+    const { path, query, headers } = brokerRequest(request);
+    if (!hasPass(path, headers, token())) {
+      count("refused");
+      return problemResponse(problem("broker_refused"));
+    }
+    const name = operationOf(path)?.name;
+    try {
+      const answer = await perform(request, readAsked(request.method, path, query));
+      count("answered", name);
+      return await passOn(answer, redact);
+    } catch (error) {
+      const code = error instanceof StewardError ? error.code : "broker_no_answer";
+      const isRefusal = REFUSALS.has(code);
+      count(isRefusal ? "refused" : "failed", name);
+      const operation = name ?? path.slice(0, LONGEST_NAME);
+      const told = isRefusal ? "the broker refused a request" : "a service did not answer";
+      log.warn(told, { operation, code, error: redact(String(error)) });
+      if (error instanceof StewardError) return problemResponse(problem(code, error.message));
+      return problemResponse(problem(code, `${serviceIn(path)} did not answer.`));
+    }
   };
   return { handle, counts };
 }
 
-/** Reads which service is asked for what, `undefined` for what the gateway does not ask. */
-function readAsked(request: Request, environment: Environment): Asked | undefined {
-  const { pathname, search, searchParams } = new URL(request.url);
-  const [service, ...rest] = pathname.slice(BROKER_PATH.length + 1).split("/");
-  const path = `/${rest.join("/")}`;
-  // The config names a proxy for Telegram alone.
-  if (service !== "telegram" && request.headers.has(PROXY_HEADER)) return undefined;
-  const asked = `${request.method} ${path}`;
-  const header = (name: string): string => request.headers.get(name) ?? "";
-  const bearer = { pass: after("Bearer ", header("authorization")), headers: authorization("Bearer") };
-  switch (service) {
-    case "anthropic":
-      if (!/^(?:POST \/v1\/messages|GET \/v1\/models\/[^/]+)$/.test(asked)) return undefined;
-      return {
-        service,
-        pass: header("x-api-key"),
-        url: () => `${directAddress(service, environment)}${path}${search}`,
-        headers: (key) => ({ "x-api-key": key }),
-      };
-    case "openai":
-      if (!/^(?:POST \/chat\/completions|GET \/models)$/.test(asked)) return undefined;
-      return { service, ...bearer, url: () => `${directAddress(service, environment)}${path}${search}` };
-    case "slack": {
-      const file = asked === "GET /file" ? searchParams.get("url") : null;
-      if (file !== null) {
-        if (!URL.canParse(file) || !isSlackFile(new URL(file), environment)) return undefined;
-        return { service, ...bearer, url: () => file };
-      }
-      if (!/^POST \/(?:auth\.test|chat\.postMessage|chat\.update)$/.test(asked)) return undefined;
-      return { service, ...bearer, url: () => `${directAddress(service, environment)}${path}` };
-    }
-    case "discord":
-      if (
-        !/^(?:GET \/users\/@me|POST \/channels\/\d+\/messages|PATCH \/channels\/\d+\/messages\/\d+)$/.test(
-          asked,
-        )
-      )
-        return undefined;
-      return {
-        service,
-        pass: after("Bot ", header("authorization")),
-        url: () => `${directAddress(service, environment)}${path}`,
-        headers: authorization("Bot"),
-      };
-    case "telegram": {
-      const asksForFile = asked.startsWith("GET /file/");
-      const [, pass = "", method = ""] =
-        TELEGRAM_PATH.exec(asksForFile ? path.slice("/file".length) : path) ?? [];
-      if (!asksForFile && !(request.method === "POST" && TELEGRAM_METHODS.has(method))) return undefined;
-      const place = `${directAddress(service, environment)}${asksForFile ? "/file" : ""}`;
-      return {
-        service,
-        pass,
-        url: (key) => `${place}/bot${key.replace(/[^\w:-]/g, encodeURIComponent)}/${method}`,
-        headers: () => ({}),
-      };
-    }
-    default:
-      return undefined;
+/** Failures of the request, and not of the service. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "broker_operation_unknown",
+  "broker_arguments_invalid",
+  "broker_no_proxy",
+  "broker_proxy_refused",
+  "body_too_large",
+  "slack_file_elsewhere",
+]);
+
+function serviceIn(path: string): ServiceName {
+  return path.split("/", 1)[0] as ServiceName;
+}
+
+/** Tells whether a request holds the gateway's pass in the place of the service's key. */
+function hasPass(path: string, headers: Headers, token: string): boolean {
+  const service = serviceIn(path);
+  if (!Object.hasOwn(SERVICES, service)) return false;
+  const [header, before] = SERVICES[service].header;
+  const value = headers.get(header) ?? "";
+  return value.startsWith(before) && sameToken(value.slice(before.length), token);
+}
+
+/** @throws StewardError for what is not in the table, and for arguments that its operation does not take. */
+function readAsked(method: string, path: string, query: URLSearchParams): Asked {
+  const found = operationOf(path);
+  if (found === undefined || method !== found.operation.method) {
+    throw new StewardError("broker_operation_unknown");
   }
+  const { takes } = found.operation;
+  const given = [...query];
+  const isTaken = given.every(([name, value]) => Object.hasOwn(takes, name) && takes[name]?.(value));
+  const values = Object.fromEntries(given);
+  const isWhole = Object.keys(takes).every((name) => Object.hasOwn(values, name));
+  if (!isTaken || !isWhole || given.length !== Object.keys(takes).length) {
+    throw new StewardError("broker_arguments_invalid");
+  }
+  return { ...found, values };
 }
 
-function after(scheme: string, value: string): string {
-  return value.startsWith(scheme) ? value.slice(scheme.length) : "";
+/** The body that goes out: made of the fields that were read, except for a question to a model. */
+async function readBody(request: Request, { body, longest, fields }: ServiceOperation) {
+  if (body === "none") return undefined;
+  const bytes = await readBytes(request, longest);
+  if (bytes === undefined) throw new StewardError("body_too_large", `The body is above ${longest} bytes.`);
+  const json = { "content-type": "application/json" };
+  if (body === "unread") return { bytes, headers: json };
+  const text = new TextDecoder().decode(bytes);
+  const given = body === "form" ? readForm(text) : parseJson(text);
+  const read = fields?.safeParse(given);
+  if (!read?.success) throw new StewardError("broker_arguments_invalid");
+  if (body === "json") return { bytes: JSON.stringify(read.data), headers: json };
+  const form = new URLSearchParams(read.data as Record<string, string>);
+  return { bytes: form.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } };
 }
 
-function authorization(scheme: string) {
-  return (key: string): Record<string, string> => ({ authorization: `${scheme} ${key}` });
+/** A field that is given twice has no value that every reader agrees on. */
+function readForm(text: string): Record<string, string> | undefined {
+  const given = [...new URLSearchParams(text)];
+  const form = Object.fromEntries(given);
+  return Object.keys(form).length === given.length ? form : undefined;
 }
 
-function picked(headers: Headers): Record<string, string> {
-  return Object.fromEntries(
-    REQUEST_HEADERS.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
+function betas(name: OperationName, headers: Headers): Record<string, string> {
+  if (name !== "anthropic/messages") return {};
+  const asked = (headers.get("anthropic-beta") ?? "").split(",").map((beta) => beta.trim());
+  const passed = asked.filter((beta) => ANTHROPIC_BETAS.has(beta));
+  return passed.length === 0 ? {} : { "anthropic-beta": passed.join(",") };
+}
+
+/** The config has a proxy for Telegram alone. The gateway's config and the file may differ for a moment. */
+function clientFor(proxy: string | null, name: OperationName, { fetch, proxy: own }: BrokerOptions): Fetch {
+  if (proxy === null) return fetch;
+  if (serviceIn(name) !== "telegram") throw new StewardError("broker_arguments_invalid");
+  if (own === undefined) throw new StewardError("broker_no_proxy");
+  if (proxy !== own.address()) throw new StewardError("broker_proxy_refused");
+  return own.client(proxy);
+}
+
+async function passOn(answer: Response, redact: (text: string) => string): Promise<Response> {
+  const headers = new Headers(answer.headers);
+  for (const name of CONNECTION_HEADERS) headers.delete(name);
+  const { status } = answer;
+  if (status < 300) return new Response(answer.body, { status, headers });
+  // Where a redirect leads is nobody's business: the key would have to go along.
+  headers.delete("location");
+  const refusal = redact(new TextDecoder().decode(await readBytes(answer, LONGEST_REFUSAL_BYTES)));
+  return new Response(refusal === "" ? null : refusal, { status, headers });
 }

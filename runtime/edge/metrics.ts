@@ -9,6 +9,8 @@ const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const STATES: readonly SandboxState[] = ["stopped", "starting", "ready", "crash-looping"];
 
+const OUTCOMES = ["answered", "failed", "refused"] as const;
+
 /** `GET /_admin/api/metrics`: every figure as JSON. */
 export function metricsJson(ledger: Ledger, sandbox: Sandbox): Handler {
   return async function handleMetricsJson(context) {
@@ -117,7 +119,14 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
     counter(
       "broker_requests_total",
       "Requests of the gateway to its services, by how the broker dealt with them.",
-      Object.entries(broker ?? {}).map(([outcome, count]) => [{ outcome }, count]),
+      OUTCOMES.flatMap((outcome): Sample[] => (broker ? [[{ outcome }, broker[outcome]]] : [])),
+    ),
+    counter(
+      "broker_operations_total",
+      "Operations that the gateway asked the broker for, by how it dealt with them.",
+      Object.entries(broker?.operations ?? {}).flatMap(([operation, counts]) =>
+        OUTCOMES.map((outcome): Sample => [{ operation, outcome }, counts[outcome]]),
+      ),
     ),
     gauge(
       "cold_start_seconds",

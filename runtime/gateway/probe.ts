@@ -14,7 +14,6 @@ const TIMEOUT_MS = 15_000;
 const EVERY_MS = 600_000;
 /** Waits while something fails: the network may have been late. */
 const AFTER_FAILURE = { firstMs: 10_000, longestMs: EVERY_MS };
-const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Dependencies of the probe. */
 export interface ProbeOptions {
@@ -109,14 +108,11 @@ export class Probe {
   }
 
   /** https://docs.claude.com/en/api/models: one model, also by an alias. */
-  async #askAnthropic({ modelId, baseUrl, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
+  async #askAnthropic({ catalog, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
     if (apiKey === "") {
       return { state: "failing", code: "model_key_invalid", detail: `${reading.reference}: ${NO_KEY}` };
     }
-    const response = await this.#get(`${baseUrl}/models/${encodeURIComponent(modelId)}`, {
-      "x-api-key": apiKey,
-      "anthropic-version": ANTHROPIC_VERSION,
-    });
+    const response = await this.#get(catalog);
     if (response.ok) return { state: "ready" };
     const body = await bodyOf(response);
     // A proxy without this route says nothing of the model.
@@ -125,9 +121,8 @@ export class Probe {
   }
 
   /** https://platform.openai.com/docs/api-reference/models/list; not every server has it. */
-  async #askCompatible({ modelId, baseUrl, apiKey }: ModelAddress, reading: Reading): Promise<Finding> {
-    const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
-    const response = await this.#get(`${baseUrl}/models`, headers);
+  async #askCompatible({ modelId, catalog }: ModelAddress, reading: Reading): Promise<Finding> {
+    const response = await this.#get(catalog);
     const body = await bodyOf(response);
     if (response.status === 404 || response.status === 405) return { state: "unknown" };
     if (!response.ok) return failing(response, body, reading);
@@ -139,7 +134,7 @@ export class Probe {
   }
 
   /** A redirect is not followed: it would carry the key elsewhere. */
-  #get(url: string, headers: Record<string, string>): Promise<Response> {
+  #get({ url, headers }: ModelAddress["catalog"]): Promise<Response> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     return this.#options.fetch(url, { headers, redirect: "manual", signal });
   }

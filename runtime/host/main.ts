@@ -32,7 +32,7 @@ import { systemTimers } from "../supervisor/timers.ts";
 import { hostAlerts } from "./alerts.ts";
 import { hostBackups } from "./backups.ts";
 import { chatProxy } from "./chat-proxy.ts";
-import { proxyClients } from "./proxy.ts";
+import { configuredProxy, proxyClients } from "./proxy.ts";
 import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
@@ -115,7 +115,10 @@ try {
     environment: process.env,
     token: () => brokerToken,
     fetch,
-    fetchThrough: proxyClients(),
+    proxy: {
+      address: configuredProxy(settings.configPath, process.env),
+      client: proxyClients({ clock: Date.now }),
+    },
     log,
   });
   const sandbox = supervisedSandbox({ supervisor, broker, controlToken, log });

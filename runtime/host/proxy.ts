@@ -1,23 +1,92 @@
+import { lookup } from "node:dns/promises";
+import { readFileSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import { Readable } from "node:stream";
+import { readConfigText } from "../contract/config/text.ts";
+import type { Environment } from "../contract/environment.ts";
+import { StewardError } from "../contract/errors.ts";
+import { isProxyAddress } from "../process/addresses.ts";
 import { connect } from "../process/telegram/transport.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Returns what makes clients of an HTTP proxy. The last one is kept, with its connections: a config names one proxy. */
-export function proxyClients(): (proxy: string) => Fetch {
-  let last: { proxy: string; client: Fetch } | undefined;
-  return (proxy) => {
-    if (last?.proxy !== proxy) last = { proxy, client: fetchThrough(proxy) };
-    return last.client;
+/** Finds the addresses of a name, which a test replaces. */
+type Resolve = (host: string) => Promise<{ address: string }[]>;
+
+/** Time for which an address is taken for a name's. */
+const KEPT_MS = 60_000;
+
+/**
+ * Returns what reads the proxy that the config file names for Telegram. While the file is not valid the gateway runs
+ * with the last one that was, and so does this.
+ */
+export function configuredProxy(configPath: string, environment: Environment): () => string | undefined {
+  let seen: string | undefined;
+  let proxy: string | undefined;
+  return () => {
+    const stats = statSync(configPath, { throwIfNoEntry: false });
+    const version = stats && `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+    if (version === undefined || version === seen) return proxy;
+    const { result } = readConfigText(readFileSync(configPath, "utf8"), environment);
+    seen = version;
+    if (result.ok) proxy = result.config.channels.telegram?.proxy;
+    return proxy;
   };
+}
+
+/** Dependencies of the clients. */
+interface ProxyOptions {
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  resolve?: Resolve;
+}
+
+/**
+ * Returns what makes clients of an HTTP proxy. The last one is kept, with its connections: a config names one proxy. A
+ * client connects to the address that was checked.
+ */
+export function proxyClients({ clock, resolve = resolveAll }: ProxyOptions): (proxy: string) => Fetch {
+  let last: { proxy: string; until: number; client: Promise<Fetch> } | undefined;
+  return (proxy) => async (url, init) => {
+    if (last?.proxy !== proxy || clock() >= last.until) {
+      const client = checkedAddress(proxy, resolve).then(fetchThrough);
+      last = { proxy, until: clock() + KEPT_MS, client };
+      client.catch(() => {
+        if (last?.client === client) last = undefined;
+      });
+    }
+    return (await last.client)(url, init);
+  };
+}
+
+const resolveAll: Resolve = (host) => lookup(host, { all: true });
+
+/**
+ * Returns a proxy with its address in the place of its name. An encrypted one is reached by its name, which its
+ * certificate proves.
+ *
+ * @throws StewardError for an address that is never a proxy's.
+ */
+async function checkedAddress(proxy: string, resolve: Resolve): Promise<string> {
+  const url = new URL(proxy);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const found = isIP(host) === 0 ? await resolve(host) : [{ address: host }];
+  const [first] = found;
+  if (first === undefined || !found.every(({ address }) => isProxyAddress(address))) {
+    throw new StewardError("broker_proxy_refused", "The proxy's address is link-local or no single host's.");
+  }
+  if (url.protocol === "http:") {
+    url.hostname = isIP(first.address) === 6 ? `[${first.address}]` : first.address;
+  }
+  return url.href;
 }
 
 /** Returns a client for Telegram's requests, which have JSON bodies and no headers of their own. It follows no redirects. */
 function fetchThrough(proxy: string): Fetch {
   const { send } = connect(proxy);
   return async (url, init) => {
-    const body = init.body instanceof Uint8Array ? Buffer.from(init.body).toString() : undefined;
+    const body = typeof init.body === "string" ? init.body : undefined;
     const message = await send(url, {
       method: init.method === "GET" ? "GET" : "POST",
       signal: init.signal ?? new AbortController().signal,

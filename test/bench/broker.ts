@@ -25,10 +25,10 @@ export async function benchBroker({ surroundings, runs }: RunOptions): Promise<F
   });
   const server = await listen({ fetch: (request) => broker.handle(request), hostname: "127.0.0.1", port: 0 });
   const direct = {
-    address: environment["ANTHROPIC_BASE_URL"] ?? "",
+    address: `${environment["ANTHROPIC_BASE_URL"] ?? ""}/v1/messages`,
     key: environment["ANTHROPIC_API_KEY"] ?? "",
   };
-  const brokered = { address: `http://127.0.0.1:${server.port}/broker/anthropic`, key: TOKEN };
+  const brokered = { address: `http://127.0.0.1:${server.port}/broker/anthropic/messages`, key: TOKEN };
   const added: number[] = [];
   const roles: number[] = [];
   await timeBoth(direct, brokered);
@@ -62,7 +62,7 @@ async function timeBoth(direct: Way, brokered: Way): Promise<[number, number]> {
 async function timeOfAnswer({ address, key }: Way): Promise<number> {
   const started = performance.now();
   const messages = [{ role: "user", content: "hello" }];
-  const answer = await fetch(`${address}/v1/messages`, {
+  const answer = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key },
     body: JSON.stringify({ model: "bench", max_tokens: 100, stream: true, messages }),

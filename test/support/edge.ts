@@ -97,8 +97,8 @@ interface EdgeFixture {
   environmentName?: string;
   /** What answers where the broker sends requests on to. Default: nothing does. */
   services?: BrokerOptions["fetch"];
-  /** Makes a client that goes through a proxy. */
-  proxied?: NonNullable<BrokerOptions["fetchThrough"]>;
+  /** The proxy of the config, and what makes clients of it. */
+  proxy?: NonNullable<BrokerOptions["proxy"]>;
   state?: SandboxStatus["state"];
   status?: Partial<SandboxStatus>;
   publicWebhooks?: boolean;
@@ -226,7 +226,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     environment: fixture.environment ?? {},
     token: () => BROKER_TOKEN,
     fetch: fixture.services ?? (() => Promise.reject(new Error("no services"))),
-    ...(fixture.proxied && { fetchThrough: fixture.proxied }),
+    ...(fixture.proxy && { proxy: fixture.proxy }),
     log: { debug: log, info: log, warn: log, error: log },
   });
   const app = createEdge({

@@ -20,6 +20,12 @@ export const CHANNELS_ERRORS = {
     cause: "The chat platform answered with an error.",
     fix: "Check the channel's token and its permissions.",
   },
+  slack_file_elsewhere: {
+    status: 403,
+    title: "The file is not stored at Slack",
+    cause: "Slack names an address outside its own host of files, where the bot token is not sent.",
+    fix: "Upload the file to Slack instead of linking it from another service.",
+  },
   reply_refused: {
     status: 502,
     title: "The chat does not accept the bot's messages",

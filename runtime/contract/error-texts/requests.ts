@@ -24,14 +24,32 @@ export const REQUESTS_ERRORS = {
   broker_refused: {
     status: 403,
     title: "Not one of the gateway's requests",
-    cause: "The broker forwards only the running gateway's requests to its services.",
+    cause: "The request has no pass of the gateway that runs.",
     fix: "The deployment is fine. Give a program that needs a service its own key in steward:secrets.",
+  },
+  broker_operation_unknown: {
+    status: 403,
+    title: "Not one of the gateway's operations",
+    cause: "The broker knows the operations that the gateway needs, and this is none of them.",
+    fix: "If this was not your own test, restart the gateway and check its tools and programs.",
+  },
+  broker_arguments_invalid: {
+    status: 400,
+    title: "The operation's arguments are not valid",
+    cause: "The gateway does not need this operation with these arguments.",
+    fix: "Check the chat's id in the config. If it is right, report this as a bug.",
   },
   broker_no_proxy: {
     status: 400,
     title: "Proxies are not available on this target",
     cause: "The config sets a proxy, which the serverless stack cannot use.",
     fix: "Remove channels.telegram.proxy, or deploy the host stack, which supports it.",
+  },
+  broker_proxy_refused: {
+    status: 503,
+    title: "The proxy is not the one of the config",
+    cause: "The gateway asked for a proxy that the config file does not name.",
+    fix: "steward retries. If it persists, check channels.telegram.proxy and restart the gateway.",
   },
   broker_no_answer: {
     status: 502,

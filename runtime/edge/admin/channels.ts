@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { ChannelHealth, GatewayStatus, SandboxStatus } from "../../contract/control.ts";
+import type { BrokerCounts, ChannelHealth, GatewayStatus, SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { modelCards } from "./models.ts";
@@ -40,7 +40,8 @@ interface ChannelsView {
 function channelsPage({ visitor, status, details, now }: ChannelsView): Markup {
   return adminFrame(
     { title: "Channels", visitor, asOf: visitor.asOf, waits: true },
-    details === undefined ? downPart(status) : detailsPart(details, now),
+    html`${details === undefined ? downPart(status) : detailsPart(details, now)}
+    ${operationsPart(status.broker)}`,
   );
 }
 
@@ -60,6 +61,44 @@ function detailsPart({ channels, models }: GatewayStatus, now: number): Markup {
     <h2>Models that answer</h2>
     ${modelCards(models)}
     <p><a href="${ROUTES.modelsPage.path}">Prices and tests</a></p>`;
+}
+
+/** Counts of what the gateway has asked the broker for. */
+function operationsPart(broker: BrokerCounts | undefined): Markup | string {
+  const rows = Object.entries(broker?.operations ?? {}).sort(([a], [b]) => a.localeCompare(b));
+  if (broker === undefined || rows.length === 0) return "";
+  return html`<h2>Requests to services</h2>
+    <p class="soft">
+      Since the start. Requests that name no operation or have no pass of the gateway: ${unnamed(broker)}
+      refused.
+    </p>
+    <div class="table" role="region" aria-label="Requests by operation" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            <th scope="col" class="number">Answered</th>
+            <th scope="col" class="number">Failed</th>
+            <th scope="col" class="number">Refused</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            ([name, { answered, failed, refused }]) =>
+              html`<tr>
+                <th scope="row">${name}</th>
+                <td class="number">${answered}</td>
+                <td class="number">${failed}</td>
+                <td class="number">${refused}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function unnamed({ refused, operations }: BrokerCounts): number {
+  return Object.values(operations).reduce((rest, one) => rest - one.refused, refused);
 }
 
 function channelCard({ platform, state, reason, lastEventAt, polledAt }: ChannelHealth, now: number): Markup {

@@ -2,8 +2,9 @@ import { GATEWAY_ROUTES } from "../../contract/control.ts";
 import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Environment } from "../../contract/variables.ts";
 import { isRecord, parseJson } from "../../shared/json.ts";
+import { directRequest } from "../../contract/service-operations.ts";
 import { directAddress } from "../../contract/services.ts";
-import { readBytes } from "../admission/body.ts";
+import { readBytes } from "../../shared/read-bytes.ts";
 import type { Sandbox } from "../ports.ts";
 import { chatOfDelivery, type Chats, type OutageWord } from "./chats.ts";
 
@@ -20,7 +21,7 @@ export interface TellerOptions {
 
 /** A request to a platform. */
 interface PlatformRequest {
-  method: "POST" | "PATCH";
+  method: string;
   url: string;
   headers?: Record<string, string>;
   body: object;
@@ -107,28 +108,27 @@ export class Teller {
   /** Returns the platform's request for a text, or `undefined` if the message may not be meant for the bot. */
   #requestFor({ platform, payload }: Delivery, text: string): PlatformRequest | undefined {
     const { environment } = this.#options;
-    const address = directAddress(platform, environment);
     switch (platform) {
       case "telegram": {
         const to = telegramTarget(payload);
-        const url = `${address}/bot${environment["TELEGRAM_BOT_TOKEN"]}/sendMessage`;
-        return to && { method: "POST", url, body: { ...to, text } };
+        const key = environment["TELEGRAM_BOT_TOKEN"] ?? "";
+        return (
+          to && { ...directRequest("telegram/sendMessage", {}, { key, environment }), body: { ...to, text } }
+        );
       }
       case "slack": {
         const to = slackTarget(payload);
-        const headers = { authorization: `Bearer ${environment["SLACK_BOT_TOKEN"]}` };
+        const key = environment["SLACK_BOT_TOKEN"] ?? "";
         return (
           to && {
-            method: "POST",
-            url: `${address}/chat.postMessage`,
-            headers,
+            ...directRequest("slack/chat.postMessage", {}, { key, environment }),
             body: { ...to, text },
           }
         );
       }
       case "discord": {
         const place = discordPlace(payload);
-        const url = `${address}/webhooks/${place}/messages/@original`;
+        const url = `${directAddress("discord", environment)}/webhooks/${place}/messages/@original`;
         return place === undefined ? undefined : { method: "PATCH", url, body: { content: text } };
       }
     }

@@ -14,35 +14,24 @@ export function attachmentKind(mediaType: string | undefined): Attachment["kind"
 export interface FetchFileOptions {
   /** Tells whether a request may go to this address. Redirects are asked about too. */
   allowed(url: URL): boolean;
-  /** Returns the address that is asked in place of one. Default: the same. */
-  via?(url: string): string;
-  headers?: Record<string, string>;
   maxBytes: number;
   signal: AbortSignal;
 }
 
-/** A file, and what the server calls it. */
-export interface FetchedFile {
-  bytes: Uint8Array;
-  mediaType: string | undefined;
-}
-
 /**
- * Fetches a file from the hosts that are allowed, since the request may carry a token and its address
- * comes from outside. The limit holds while the answer comes in.
+ * Fetches a file from the hosts that are allowed, since its address comes from outside. The limit holds while the answer
+ * comes in.
  *
  * @throws StewardError where the file cannot be had.
  */
-export async function fetchFile(address: string, options: FetchFileOptions): Promise<FetchedFile> {
-  const { via = (same) => same, headers = {}, maxBytes, signal } = options;
+export async function fetchFile(address: string, options: FetchFileOptions): Promise<Uint8Array> {
+  const { maxBytes, signal } = options;
   let url = address;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
     if (!URL.canParse(url) || !options.allowed(new URL(url))) throw failed("it is at an address of its own");
-    const response = await fetch(via(url), { headers, signal, redirect: "manual" }).catch(
-      (error: unknown) => {
-        throw failed("no answer", error);
-      },
-    );
+    const response = await fetch(url, { signal, redirect: "manual" }).catch((error: unknown) => {
+      throw failed("no answer", error);
+    });
     const location = response.headers.get("location");
     if (REDIRECTS.has(response.status) && location !== null && URL.canParse(location, url)) {
       await response.body?.cancel();
@@ -53,13 +42,17 @@ export async function fetchFile(address: string, options: FetchFileOptions): Pro
       await response.body?.cancel();
       throw failed(`HTTP ${response.status}`);
     }
-    const mediaType = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-    return { bytes: await readAtMost(response, maxBytes), mediaType };
+    return readFileBody(response, maxBytes);
   }
   throw failed("too many redirects");
 }
 
-async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array> {
+/**
+ * Reads a file of at most `maxBytes` bytes.
+ *
+ * @throws StewardError if it is larger.
+ */
+export async function readFileBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {

@@ -5,7 +5,8 @@ import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
-import { serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
+import { operationRequest, type OperationRequest } from "../../contract/service-operations.ts";
+import { credential, isPass, serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
 import type { Model } from "./model.ts";
 import { type ModelTimeout, timeoutWith } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
@@ -40,12 +41,16 @@ export function createModels(config: Config, options: ModelsOptions): ModelRelay
   });
 }
 
-/** Address of a model: the address up to and including `/v1`, without a slash at the end, and the key or nothing. */
+/** Address of a model. */
 export interface ModelAddress {
   provider: string;
   modelId: string;
+  /** Address that its client puts its paths behind, without a slash at the end: as a rule up to and including `/v1`. */
   baseUrl: string;
+  /** Empty where none is set. */
   apiKey: string;
+  /** The request that asks the provider about the model, or for all of its models. */
+  catalog: Pick<OperationRequest, "url" | "headers">;
 }
 
 /** Returns where the model of a reference is. A checked config names only providers that it has. */
@@ -54,14 +59,25 @@ export function addressOf(reference: string, config: Config, environment: Enviro
   const [provider, modelId] = [reference.slice(0, slash), reference.slice(slash + 1)];
   if (provider === "anthropic") {
     const key = environment["ANTHROPIC_API_KEY"] ?? "";
-    const baseUrl = `${serviceAddress("anthropic", key, environment)}/v1`;
-    return { provider, modelId, baseUrl, apiKey: key };
+    const address = serviceAddress("anthropic", key, environment);
+    return {
+      provider,
+      modelId,
+      // The broker's operations have no version in their names.
+      baseUrl: isPass("anthropic", key, environment) ? address : `${address}/v1`,
+      apiKey: key,
+      catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),
+    };
   }
-  const { baseUrl = "", apiKey } = config.models.providers[provider] ?? {};
+  const { baseUrl: configured = "", apiKey } = config.models.providers[provider] ?? {};
   const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
   const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
-  const address = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(baseUrl);
-  return { provider, modelId, baseUrl: address, apiKey: key };
+  const baseUrl = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(configured);
+  const headers = key === "" ? {} : credential("openai", key);
+  const catalog = isDeployments
+    ? operationRequest("openai/models", {}, { key, environment })
+    : { url: `${baseUrl}/models`, headers };
+  return { provider, modelId, baseUrl, apiKey: key, catalog };
 }
 
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {

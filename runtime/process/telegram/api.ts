@@ -1,4 +1,6 @@
-import { parseJson } from "../../shared/json.ts";
+import { PROBLEM_TYPE } from "../../contract/problem.ts";
+import { isTelegramFilePath } from "../../contract/service-operations.ts";
+import { isRecord, parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
 import type { Connection } from "./transport.ts";
 
@@ -28,8 +30,8 @@ export interface TelegramApiOptions {
   /** Without a slash at the end. */
   apiRoot: string;
   proxy?: string;
-  /** Sent with every request. */
-  headers?: Record<string, string>;
+  /** Set if the address is the broker's, which takes operations: the headers of every request. */
+  brokerHeaders?: Record<string, string>;
 }
 
 /** Bounds of one call. */
@@ -66,19 +68,24 @@ export class TelegramError extends Error {
 export class TelegramApi {
   /** The bot's own user id: the number before the token's colon. */
   readonly botId: string;
-  readonly #base: string;
-  readonly #files: string;
+  /** Returns the address of a method. */
+  readonly #method: (name: string) => string;
+  /** Returns the address of a file. */
+  readonly #file: (path: string) => string;
   readonly #proxy: string | undefined;
   readonly #headers: Record<string, string>;
   #connection: Promise<Connection> | undefined;
 
-  constructor({ token, apiRoot, proxy, headers = {} }: TelegramApiOptions) {
+  constructor({ token, apiRoot, proxy, brokerHeaders }: TelegramApiOptions) {
     const safe = token.replace(/[^\w:-]/g, encodeURIComponent);
     this.botId = token.split(":", 1)[0] ?? "";
-    this.#base = `${apiRoot}/bot${safe}`;
-    this.#files = `${apiRoot}/file/bot${safe}`;
+    this.#method = (name) => (brokerHeaders ? `${apiRoot}/${name}` : `${apiRoot}/bot${safe}/${name}`);
+    this.#file = (path) =>
+      brokerHeaders
+        ? `${apiRoot}/file?${new URLSearchParams({ path }).toString()}`
+        : `${apiRoot}/file/bot${safe}/${path.split("/").map(encodeURIComponent).join("/")}`;
     this.#proxy = proxy;
-    this.#headers = headers;
+    this.#headers = brokerHeaders ?? {};
   }
 
   /**
@@ -91,16 +98,20 @@ export class TelegramApi {
     const { status, bytes } = await told(async () => {
       const body = JSON.stringify(parameters);
       const { send, readBody } = await this.#connect();
-      const response = await send(`${this.#base}/${method}`, {
+      const response = await send(this.#method(method), {
         method: "POST",
         body,
         headers: this.#headers,
         signal,
       });
-      return { status: response.statusCode ?? 0, bytes: await readBody(response, MAX_ANSWER_BYTES) };
+      const { statusCode = 0, headers } = response;
+      // The broker's own refusal says nothing of the chat.
+      const status = headers["content-type"]?.startsWith(PROBLEM_TYPE) === true ? 0 : statusCode;
+      return { status, bytes: await readBody(response, MAX_ANSWER_BYTES) };
     });
-    const answer = readAnswer(bytes);
+    const answer = status === 0 ? undefined : readAnswer(bytes);
     if (answer?.ok === true) return answer.result;
+    if (status === 0) throw new TelegramError(0, `no answer (${problemCode(bytes)})`);
     const code = answer?.error_code ?? status;
     throw new TelegramError(code, answer?.description ?? `HTTP ${status}`, answer?.parameters);
   }
@@ -114,11 +125,12 @@ export class TelegramApi {
     const file = fileSchema.safeParse(await this.call("getFile", { file_id: fileId }, { signal: outer }));
     const path = file.data?.file_path;
     if (path === undefined) throw new TelegramError(0, "the file has no address");
+    if (!isTelegramFilePath(path))
+      throw new TelegramError(400, "the file's address is not of the known form");
     const signal = bounded(outer, DOWNLOAD_TIMEOUT_MS);
     return told(async () => {
-      const address = `${this.#files}/${path.split("/").map(encodeURIComponent).join("/")}`;
       const { send, readBody } = await this.#connect();
-      const response = await send(address, { method: "GET", headers: this.#headers, signal });
+      const response = await send(this.#file(path), { method: "GET", headers: this.#headers, signal });
       const status = response.statusCode ?? 0;
       if (status !== 200) {
         response.destroy();
@@ -134,6 +146,11 @@ export class TelegramApi {
     this.#connection ??= import("./transport.ts").then(({ connect }) => connect(this.#proxy));
     return this.#connection;
   }
+}
+
+function problemCode(bytes: Uint8Array): string {
+  const document = parseJson(Buffer.from(bytes).toString("utf8"));
+  return isRecord(document) && typeof document["code"] === "string" ? document["code"] : "unknown";
 }
 
 function bounded(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {

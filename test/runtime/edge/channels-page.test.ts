@@ -54,6 +54,26 @@ describe("GET /_admin/channels", () => {
   });
 });
 
+describe("GET /_admin/channels, requests to services", () => {
+  const broker = {
+    answered: 12,
+    failed: 3,
+    refused: 9,
+    operations: { "slack/file": { answered: 12, failed: 3, refused: 4 } },
+  };
+
+  it.each(["ready", "stopped"] as const)("counts them by operation while it is %s", async (state) => {
+    const { text } = await page("/_admin/channels", { state, status: { broker } });
+    const cells = /slack\/file<\/th>([\s\S]*?)<\/tr>/.exec(text)?.[1]?.match(/\d+(?=<\/td>)/g);
+    expect(cells).toEqual(["12", "3", "4"]);
+    expect(text).toMatch(/no pass of the gateway: 5\s+refused/);
+  });
+
+  it("leaves them out before the first", async () => {
+    expect((await page("/_admin/channels")).text).not.toContain("Requests to services");
+  });
+});
+
 describe("GET /_admin/sessions", () => {
   const list = (sessions: unknown) => ({
     answers: {

@@ -5,13 +5,19 @@ import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
 type Fixture = Parameters<typeof edgeFixture>[0];
 
 const MODEL = "anthropic/claude-sonnet-4-5";
+const BROKER = {
+  answered: 7,
+  failed: 1,
+  refused: 2,
+  operations: { "slack/file": { answered: 3, failed: 0, refused: 1 } },
+};
 const operator = signedIn();
 
 async function read(path: string, options: Fixture = {}) {
   const { jwk, headers } = await operator;
   const edge = edgeFixture({
     jwk,
-    status: { restarts: 2, coldStartMs: 1_234, broker: { answered: 7, failed: 1, refused: 2 } },
+    status: { restarts: 2, coldStartMs: 1_234, broker: BROKER },
     ...options,
   });
   return { ...edge, response: await edge.app.request(path, { headers }) };
@@ -62,6 +68,9 @@ describe("GET /metrics", () => {
       'steward_broker_requests_total{outcome="answered"}': 7,
       'steward_broker_requests_total{outcome="failed"}': 1,
       'steward_broker_requests_total{outcome="refused"}': 2,
+      'steward_broker_operations_total{operation="slack/file",outcome="answered"}': 3,
+      'steward_broker_operations_total{operation="slack/file",outcome="failed"}': 0,
+      'steward_broker_operations_total{operation="slack/file",outcome="refused"}': 1,
       steward_cold_start_seconds: 1.234,
       steward_answers_total: 1,
       steward_answers_active: 0,
@@ -126,7 +135,7 @@ describe("GET /_admin/api/metrics", () => {
         since: new Date(NOW).toISOString(),
         restarts: 2,
         coldStartMs: 1_234,
-        broker: { answered: 7, failed: 1, refused: 2 },
+        broker: BROKER,
       },
       gateway: {
         counts: { conversations: 1, messages: 2, answered: 1, active: 0 },

@@ -148,44 +148,50 @@ test("an expired token stays in the status until Slack takes a message", async (
   expect(channel.health()).toEqual({ platform: "slack", state: "ready" });
 });
 
-test("a file is fetched with the bot token", async () => {
+/** Slack's answer about a file, which is at a place on the stand-in. */
+const info = (url: string): Answer => json(200, { ok: true, file: { id: "F1", url_private: url } });
+
+test("a file is fetched by its id, with the bot token", async () => {
   const { slack, load } = await slackChannel();
-  slack.next(bytes(2_500));
-  expect((await load(`${slack.url}/files-pri/T1-F1/a.png`))?.byteLength).toBe(2_500);
-  expect(slack.calls[0]?.headers.authorization).toBe(`Bearer ${BOT_TOKEN}`);
+  slack.next(info(`${slack.url}/files-pri/T1-F1/a.png`), bytes(2_500));
+  expect((await load("F1"))?.byteLength).toBe(2_500);
+  expect(slack.calls.map(({ path, body }) => [path, body])).toEqual([
+    ["/api/files.info", "file=F1"],
+    ["/files-pri/T1-F1/a.png", ""],
+  ]);
+  expect(slack.calls.map(({ headers }) => headers.authorization)).toEqual(
+    Array(2).fill(`Bearer ${BOT_TOKEN}`),
+  );
 });
 
 test("a file above the limit is given up while it comes in", async () => {
   const { slack, load } = await slackChannel({ mediaMaxMb: 0.01 });
-  slack.next(bytes(1_000_000));
-  await expect(load(`${slack.url}/big.png`)).rejects.toThrow(/larger than 10485 bytes/);
+  slack.next(info(`${slack.url}/files-pri/T1-F1/a.png`), bytes(1_000_000));
+  await expect(load("F1")).rejects.toThrow(/larger than 10485 bytes/);
 });
 
-test("a page in the place of a file means that a scope is missing", async () => {
+test("a missing scope is named, and a page in the place of a file is none", async () => {
   const { slack, load } = await slackChannel();
-  slack.next(bytes(100, "text/html; charset=utf-8"));
-  await expect(load(`${slack.url}/a.png`)).rejects.toThrow(/files:read/);
-  slack.next(bytes(100, "text/html; charset=utf-8"));
-  expect(await load(`${slack.url}/a.html`, "text/html")).toHaveLength(100);
+  slack.next(json(200, { ok: false, error: "missing_scope" }));
+  await expect(load("F1")).rejects.toThrow(/files:read/);
+  const page = [info(`${slack.url}/files-pri/T1-F1/a`), bytes(100, "text/html; charset=utf-8")];
+  slack.next(...page);
+  await expect(load("F1")).rejects.toThrow(/a page to sign in/);
+  slack.next(...page);
+  expect(await load("F1", "text/html")).toHaveLength(100);
 });
 
 test.each([
-  "https://evil.example/a.png",
-  "https://slack.com.evil.example/a.png",
-  "https://notslack.com/a.png",
-  "http://files.slack.com/a.png",
-  "https://files.slack.com@evil.example/a.png",
+  "https://evil.example/files-pri/T1-F1/a.png",
+  "https://slack.com/api/auth.revoke",
+  "https://files.slack.com@evil.example/files-pri/T1-F1/a.png",
   "file:///etc/passwd",
-])("the bot token does not go to %s", async (reference) => {
+])("the bot token does not go to %s", async (place) => {
   const { slack, load } = await slackChannel();
-  await expect(load(reference)).rejects.toMatchObject({ code: "channel_failed" });
-  slack.next(redirect(reference));
-  await expect(load(`${slack.url}/redirected.png`)).rejects.toMatchObject({ code: "channel_failed" });
-});
-
-test("a file that Slack gives no address of cannot be had", async () => {
-  const { load } = await slackChannel();
-  await expect(load("F0S43P1CZ")).rejects.toMatchObject({ code: "channel_failed" });
+  slack.next(info(place));
+  await expect(load("F1")).rejects.toMatchObject({ code: "slack_file_elsewhere" });
+  slack.next(info(`${slack.url}/files-pri/T1-F1/a.png`), redirect(place));
+  await expect(load("F1")).rejects.toMatchObject({ code: "slack_file_elsewhere" });
 });
 
 test("each part of a reply fits as Slack counts it, and no code block is cut", () => {

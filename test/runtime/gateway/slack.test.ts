@@ -98,7 +98,7 @@ test("files that came along are attachments, also without a word", () => {
         name: "billair.gif",
         mediaType: "image/gif",
         sizeBytes: 144538,
-        reference: "https://files.slack.com/files-pri/T1-F0S43P1CZ/download/billair.gif",
+        reference: "F0S43P1CZ",
       },
       { kind: "file", reference: "F3" },
     ],

@@ -152,7 +152,7 @@ test("requests go through the proxy of the config", async () => {
 
 test("with a broker, it is the broker that goes through the proxy, with the token", async () => {
   const proxy = await startProxy();
-  const fetchThrough = proxyClients();
+  const client = proxyClients({ clock: () => NOW });
   let root = "";
   const server = await listen({
     fetch: (asked) =>
@@ -160,7 +160,7 @@ test("with a broker, it is the broker that goes through the proxy, with the toke
         environment: { TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, TELEGRAM_API_ROOT: root },
         token: () => "pass",
         fetch: () => Promise.reject(new Error("not through the proxy")),
-        fetchThrough,
+        proxy: { address: () => proxy.url, client },
         log: { debug: none, info: none, warn: none, error: none },
       }).handle(asked),
     hostname: "127.0.0.1",

@@ -9,7 +9,7 @@ import type { Config } from "../../../contract/config/index.ts";
 import { textUpTo } from "../../../contract/config/values.ts";
 import { parseDuration } from "../../../contract/duration.ts";
 import { defineTool, type Tool, ToolError } from "./tool.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "../../../process/addresses.ts";
 
 const SKIPPED = new Set(["script", "style", "noscript", "template", "svg", "head", "iframe"]);
 const BLOCKS =

@@ -1,10 +1,15 @@
 import { retryAfterMs } from "../../../shared/retry-after.ts";
 import { parseJson } from "../../../shared/json.ts";
 import * as z from "zod/mini";
-import { VERSION } from "../../../contract/names.ts";
+import type { Environment } from "../../../contract/environment.ts";
+import {
+  operationRequest,
+  type OperationArguments,
+  type OperationName,
+  type OperationRequest,
+} from "../../../contract/service-operations.ts";
+import { directAddress, SERVICES } from "../../../contract/services.ts";
 
-/** Discord refuses requests without it: https://docs.discord.com/developers/reference#user-agent */
-const USER_AGENT = `DiscordBot (steward, ${VERSION})`;
 /** Discord answers within a second or two; a hung connection must not hold the conversation for ever. */
 const TIMEOUT_MS = 30_000;
 
@@ -38,38 +43,46 @@ export class DiscordError extends Error {
 /** Connection settings of Discord. */
 export interface DiscordApiOptions {
   botToken: string;
-  /** Place where the bot token is taken. */
-  apiUrl: string;
-  /** Place where an interaction's token is taken. */
-  interactionsUrl: string;
+  environment: Environment;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
 
-/** One request. */
-export interface DiscordRequest {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+/** One request: an operation of the bot, or an answer to an interaction, which goes by the token in its path alone. */
+export type DiscordRequest =
+  | {
+      operation: Extract<OperationName, `discord/${string}`>;
+      values?: OperationArguments;
+      body?: object;
+    }
+  | TicketRequest;
+
+/** A request below an interaction's webhook. */
+export interface TicketRequest {
+  method: "POST" | "PATCH" | "DELETE";
   path: string;
-  /** With the bot token. Answers to an interaction go by the token in their path alone. */
-  asBot: boolean;
   body?: object;
 }
 
 /** A client of Discord's HTTP API. It throws DiscordError; neither token gets into its message. */
-export function createDiscordApi({ botToken, apiUrl, interactionsUrl, clock }: DiscordApiOptions) {
-  return async ({ method, path, asBot, body }: DiscordRequest): Promise<unknown> => {
-    const headers = {
-      "user-agent": USER_AGENT,
-      ...(body !== undefined && { "content-type": "application/json" }),
-      ...(asBot && { authorization: `Bot ${botToken}` }),
-    };
+export function createDiscordApi({ botToken: key, environment, clock }: DiscordApiOptions) {
+  const { headers } = SERVICES.discord;
+  const readRequest = (
+    request: DiscordRequest,
+  ): Pick<OperationRequest, "url" | "headers"> & { method: string } =>
+    "operation" in request
+      ? operationRequest(request.operation, request.values ?? {}, { key, environment })
+      : { method: request.method, url: `${directAddress("discord", environment)}${request.path}`, headers };
+  return async (request: DiscordRequest): Promise<unknown> => {
+    const { url, ...asked } = readRequest(request);
+    const { body } = request;
     const init = {
-      method,
-      headers,
+      method: asked.method,
+      headers: { ...asked.headers, ...(body !== undefined && { "content-type": "application/json" }) },
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
-    const answered = await exchange(`${asBot ? apiUrl : interactionsUrl}${path}`, init);
+    const answered = await exchange(url, init);
     if (answered === undefined) throw new DiscordError("no answer", { status: 0 });
     const { response, value } = answered;
     if (response.ok) return value;

@@ -1,6 +1,6 @@
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
-import { directAddress, serviceAddress } from "../../../contract/services.ts";
+import { directAddress } from "../../../contract/services.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
@@ -46,9 +46,8 @@ type DiscordChannelOptions = ChannelOptions<NonNullable<Config["channels"]["disc
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.token, environment);
-  const apiUrl = serviceAddress("discord", botToken, environment);
   const interactionsUrl = directAddress("discord", environment);
-  const call = createDiscordApi({ botToken, apiUrl, interactionsUrl, clock });
+  const call = createDiscordApi({ botToken, environment, clock });
   const sender = new DiscordSender({ call, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const standing = new OutgoingHealth({
@@ -72,11 +71,9 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       }),
     edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
-    load: async ({ reference }, signal) => {
-      const fetched = fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal });
-      return (await fetched).bytes;
-    },
-    probe: () => standing.probe(() => call({ method: "GET", path: "/users/@me", asBot: true })),
+    load: ({ reference }, signal) =>
+      fetchFile(reference, { allowed: mayFetch, maxBytes: mediaMaxBytes, signal }),
+    probe: () => standing.probe(() => call({ operation: "discord/user" })),
     health: () => standing.health(),
   };
 }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
 import type { ReplyTarget } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
-import { DiscordError, type createDiscordApi, type DiscordRequest } from "./api.ts";
+import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.ts";
 
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
@@ -54,8 +54,11 @@ export class DiscordSender {
     if (ticket?.private === true) {
       throw new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
     }
-    const path = `/channels/${encodeURIComponent(chat)}/messages`;
-    const posted = await this.#options.call({ method: "POST", path, asBot: true, body: content(text) });
+    const posted = await this.#options.call({
+      operation: "discord/message.create",
+      values: { channel: chat },
+      body: content(text),
+    });
     return sentSchema.safeParse(posted).data?.id;
   }
 
@@ -65,9 +68,8 @@ export class DiscordSender {
     const body = content(text);
     if ((await this.#byTicket(ticket, { method: "PATCH", path, body })) !== undefined) return;
     await this.#options.call({
-      method: "PATCH",
-      path: `/channels/${encodeURIComponent(chat)}${path}`,
-      asBot: true,
+      operation: "discord/message.edit",
+      values: { channel: chat, message: id },
       body,
     });
   }
@@ -80,14 +82,14 @@ export class DiscordSender {
   /** `undefined` where there is no ticket that Discord still takes. */
   async #byTicket(
     ticket: Ticket | undefined,
-    request: Omit<DiscordRequest, "asBot">,
+    request: TicketRequest,
   ): Promise<{ value: unknown } | undefined> {
     if (ticket === undefined || this.#options.clock() >= ticket.expiresAt) return undefined;
     const path = `/webhooks/${ticket.token.split("/").map(encodeURIComponent).join("/")}${request.path}`;
     const fresh = this.#options.clock() - (ticket.expiresAt - TICKET_MS) < FRESH_MS;
     for (const wait of [...(fresh ? WAITS_MS : []), undefined]) {
       try {
-        return { value: await this.#options.call({ ...request, path, asBot: false }) };
+        return { value: await this.#options.call({ ...request, path }) };
       } catch (error) {
         if (!(error instanceof DiscordError)) throw error;
         const early = error.status === 404 && TICKET_UNKNOWN.has(error.code);
@@ -101,7 +103,7 @@ export class DiscordSender {
 }
 
 /** The token is not valid any more, or a person deleted the deferred answer, with which it goes. */
-function ended({ status, code }: DiscordError, { path }: Pick<DiscordRequest, "path">): boolean {
+function ended({ status, code }: DiscordError, { path }: TicketRequest): boolean {
   const one = path.startsWith("/messages/") && path !== ORIGINAL;
   return status === 401 || TICKET_UNKNOWN.has(code) || (code === 10008 && !one);
 }

@@ -1,11 +1,15 @@
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import type { Environment } from "../../../contract/environment.ts";
-import { StewardError } from "../../../contract/errors.ts";
-import { isPass, isSlackFile, serviceAddress } from "../../../contract/services.ts";
+import { isErrorCode, StewardError } from "../../../contract/errors.ts";
+import { PROBLEM_TYPE } from "../../../contract/problem.ts";
+import { operationRequest, type OperationRequest } from "../../../contract/service-operations.ts";
+import { isPass, serviceAddress } from "../../../contract/services.ts";
+import { isRecord } from "../../../shared/json.ts";
+import { openSlackFile } from "../../../shared/slack-file.ts";
 import type { Attachment, Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
-import { fetchFile } from "../files.ts";
+import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
@@ -24,7 +28,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   const apiUrl = serviceAddress("slack", botToken, environment);
   const sender = createSlackSender({ botToken, apiUrl, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
-  const load = slackFiles({ botToken, apiUrl, environment, maxBytes: mediaMaxBytes });
+  const load = slackFiles({ botToken, environment, maxBytes: mediaMaxBytes });
   const streams = config.streamMode === "edit";
   const standing = new OutgoingHealth({ platform: "slack", log });
 
@@ -56,32 +60,39 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
 /** Connection settings of Slack's files. */
 interface SlackFilesOptions {
   botToken: string;
-  /** Without a slash at the end. */
-  apiUrl: string;
   environment: Environment;
   maxBytes: number;
 }
 
 /**
- * Fetches a file with the bot token, which goes to Slack's own hosts alone.
- * https://docs.slack.dev/reference/objects/file-object#authentication
+ * Fetches a file by its id: through the broker, or with the bot token.
  *
- * @throws StewardError where it cannot be had. Without the scope files:read Slack answers with its sign-in page.
+ * @throws StewardError if it cannot be had.
  */
-function slackFiles({ botToken, apiUrl, environment, maxBytes }: SlackFilesOptions) {
-  const allowed = (url: URL): boolean => isSlackFile(url, environment);
-  const isBrokered = isPass("slack", botToken, environment);
-  const via = (url: string): string =>
-    isBrokered ? `${apiUrl}/file?${new URLSearchParams({ url }).toString()}` : url;
-  return async (attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> => {
-    const headers = { authorization: `Bearer ${botToken}` };
-    const file = await fetchFile(attachment.reference, { allowed, via, headers, maxBytes, signal });
-    if (file.mediaType === "text/html" && attachment.mediaType !== "text/html") {
-      throw new StewardError(
-        "channel_failed",
-        "Slack does not give the file: the app lacks the scope files:read. Add it and reinstall the app.",
-      );
+function slackFiles({ botToken: key, environment, maxBytes }: SlackFilesOptions) {
+  const open = (id: string, signal: AbortSignal): Promise<Response> =>
+    isPass("slack", key, environment)
+      ? openByBroker(operationRequest("slack/file", { id }, { key, environment }), signal)
+      : openSlackFile(id, { key, environment, fetch, signal });
+  return async ({ reference, mediaType }: Attachment, signal: AbortSignal): Promise<Uint8Array> => {
+    const file = await open(reference, signal);
+    const type = file.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+    if (type === "text/html" && mediaType !== "text/html") {
+      await file.body?.cancel();
+      throw new StewardError("channel_failed", "Slack does not give the file, but a page to sign in.");
     }
-    return file.bytes;
+    return readFileBody(file, maxBytes);
   };
+}
+
+async function openByBroker({ url, ...asked }: OperationRequest, signal: AbortSignal): Promise<Response> {
+  const answer = await fetch(url, { ...asked, signal });
+  if (answer.ok) return answer;
+  const isProblem = answer.headers.get("content-type")?.startsWith(PROBLEM_TYPE) === true;
+  const document: unknown = isProblem ? await answer.json() : await answer.body?.cancel();
+  const { code, detail } = isRecord(document) ? document : {};
+  throw new StewardError(
+    isErrorCode(code) ? code : "channel_failed",
+    typeof detail === "string" ? detail : `The broker answered ${answer.status}.`,
+  );
 }

@@ -13,8 +13,6 @@ const fileSchema = z.object({
   size: z.optional(z.number()),
   /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
   mode: z.optional(z.string()),
-  url_private: z.optional(z.string()),
-  url_private_download: z.optional(z.string()),
 });
 
 /**
@@ -115,10 +113,10 @@ function readFiles({ event }: Body): Attachment[] {
 }
 
 function readFile(file: z.infer<typeof fileSchema>): Attachment {
-  const { id, name, mimetype, size, url_private_download: download, url_private: page } = file;
+  const { id, name, mimetype, size } = file;
   return {
     kind: attachmentKind(mimetype ?? undefined),
-    reference: download ?? page ?? id,
+    reference: id,
     ...(name && { name }),
     ...(mimetype && { mediaType: mimetype }),
     ...(size !== undefined && { sizeBytes: size }),

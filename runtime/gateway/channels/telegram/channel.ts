@@ -3,7 +3,7 @@ import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import type { ChannelHealth } from "../../../contract/control.ts";
 import { StewardError } from "../../../contract/errors.ts";
-import { isPass, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
+import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Channel } from "../channel.ts";
@@ -31,7 +31,9 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   const api = new TelegramApi({
     token,
     apiRoot,
-    ...wayThrough(config.proxy, isPass("telegram", token, environment)),
+    ...(isPass("telegram", token, environment)
+      ? { brokerHeaders: brokerHeaders(token, config.proxy) }
+      : config.proxy !== undefined && { proxy: config.proxy }),
   });
   const sender = new TelegramSender(api);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
@@ -88,9 +90,9 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
 }
 
 /** The broker goes through the proxy itself: it is on this machine, or has no use for one. */
-function wayThrough(proxy: string | undefined, isBrokered: boolean) {
-  if (proxy === undefined) return {};
-  return isBrokered ? { headers: { [PROXY_HEADER]: proxy } } : { proxy };
+function brokerHeaders(token: string, proxy: string | undefined): Record<string, string> {
+  const pass = credential("telegram", passOf(token));
+  return proxy === undefined ? pass : { ...pass, [PROXY_HEADER]: proxy };
 }
 
 /** Returns what a failed call means to the one who wanted to say something. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
-import { isPublicAddress } from "../../../../runtime/gateway/agent/tools/public-address.ts";
+import { isPublicAddress } from "../../../../runtime/process/addresses.ts";
 import { webFetchTool } from "../../../../runtime/gateway/agent/tools/web-fetch.ts";
 import type { ToolContext } from "../../../../runtime/gateway/agent/tools/tool.ts";
 import { Workspace } from "../../../../runtime/gateway/workspace/workspace.ts";

@@ -1,0 +1,227 @@
+import * as z from "zod/mini";
+import {
+  BROKER_VARIABLE,
+  credential,
+  directAddress,
+  isPass,
+  passOf,
+  SERVICES,
+  type ServiceName,
+} from "./services.ts";
+import type { Environment } from "./variables.ts";
+
+/** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
+const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
+/** The longest message of a platform has 40,000 characters, each of which may be escaped. */
+const LONGEST_MESSAGE_BYTES = 512 * 1024;
+/** Values that an operation's address is made of, by name. */
+export type OperationArguments = Readonly<Record<string, string>>;
+
+/** Something that the gateway may do at a service. */
+export interface ServiceOperation {
+  readonly method: "GET" | "POST" | "PATCH";
+  /** Checks of its arguments. All are required, and no others are taken. */
+  readonly takes: Readonly<Record<string, (value: string) => boolean>>;
+  /** Returns the place below the service's address. `key` is used where the address holds it. */
+  path(values: OperationArguments, key: string): string;
+  /** The body: none, fields that are checked as JSON or as a form, or JSON that is passed on unread. */
+  readonly body: "none" | "json" | "form" | "unread";
+  /** The fields of a body that is checked. */
+  readonly fields?: z.ZodMiniType<Record<string, unknown>>;
+  /** Bytes of the body. */
+  readonly longest: number;
+}
+
+interface OperationParts extends Partial<Pick<ServiceOperation, "method" | "takes" | "body" | "fields">> {
+  path: ServiceOperation["path"];
+}
+
+function get(path: ServiceOperation["path"], takes: ServiceOperation["takes"] = {}): ServiceOperation {
+  return { method: "GET", takes, path, body: "none", longest: 0 };
+}
+
+function send({ body = "json", method = "POST", takes = {}, ...parts }: OperationParts): ServiceOperation {
+  const longest = body === "unread" ? LONGEST_QUESTION_BYTES : LONGEST_MESSAGE_BYTES;
+  return { method, takes, body, longest, ...parts };
+}
+
+const text = z.string();
+const id = z.string().check(z.minLength(1), z.maxLength(256));
+
+function telegram(method: string, fields: z.ZodMiniType<Record<string, unknown>>): ServiceOperation {
+  return send({ path: (_, key) => `/${botPath(key)}/${method}`, fields });
+}
+
+function slack(method: string, fields: z.ZodMiniType<Record<string, unknown>>): ServiceOperation {
+  return send({ path: () => `/${method}`, body: "form", fields });
+}
+
+const TELEGRAM_TEXT = {
+  chat_id: id,
+  text,
+  parse_mode: z.optional(z.literal("HTML")),
+  link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
+};
+const thread = z.optional(z.int());
+
+/** Bytes of a path, and of a model's id. */
+const LONGEST_PATH = 1_024;
+/** No character that a server might decode once more, or take for the end of a path. */
+const PATH_PART = /^[^/\\%?#\p{C}]+$/u;
+
+/** Tells whether a relative path names one place alone, however a server reads it. */
+function isPlainPath(path: string): boolean {
+  const isPlain = (part: string): boolean => PATH_PART.test(part) && part !== "." && part !== "..";
+  return path.length <= LONGEST_PATH && path.split("/").every(isPlain);
+}
+
+/** Tells whether a path is one of Telegram's files. A server of the operator's own may give an absolute one. */
+export function isTelegramFilePath(path: string): boolean {
+  return isPlainPath(path.replace(/^\//, ""));
+}
+
+function encoded(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** A token of another form is escaped, so that it stays one part of the path. */
+function botPath(key: string): string {
+  return `bot${key.replace(/[^\w:-]/g, encodeURIComponent)}`;
+}
+
+/** Nobody is notified, and nothing is fetched for a preview. */
+const DISCORD_TEXT = z.strictObject({
+  content: text,
+  allowed_mentions: z.strictObject({ parse: z.tuple([]) }),
+  /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
+  flags: z.literal(4),
+});
+const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
+const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
+
+/**
+ * Everything that the gateway does with the deployment's keys, by `<service>/<operation>`, which is also how it names an
+ * operation to the broker. What is not here cannot be asked for. A test drives the gateway's own clients through the
+ * broker and finds each entry used.
+ */
+export const SERVICE_OPERATIONS = {
+  /** https://docs.claude.com/en/api/messages */
+  "anthropic/messages": send({ path: () => "/v1/messages", body: "unread" }),
+  /** https://docs.claude.com/en/api/models */
+  "anthropic/model": get(({ id }) => `/v1/models/${encodeURIComponent(id ?? "")}`, {
+    id: isPlainPath,
+  }),
+  /** https://platform.openai.com/docs/api-reference/chat */
+  "openai/chat/completions": send({ path: () => "/chat/completions", body: "unread" }),
+  /** https://platform.openai.com/docs/api-reference/models/list */
+  "openai/models": get(() => "/models"),
+  /** https://docs.slack.dev/reference/methods/auth.test */
+  "slack/auth.test": slack("auth.test", z.strictObject({})),
+  /** https://docs.slack.dev/reference/methods/chat.postMessage */
+  "slack/chat.postMessage": slack(
+    "chat.postMessage",
+    z.strictObject({
+      channel: id,
+      text,
+      thread_ts: z.optional(id),
+      unfurl_links: z.literal("false"),
+      unfurl_media: z.literal("false"),
+    }),
+  ),
+  /** https://docs.slack.dev/reference/methods/chat.update */
+  "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  /** Opened in two steps, see slack-file.ts: Slack tells where the file is. */
+  "slack/file": get(() => "/files.info", { id: isSlackFileId }),
+  /** https://docs.discord.com/developers/resources/user#get-current-user */
+  "discord/user": get(() => "/users/@me"),
+  /** https://docs.discord.com/developers/resources/message#create-message */
+  "discord/message.create": send({
+    takes: { channel: isSnowflake },
+    path: ({ channel }) => `/channels/${channel}/messages`,
+    fields: DISCORD_TEXT,
+  }),
+  /** https://docs.discord.com/developers/resources/message#edit-message */
+  "discord/message.edit": send({
+    method: "PATCH",
+    takes: { channel: isSnowflake, message: isSnowflake },
+    path: ({ channel, message }) => `/channels/${channel}/messages/${message}`,
+    fields: DISCORD_TEXT,
+  }),
+  /** https://core.telegram.org/bots/api#getme */
+  "telegram/getMe": telegram("getMe", z.strictObject({})),
+  /** https://core.telegram.org/bots/api#sendmessage */
+  "telegram/sendMessage": telegram(
+    "sendMessage",
+    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread }),
+  ),
+  /** https://core.telegram.org/bots/api#editmessagetext */
+  "telegram/editMessageText": telegram(
+    "editMessageText",
+    z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
+  ),
+  /** https://core.telegram.org/bots/api#sendchataction */
+  "telegram/sendChatAction": telegram(
+    "sendChatAction",
+    z.strictObject({ chat_id: id, message_thread_id: thread, action: z.literal("typing") }),
+  ),
+  /** https://core.telegram.org/bots/api#getfile */
+  "telegram/getFile": telegram("getFile", z.strictObject({ file_id: id })),
+  /** A file at the path that `getFile` gives. */
+  "telegram/file": get(({ path = "" }, key) => `/file/${botPath(key)}/${encoded(path)}`, {
+    path: isTelegramFilePath,
+  }),
+} as const satisfies Record<`${ServiceName}/${string}`, ServiceOperation>;
+
+/** The name of an operation. */
+export type OperationName = keyof typeof SERVICE_OPERATIONS;
+
+/** Returns the operation of a name, `undefined` for a text that names none. */
+export function operationOf(name: string): { name: OperationName; operation: ServiceOperation } | undefined {
+  if (!Object.hasOwn(SERVICE_OPERATIONS, name)) return undefined;
+  return { name: name as OperationName, operation: SERVICE_OPERATIONS[name as OperationName] };
+}
+
+/** Returns the service that an operation belongs to. */
+function serviceOf(name: OperationName): ServiceName {
+  return name.slice(0, name.indexOf("/")) as ServiceName;
+}
+
+/** A request but for its body. */
+export interface OperationRequest {
+  method: ServiceOperation["method"];
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** Returns the request for an operation as its service takes it. The arguments are checked ones. */
+export function directRequest(
+  name: OperationName,
+  values: OperationArguments,
+  { key, environment }: { key: string; environment: Environment },
+): OperationRequest {
+  const service = serviceOf(name);
+  const { method, path } = SERVICE_OPERATIONS[name] as ServiceOperation;
+  return {
+    method,
+    url: `${directAddress(service, environment)}${path(values, key)}`,
+    // Telegram's key is in the address.
+    headers: { ...SERVICES[service].headers, ...(service !== "telegram" && credential(service, key)) },
+  };
+}
+
+/** Returns the gateway's request for an operation: to the broker if the key is a pass for it, else to the service. */
+export function operationRequest(
+  name: OperationName,
+  values: OperationArguments,
+  using: { key: string; environment: Environment },
+): OperationRequest {
+  const service = serviceOf(name);
+  const { key, environment } = using;
+  if (!isPass(service, key, environment)) return directRequest(name, values, using);
+  const query = new URLSearchParams(values).toString();
+  return {
+    method: SERVICE_OPERATIONS[name].method,
+    url: `${environment[BROKER_VARIABLE]}/${name}${query === "" ? "" : `?${query}`}`,
+    headers: credential(service, passOf(key)),
+  };
+}

@@ -1,0 +1,103 @@
+import * as z from "zod/mini";
+import { StewardError } from "../contract/errors.ts";
+import { directRequest } from "../contract/service-operations.ts";
+import { directAddress } from "../contract/services.ts";
+import type { Environment } from "../contract/variables.ts";
+import { parseJson } from "./json.ts";
+import { readBytes } from "./read-bytes.ts";
+
+/** Slack's own host of files: https://docs.slack.dev/reference/objects/file-object#authentication */
+const FILES_ORIGIN = "https://files.slack.com";
+/** Of what `files.info` says, which may hold a text file's whole content. */
+const LONGEST_INFO_BYTES = 8 * 1024 * 1024;
+const MOST_REDIRECTS = 3;
+
+/** https://docs.slack.dev/reference/methods/files.info */
+const infoSchema = z.object({
+  ok: z.boolean(),
+  error: z.optional(z.string()),
+  file: z.optional(
+    z.object({
+      id: z.string(),
+      url_private: z.optional(z.string()),
+      url_private_download: z.optional(z.string()),
+    }),
+  ),
+});
+
+/** Dependencies of opening a file. */
+export interface SlackFileOptions {
+  /** The bot token. */
+  key: string;
+  environment: Environment;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  signal: AbortSignal;
+}
+
+/**
+ * Opens one of Slack's files by its id. Slack tells where it is, and the bot token goes there only if that is the place
+ * of this file on Slack's own host of files. The same holds for each redirect.
+ *
+ * @returns the answer with the file as its body.
+ * @throws StewardError if the file cannot be had; what `fetch` throws.
+ */
+export async function openSlackFile(id: string, options: SlackFileOptions): Promise<Response> {
+  const { key, environment, fetch, signal } = options;
+  const { url: infoUrl, headers } = directRequest("slack/file", {}, { key, environment });
+  const told = await fetch(infoUrl, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ file: id }).toString(),
+    redirect: "manual",
+    signal,
+  });
+  let url = addressOf(await readInfo(told), id);
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+    if (!isPlaceOf(id, url, environment)) throw new StewardError("slack_file_elsewhere");
+    const answer = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal });
+    const location = answer.headers.get("location");
+    if (answer.status < 300) return answer;
+    await answer.body?.cancel();
+    if (answer.status >= 400 || location === null) throw failed(`HTTP ${answer.status}`);
+    const next = URL.parse(location, url.href);
+    if (next === null) throw new StewardError("slack_file_elsewhere");
+    url = next;
+  }
+  throw failed("too many redirects");
+}
+
+async function readInfo(answer: Response): Promise<unknown> {
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw failed(`HTTP ${answer.status}`);
+  }
+  return parseJson(new TextDecoder().decode(await readBytes(answer, LONGEST_INFO_BYTES)));
+}
+
+function addressOf(info: unknown, id: string): URL {
+  const { ok, error, file } = infoSchema.safeParse(info).data ?? { ok: false };
+  if (error === "missing_scope") {
+    throw failed("the app lacks the scope files:read. Add it and reinstall the app");
+  }
+  if (!ok || file?.id !== id) throw failed(error ?? "the answer is not about it");
+  const url = URL.parse(file.url_private_download ?? file.url_private ?? "");
+  if (url === null) throw failed("it has no address");
+  return url;
+}
+
+/** `/files-pri/<team>-<file>/<name>`, also below `download/`; recordings are below `/files-tmb/` with a hash behind. */
+const FILE_PLACE = /^\/files-(?:pri|tmb)\/\w+-(?<file>\w+)(?:-\w+)?\/(?:download\/)?[^/]+$/;
+/** A slash, a backslash, a control character, or what a second decoding would make one of. */
+const AMBIGUOUS = /%(?:25|2f|5c|7f|[01][0-9a-f])/i;
+
+/** Tells whether an address is the place of a file's contents. A server that `SLACK_API_URL` names may have it, too. */
+function isPlaceOf(id: string, url: URL, environment: Environment): boolean {
+  const { origin, username, password, pathname } = url;
+  const ownOrigin = new URL(directAddress("slack", environment)).origin;
+  if (username !== "" || password !== "" || (origin !== FILES_ORIGIN && origin !== ownOrigin)) return false;
+  return FILE_PLACE.exec(pathname)?.groups?.["file"] === id && !AMBIGUOUS.test(pathname);
+}
+
+function failed(why: string): StewardError {
+  return new StewardError("channel_failed", `Slack does not give the file: ${why}.`);
+}
