@@ -105,6 +105,19 @@ export default {
       from: { path: "^runtime/" },
       to: { path: "^node_modules/zod/", pathNot: "^node_modules/zod/(v4/)?(mini|locales)/" },
     },
+    {
+      name: "only who reads the operator's own files vouches for a text",
+      comment: "A text that is vouched for makes headings and sections in the system prompt.",
+      severity: "error",
+      from: { pathNot: "^(test/|runtime/gateway/agent/instructions\\.ts$)" },
+      to: { path: "^runtime/gateway/prompt/operator\\.ts$" },
+    },
+    {
+      name: "only the completions API passes a conversation on as it is",
+      severity: "error",
+      from: { pathNot: "^(test/|runtime/gateway/http/completions\\.ts$)" },
+      to: { path: "^runtime/gateway/prompt/caller\\.ts$" },
+    },
     { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
   ],
   options: {

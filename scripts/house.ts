@@ -4,6 +4,7 @@
  * - A doc comment begins with a verb or a noun: what a thing does or is, not a question.
  * - No comment uses this project's former dialect.
  * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders them, with the stack.
+ * - Only `runtime/gateway/prompt` casts a string to text for a model, or to text of a level of trust.
  * - No file, folder or class has a vague name, and no two classes have one name.
  * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for on their own
  *   are left out, and those below, each with its reason.
@@ -23,6 +24,9 @@ const COMMAND =
 const RENDERERS =
   /^(?:infra\/shell\/package|stacks\/commands\/main|runtime\/edge\/admin\/about|runtime\/contract\/operator-commands|rehearsal\/options)\.ts$/;
 const START = /^npm (?:run [\w-]+|start) --$/;
+/** Types of `runtime/gateway/prompt/text.ts`: a cast to one elsewhere would go past what it promises. */
+const TRUST = new Set("Prompt OperatorText MemoryText SpeakerText ToolText ModelText".split(" "));
+const PROMPT_FOLDER = "runtime/gateway/prompt/";
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
@@ -33,6 +37,8 @@ const REASONS: Readonly<Record<string, string>> = {
   "runtime/edge/changes.ts": "a route",
   "runtime/edge/pages/problem.ts": "a page",
   "runtime/gateway/channels/slack/client.ts": "loaded on first use",
+  "runtime/gateway/prompt/caller.ts": "a dependency rule names who may import it",
+  "runtime/gateway/prompt/operator.ts": "a dependency rule names who may import it",
   "runtime/gateway/schedules/config-schedules.ts": "its importer is long",
   "runtime/gateway/webchat/ws.ts": "loaded on first use",
   "runtime/host/alerts.ts": "its importer is a process's entry",
@@ -93,6 +99,10 @@ function look(source: ts.SourceFile): void {
       problems.push(
         `${fileName}:${line}: spells a command: take it from runtime/contract/operator-commands.ts`,
       );
+    }
+    if ((ts.isAsExpression(node) || ts.isTypeAssertionExpression(node)) && !fileName.startsWith(PROMPT_FOLDER)) {
+      const type = node.type.getText(source);
+      if (TRUST.has(type)) problems.push(`${fileName}: casts to ${type}: only ${PROMPT_FOLDER} makes one`);
     }
     if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
       problems.push(`${fileName}: the class ${node.name?.text} has a vague name`);

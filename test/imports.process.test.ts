@@ -17,6 +17,8 @@ beforeAll(async () => {
   await plant("runtime/contract/names.ts", "export const A = 1;");
   await plant("runtime/edge/app.ts", "export const B = 1;");
   await plant("runtime/gateway/main.ts", "export const C = 1;");
+  await plant("runtime/gateway/prompt/operator.ts", "export const I = 1;");
+  await plant("runtime/gateway/prompt/caller.ts", "export const J = 1;");
   await plant("infra/shell/process.ts", "export const E = 1;");
   await plant("stacks/program.ts", "export const F = 1;");
   await plant("policies/rule.ts", "export const G = 1;");
@@ -51,11 +53,14 @@ const WRONG = [
   ["runtime/gateway/bad8.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],
   ["infra/shell/bad9.ts", 'import { H } from "../../rehearsal/world.ts"; export { H };'],
   ["stacks/commands/bad10.ts", 'const { H } = await import("../../rehearsal/world.ts"); export { H };'],
+  ["runtime/gateway/channels/bad12.ts", 'import { I } from "../prompt/operator.ts"; export { I };'],
+  ["runtime/gateway/agent/bad13.ts", 'import { J } from "../prompt/caller.ts"; export { J };'],
   ["policies/bad11.ts", 'export type { H } from "../rehearsal/world.ts";'],
 ] as const;
 const RIGHT = [
   ["rehearsal/good.ts", 'import { F } from "../stacks/program.ts"; export { F };'],
   ["stacks/good.ts", 'import { E } from "../infra/shell/process.ts"; export { E };'],
+  ["runtime/gateway/agent/instructions.ts", 'import { I } from "../prompt/operator.ts"; export { I };'],
   ["runtime/edge/good.ts", 'import { A } from "../contract/names.ts"; export { A };'],
 ] as const;
 

@@ -158,6 +158,9 @@ const MIGRATIONS = [
   // The chats' files and the former versions have folders of their own from here on (workspace/old-layout.ts). An older
   // version would leave them out of its backups, so it must not run on this data.
   "ALTER TABLE schedules ADD COLUMN made_by TEXT;",
+  `ALTER TABLE messages ADD COLUMN username TEXT;
+   ALTER TABLE session_context ADD COLUMN sender TEXT;
+   ALTER TABLE session_context ADD COLUMN username TEXT;`,
 ];
 
 /**

@@ -1,15 +1,18 @@
 import type { Config } from "../../contract/config/index.ts";
 import type { ModelRequest } from "../models/model.ts";
+import { operatorText } from "../prompt/operator.ts";
+import { type Memory, type OperatorFile, type SystemParts, systemPrompt } from "../prompt/system.ts";
+import { memoryText, type Prompt } from "../prompt/text.ts";
 import type { Place } from "./question.ts";
 import { type Asker, type Reach, reachOf } from "./reach.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-const FILES = ["AGENTS.md", "SOUL.md", "USER.md"];
+const FILES = ["AGENTS.md", "SOUL.md", "USER.md"] as const;
+const NOTHING = { files: [], memories: [] };
 const MEMORY = "MEMORY.md";
 const MOST_SKILLS = 50;
-const LONGEST_DESCRIPTION = 200;
 const DESCRIPTION = "description:";
 /** A skill's file may be long; what it is called stands at its beginning. */
 const LONGEST_HEAD = 4_000;
@@ -21,7 +24,7 @@ interface InstructionsOptions {
   /** The chat that asks. */
   place: Place & Asker;
   /** Lines on what is not available now. */
-  notes: readonly string[];
+  notes: readonly Prompt[];
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -37,66 +40,60 @@ export function instructions(
   const { platform, direct } = chat;
   const reach = reachOf(workspace, chat);
   const { memory, folder } = reach;
+  const { instructions, workspaceMaxChars } = config.agent;
   const zone = config.sessions.reset.timezone ?? "UTC";
-  const date = localTime(now, zone, { locale: "en-GB", dateStyle: "full" });
-  const place = direct
-    ? `You are in a direct chat on ${platform}.`
-    : `You are in a group chat on ${platform}; "[name]:" before a message tells who wrote it, and its further lines are indented. Do not write such a name yourself.`;
-  const own = ` You write files below ${folder}/ only; what else is in the workspace is the operator's.`;
-  const written = chat.may("keepFiles") ? own : " You write no files here.";
-  const files = folder === undefined ? "" : written;
-  const parts = [
-    config.agent.instructions,
-    ...(chat.may("readWorkspace") ? workspaceFiles(workspace, config.agent.workspaceMaxChars) : []),
-    ...(folder === undefined ? [] : groupMemory(reach, memory, config.agent.workspaceMaxChars)),
-    chat.may("readWorkspace") ? skills(workspace) : "",
-    ...notes,
-  ];
-  return {
-    instructions: parts.filter((part) => part !== "").join("\n\n"),
-    circumstances: `${place}${files} It is ${date} (${zone}).`,
-  };
+  const shared = chat.may("readWorkspace") ? workspaceFiles(workspace, workspaceMaxChars) : NOTHING;
+  return systemPrompt({
+    instructions: operatorText(instructions),
+    files: shared.files,
+    memories: [
+      ...shared.memories,
+      ...(folder === undefined ? [] : groupMemory(reach, memory, workspaceMaxChars)),
+    ],
+    skills: chat.may("readWorkspace") ? skills(workspace) : [],
+    notes,
+    platform,
+    direct,
+    folder,
+    keepsFiles: chat.may("keepFiles"),
+    date: localTime(now, zone, { locale: "en-GB", dateStyle: "full" }),
+    zone,
+  });
 }
 
 /** The workspace's files within `most` characters. The memory keeps a quarter, and its end. */
-function workspaceFiles(workspace: Workspace, most: number): string[] {
+function workspaceFiles(workspace: Workspace, most: number): Pick<SystemParts, "files" | "memories"> {
   const memory = readQuietly(workspace.shared, MEMORY);
   let left = most - Math.min(memory.length, Math.floor(most / 4));
-  const parts: string[] = [];
+  const files: OperatorFile[] = [];
   for (const name of FILES) {
     const text = readQuietly(workspace.shared, name);
     if (text === "") continue;
-    const kept = text.slice(0, left).toWellFormed();
+    const kept = text.slice(0, left);
     left -= kept.length;
-    parts.push(section(name, kept.length < text.length ? `${kept}\n(${name} is cut here.)` : kept));
+    files.push({ name, text: operatorText(kept), cut: kept.length < text.length });
   }
-  if (memory === "") return parts;
   const room = left + Math.min(memory.length, Math.floor(most / 4));
-  const kept = room === 0 ? "" : memory.slice(-room).toWellFormed();
-  parts.push(
-    section(MEMORY, kept.length < memory.length ? `(The beginning of ${MEMORY} is cut.)\n${kept}` : kept),
-  );
-  return parts;
+  return { files, memories: memoryEnd(MEMORY, memory, room) };
 }
 
 /** The end of a group's own memory, in a quarter of the characters. */
-function groupMemory(reach: Reach, name: string, most: number): string[] {
-  const text = readQuietly(reach, name);
-  return text === "" ? [] : [section(name, text.slice(-Math.floor(most / 4)).toWellFormed())];
+function groupMemory(reach: Reach, name: string, most: number): Memory[] {
+  return memoryEnd(name, readQuietly(reach, name), Math.floor(most / 4));
 }
 
-function section(name: string, text: string): string {
-  return `# ${name}\n${text}`;
+function memoryEnd(path: string, text: string, room: number): Memory[] {
+  if (text === "") return [];
+  const kept = room === 0 ? "" : text.slice(-room);
+  return [{ path, text: memoryText(kept), cut: kept.length < text.length }];
 }
 
-function skills(workspace: Workspace): string {
-  const lines: string[] = [];
-  for (const name of folders(workspace).slice(0, MOST_SKILLS)) {
-    const text = readQuietly(workspace.shared, `skills/${name}/SKILL.md`);
-    if (text !== "") lines.push(`- ${name}: ${description(text)} (skills/${name}/SKILL.md)`);
-  }
-  if (lines.length === 0) return "";
-  return ["# Skills", "Read a skill's file with read_file before you use it.", ...lines].join("\n");
+function skills(workspace: Workspace): SystemParts["skills"] {
+  return folders(workspace)
+    .slice(0, MOST_SKILLS)
+    .map((name) => ({ name, text: readQuietly(workspace.shared, `skills/${name}/SKILL.md`) }))
+    .filter(({ text }) => text !== "")
+    .map(({ name, text }) => ({ name, description: description(text) }));
 }
 
 /** Returns what its front matter calls it, else its first line. By lines: a pattern over all of them takes cubic time. */
@@ -105,8 +102,7 @@ function description(text: string): string {
   const end = lines[0] === "---" ? lines.indexOf("---", 1) : -1;
   const named = lines.slice(0, Math.max(end, 0)).find((line) => line.startsWith(DESCRIPTION));
   const first = lines.find((line) => line.trim() !== "" && line.trim() !== "---") ?? "";
-  const shown = named?.slice(DESCRIPTION.length).trim() || first.replace(/^#+/, "").trim();
-  return shown.slice(0, LONGEST_DESCRIPTION);
+  return named?.slice(DESCRIPTION.length).trim() || first.replace(/^#+/, "").trim();
 }
 
 function folders(workspace: Workspace): string[] {

@@ -8,17 +8,16 @@ import {
   type ModelMessage,
   type ModelRequest,
 } from "../models/model.ts";
+import { conversation, INTERRUPTED } from "../prompt/conversation.ts";
+import type { Prompt } from "../prompt/text.ts";
 import type { History, Sessions } from "../sessions/store.ts";
 import type { Step } from "../sessions/steps.ts";
 import type { Question } from "./question.ts";
 import type { Rights } from "../admission.ts";
-import { divide, requestTokens, summarise, summaryText, tokenRatio } from "./summary.ts";
+import { divide, requestTokens, summarise, tokenRatio } from "./summary.ts";
 import type { OpenTools } from "./toolbox.ts";
 
 const FULL_SHARE = 0.8;
-const SHORT_OUTPUT = 2_000;
-const INTERRUPTED = "Interrupted: this may or may not have happened. It was not run again.";
-const CONCLUDE = "No more tools can be used for this answer. Conclude with what you have.";
 /** Sent if the model is silent after its tools, so that the person knows that it has ended. */
 const NOTHING_TO_ADD = "Done.";
 const NO_CONCLUSION = "I could not finish this: it took more steps than agent.maxSteps allows.";
@@ -31,8 +30,8 @@ export interface RunOptions {
   model: Model;
   sessions: Sessions;
   tools: OpenTools;
-  instructions: string;
-  circumstances: string;
+  instructions: Prompt;
+  circumstances: Prompt;
   signal: AbortSignal;
   onText?: ((soFar: string) => void) | undefined;
   /** Milliseconds since the epoch. */
@@ -206,43 +205,20 @@ export class Run {
   }
 
   #compose(history: History, tools: ModelRequest["tools"]): ModelMessage[] {
-    const { question } = this.#options;
-    const summary = summaryText(history);
-    const images = new Map(question.messages.map((message) => [message.delivery, message.images]));
-    const asText = tools.length === 0;
-    const messages: ModelMessage[] = [
-      ...(summary === undefined ? [] : [{ role: "user" as const, text: summary }]),
-      ...history.turns.map(({ role, text }): ModelMessage => ({ role, text })),
-    ];
-    for (const { text, delivery } of history.question) {
-      const shown = images.get(delivery) ?? [];
-      messages.push({ role: "user", text, ...(shown.length > 0 && { images: shown }) });
-      for (const step of this.#steps.get(delivery) ?? []) messages.push(...this.#stepMessages(step, asText));
-    }
-    if (asText && this.#allSteps().length > 0) messages.push({ role: "user", text: CONCLUDE });
-    return messages;
-  }
-
-  /** Providers refuse calls in a question that offers no tools: the last one tells of them in words. */
-  #stepMessages({ text, calls }: Step, asText: boolean): ModelMessage[] {
-    const results = calls.map(({ id, name, state, output = INTERRUPTED }) => ({
-      id,
-      name,
-      output: this.#short && output.length > SHORT_OUTPUT ? `${output.slice(0, SHORT_OUTPUT)}…` : output,
-      failed: state !== "done",
-    }));
-    if (!asText) {
-      const toolCalls = calls.map(({ id, name, input }) => ({ id, name, input }));
-      return [
-        { role: "assistant", text, toolCalls },
-        { role: "tool", results },
-      ];
-    }
-    const lines = results.map(
-      ({ name, output }, index) =>
-        `(Tool ${name} with ${JSON.stringify(calls[index]?.input)} gave:)\n${output}`,
+    const images = new Map(
+      this.#options.question.messages.map((message) => [message.delivery, message.images]),
     );
-    return [{ role: "user", text: lines.join("\n\n") }];
+    return conversation({
+      summary: history.summary,
+      turns: history.turns,
+      question: history.question.map(({ said, delivery }) => ({
+        said,
+        images: images.get(delivery) ?? [],
+        steps: this.#steps.get(delivery) ?? [],
+      })),
+      conclude: tools.length === 0,
+      short: this.#short,
+    });
   }
 }
 

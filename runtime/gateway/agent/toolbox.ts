@@ -1,6 +1,7 @@
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { ToolCall, ToolDefinition } from "../models/model.ts";
+import type { Prompt } from "../prompt/text.ts";
 import type { McpServers } from "./mcp/servers.ts";
 import type { Rights } from "../admission.ts";
 import type { BuiltinOptions } from "./tools/builtin.ts";
@@ -20,7 +21,7 @@ export interface ToolboxOptions extends BuiltinOptions {
 /** The tools of one question, and what is said of those that are missing. */
 export interface OpenTools {
   definitions: ToolDefinition[];
-  notes: string[];
+  notes: Prompt[];
   /** Runs a call. Rejects only where the context's signal ended it. */
   run(call: ToolCall, context: ToolContext): Promise<{ output: string; failed: boolean }>;
 }

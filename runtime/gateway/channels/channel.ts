@@ -23,10 +23,13 @@ export type AccessDecision =
   /** `answer`: no reply; the sender learns how to be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
 
-/** Author of a message. `name` is what people call the sender, where the platform tells. */
+/** Author of a message. */
 export interface Sender {
   id: string;
+  /** Display name, where the platform tells: people choose it, and others may have the same. */
   name?: string;
+  /** Name of the account, by which others mention it. */
+  username?: string;
 }
 
 /** A file that came with a message. It is fetched only when the message is answered. */

@@ -1,5 +1,6 @@
 import type { Attachment, Channel, InboundMessage } from "../channels/channel.ts";
 import type { Image } from "../models/model.ts";
+import { oneLine, remark } from "../prompt/text.ts";
 
 /** Images that one question shows to the model. */
 const MOST_IMAGES = 4;
@@ -40,16 +41,10 @@ export function textWith(
 }
 
 /** The line in place of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`. */
-function placeholder({ kind, name, sizeBytes }: Attachment, image?: Image): string {
-  // What a file is called must not look like something else that was said.
-  const called = name
-    ?.replace(/[\s[\]]+/g, " ")
-    .trim()
-    .slice(0, LONGEST_NAME);
-  const head = called ? `${kind}: ${called}` : kind;
-  if (image !== undefined) return `[${head}]`;
-  const size = sizeBytes === undefined ? "" : `, ${formatSize(sizeBytes)}`;
-  return `[${head}${size}, not read]`;
+function placeholder({ kind, name = "", sizeBytes }: Attachment, image?: Image): string {
+  const called = oneLine(name, LONGEST_NAME);
+  if (image !== undefined) return remark(kind, called);
+  return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
 function isImage({ kind, sizeBytes }: Attachment, limit: number): boolean {

@@ -1,5 +1,6 @@
 import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { RetryableError, type RetryOptions } from "../failure.ts";
+import type { Prompt } from "../prompt/text.ts";
 
 /** An image as the model sees it. */
 export interface Image {
@@ -19,28 +20,28 @@ export interface ToolCall {
 export interface ToolResult {
   id: string;
   name: string;
-  output: string;
+  output: Prompt;
   failed: boolean;
 }
 
 /** One message of a question. A tool message follows the assistant's message whose calls it answers. */
 export type ModelMessage =
-  | { role: "user"; text: string; images?: readonly Image[] }
-  | { role: "assistant"; text: string; toolCalls?: readonly ToolCall[] }
+  | { role: "user"; text: Prompt; images?: readonly Image[] }
+  | { role: "assistant"; text: Prompt; toolCalls?: readonly ToolCall[] }
   | { role: "tool"; results: readonly ToolResult[] };
 
 /** A tool as the model sees it. `inputSchema` is a JSON Schema of an object. */
 export interface ToolDefinition {
   name: string;
-  description: string;
+  description: Prompt;
   inputSchema: Record<string, unknown>;
 }
 
 /** One question to a model: one step, so at most one round of tool calls comes back. */
 export interface ModelRequest {
-  instructions: string;
+  instructions: Prompt;
   /** Follows them: what differs from question to question. Kept apart, so that a provider can keep the rest. */
-  circumstances?: string;
+  circumstances?: Prompt;
   /** Starts with a user's message. */
   messages: readonly ModelMessage[];
   tools: readonly ToolDefinition[];

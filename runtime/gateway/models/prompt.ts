@@ -65,10 +65,10 @@ export function toTools(tools: readonly ToolDefinition[]): Tool[] {
  * follows behind the mark; where no mark is understood all is one message, since some servers take only one.
  */
 export function toInstructions(
-  { instructions, circumstances = "" }: Pick<ModelRequest, "instructions" | "circumstances">,
+  { instructions, circumstances }: Pick<ModelRequest, "instructions" | "circumstances">,
   { marks }: { marks: boolean },
 ): LanguageModelV4Message[] {
-  const texts = [instructions, circumstances].filter((text) => text.trim() !== "");
+  const texts = [instructions, circumstances ?? ""].filter((text) => text.trim() !== "");
   if (texts.length === 0) return [];
   if (!marks || instructions.trim() === "") return [{ role: "system", content: texts.join("\n\n") }];
   const [stable = "", ...behind] = texts;

@@ -1,7 +1,8 @@
 import type { ModelTested } from "../../contract/control.ts";
+import { prompt } from "../prompt/text.ts";
 import type { ModelRelay } from "./relay.ts";
 
-const QUESTION = "Reply with the word OK.";
+const QUESTION = prompt`Reply with the word OK.`;
 /** Enough for one that thinks first: an empty answer would count as a failure. */
 const MOST_TOKENS = 512;
 /** Less than a page waits for a command. */
@@ -20,7 +21,7 @@ export async function testModel(
 ): Promise<ModelTested> {
   const begun = clock();
   const { tokens } = await relay.answer({
-    instructions: "",
+    instructions: prompt``,
     messages: [{ role: "user", text: QUESTION }],
     tools: [],
     maxOutputTokens: MOST_TOKENS,

@@ -7,6 +7,7 @@ import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { isStoreError } from "../../process/database.ts";
 import { RetryableError } from "../failure.ts";
+import { remark } from "../prompt/text.ts";
 import type { Announce, AnnounceRequest } from "./announce.ts";
 import { KEEP_RUNS_MS, type PendingRun, type ScheduleStore, type StoredSchedule } from "./store.ts";
 import { dueAfter, overdue } from "./times.ts";
@@ -218,7 +219,7 @@ function requestOf({ schedule: { id, spec, madeBy = [] }, dueAt, begunAt }: Pend
   const { platform, chat, thread } = to;
   const note =
     begunAt - dueAt > LATE_MS
-      ? `\n\n[This was due at ${isoTime(dueAt)}, when the gateway was not running.]`
+      ? `\n\n${remark(`This was due at ${isoTime(dueAt)}, when the gateway was not running.`)}`
       : "";
   return {
     id: `schedule:${id}:${dueAt}`,

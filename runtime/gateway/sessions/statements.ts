@@ -1,7 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import type { Sender } from "../channels/channel.ts";
-
-const LONGEST_NAME = 64;
+import type { DatabaseSync } from "node:sqlite";
 
 /** The statements of the sessions, prepared once. */
 export type SessionStatements = ReturnType<typeof sessionStatements>;
@@ -10,11 +7,11 @@ export type SessionStatements = ReturnType<typeof sessionStatements>;
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
-      `INSERT INTO messages (conversation, delivery, role, sender, name, context, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
+      `INSERT INTO messages (conversation, delivery, role, sender, name, username, context, text, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
     ),
     question: database.prepare(
-      `SELECT seq, name, context, text FROM messages
+      `SELECT seq, sender, name, username, context, text FROM messages
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
     ),
     /** Delivery that the answer to this one is kept under. */
@@ -28,7 +25,7 @@ export function sessionStatements(database: DatabaseSync) {
          WHERE conversation = :conversation AND delivery = :delivery AND role = 'user'), :delivery)`,
     ),
     before: database.prepare(
-      `SELECT messages.seq, role, name, context, text FROM messages
+      `SELECT messages.seq, role, sender, name, username, context, text FROM messages
        LEFT JOIN sessions USING (conversation)
        WHERE conversation = :conversation AND messages.seq < :before
          AND messages.seq > max(coalesce(begins_after, 0), coalesce(summary_to, 0))
@@ -60,27 +57,4 @@ export function sessionStatements(database: DatabaseSync) {
     answered: database.prepare("SELECT coalesce(sum(answered), 0) AS answered FROM message_days"),
     days: database.prepare("SELECT day, received, answered FROM message_days WHERE day >= ? ORDER BY day"),
   };
-}
-
-/** Each ends a line for some reader (https://www.unicode.org/reports/tr14/, class BK). */
-const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
-
-/** Returns what people call a speaker, on one line and without what would look like another speaker's name. */
-export function speakerName({ id, name }: Sender): string {
-  const plain = (name ?? "")
-    .replace(/[\p{C}[\]:]+/gu, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-  return plain === "" ? id : plain.slice(0, LONGEST_NAME).toWellFormed();
-}
-
-/** One message as a block: its first line begins with its speaker, the others are indented, so that none names another. */
-export function attributed(name: unknown, text: unknown): string {
-  return `[${String(name)}]: ${String(text).replace(LINE_END, "\n    ")}`;
-}
-
-/** A message's text as the model reads it: in a group with its speaker, and what was said before it. */
-export function modelText({ name, context, text }: Record<string, SQLOutputValue>): string {
-  const said = typeof name === "string" ? attributed(name, text) : String(text);
-  return typeof context === "string" ? `${context}\n${said}` : said;
 }

@@ -1,28 +1,18 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { DayMessages } from "../../contract/control.ts";
 import { lightTransaction, transaction } from "../../process/database.ts";
 import type { Sender } from "../channels/channel.ts";
-import {
-  attributed,
-  modelText,
-  sessionStatements,
-  type SessionStatements,
-  speakerName,
-} from "./statements.ts";
+import type { Turn } from "../prompt/conversation.ts";
+import type { Said } from "../prompt/speaker.ts";
+import { type ModelText, modelText, speakerText } from "../prompt/text.ts";
+import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedNames } from "./context.ts";
+import { sessionStatements, type SessionStatements } from "./statements.ts";
 import { Steps } from "./steps.ts";
 
-/** Characters of one message that are kept: it is an aside, not a question. */
-const LONGEST_TEXT = 2_000;
-const HEAD = "(Said in this chat meanwhile, not to you:)";
-
-/** One message of a transcript, as the model sees it. */
-interface Turn {
+/** Entry of a transcript. `delivery` is the platform's id of the event that it belongs to. */
+interface Entry {
   role: "user" | "assistant";
   text: string;
-}
-
-/** Entry of a transcript. `delivery` is the platform's id of the event that it belongs to. */
-interface Entry extends Turn {
   conversation: string;
   delivery: string;
   sender?: string;
@@ -40,19 +30,16 @@ interface QuestionEntry {
   at: number;
 }
 
-/** A message of a transcript in its place. */
-export interface PlacedTurn extends Turn {
-  /** Grows along the transcript. */
-  seq: number;
-}
+/** A message of a transcript in its place: `seq` grows along the transcript. */
+export type PlacedTurn = Turn & { seq: number };
 
 /** History that is put before the model: what was said before, and the question. */
 export interface History {
   /** Summary of the messages before `turns`. */
-  summary?: string;
+  summary?: ModelText;
   turns: PlacedTurn[];
   /** The question's messages, in its order. */
-  question: (PlacedTurn & { delivery: string })[];
+  question: { said: Said; seq: number; delivery: string }[];
 }
 
 /** One session, for a list. */
@@ -91,7 +78,7 @@ export class Sessions {
 
   /** Adds a message, once: the same delivery and role again changes nothing. */
   append({ conversation, delivery, role, sender, text, at }: Entry): void {
-    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, text, at);
+    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, null, text, at);
   }
 
   /**
@@ -102,9 +89,9 @@ export class Sessions {
     lightTransaction(this.#database, () => {
       for (const { delivery, sender, text } of messages) {
         if (this.knows(conversation, delivery)) continue;
-        const name = group ? speakerName(sender) : null;
+        const { name, username } = group ? storedNames(sender) : { name: null, username: null };
         const context = group ? this.#context.take(conversation) : null;
-        this.#sql.append.run(conversation, delivery, "user", sender.id, name, context, text, at);
+        this.#sql.append.run(conversation, delivery, "user", sender.id, name, username, context, text, at);
       }
     });
   }
@@ -141,25 +128,18 @@ export class Sessions {
   history(conversation: string, deliveries: readonly string[], limit: number): History {
     const question = deliveries.flatMap((delivery) => {
       const row = this.#sql.question.get(conversation, delivery);
-      const text = row && modelText(row);
-      return row === undefined
-        ? []
-        : [{ role: "user" as const, text: text ?? "", seq: Number(row["seq"]), delivery }];
+      return row === undefined ? [] : [{ said: readSaid(row), seq: Number(row["seq"]), delivery }];
     });
     const before = Math.min(...question.map(({ seq }) => seq));
     const left = Math.max(0, limit - question.length);
     const rows = Number.isFinite(before) ? this.#sql.before.all({ conversation, before, limit: left }) : [];
-    const turns = rows.toReversed().map((row): PlacedTurn => ({
-      role: row["role"] === "user" ? "user" : "assistant",
-      text: modelText(row),
-      seq: Number(row["seq"]),
-    }));
+    const turns = rows.toReversed().map(readTurn);
     const first = turns.findIndex(({ role }) => role === "user");
     const session = this.#sql.session.get(conversation);
     const summary = session?.["summary"];
     const counts = before > Number(session?.["begins_after"] ?? 0);
     return {
-      ...(typeof summary === "string" && counts && { summary }),
+      ...(typeof summary === "string" && counts && { summary: modelText(summary) }),
       turns: first === -1 ? [] : turns.slice(first),
       question,
     };
@@ -242,6 +222,23 @@ export class Sessions {
   }
 }
 
+function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
+  const seq = Number(row["seq"]);
+  return row["role"] === "user"
+    ? { role: "user", said: readSaid(row), seq }
+    : { role: "assistant", text: modelText(String(row["text"])), seq };
+}
+
+/** A group's message has a name, which a message of a direct chat has not. */
+function readSaid(row: Record<string, SQLOutputValue>): Said {
+  const { name, context, text } = row;
+  return {
+    text: speakerText(String(text)),
+    ...(typeof name === "string" && { speaker: readSpeaker(row) }),
+    ...(typeof context === "string" && { asides: readAsides(context) }),
+  };
+}
+
 function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
   const { updated_at: updatedAt, model } = row;
   return {
@@ -251,51 +248,4 @@ function readSession(row: Record<string, SQLOutputValue>): SessionSummary {
     ...(model !== null && { model: String(model) }),
     summarised: row["summarised"] === 1,
   };
-}
-
-/** A group's message that was not for the bot. */
-interface ContextMessage {
-  /** The platform's event id. */
-  delivery: string;
-  sender: Sender;
-  text: string;
-  /** Milliseconds since the epoch. */
-  at: number;
-}
-
-/** Store of what was said in groups and not to the bot, until its next answer there. */
-class ContextNotes {
-  readonly #insert: StatementSync;
-  readonly #trim: StatementSync;
-  readonly #take: StatementSync;
-
-  constructor(database: DatabaseSync) {
-    this.#insert = database.prepare(
-      `INSERT INTO session_context (conversation, delivery, name, text, at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (conversation, delivery) DO NOTHING`,
-    );
-    this.#trim = database.prepare(
-      `DELETE FROM session_context WHERE conversation = :conversation AND seq <= (
-         SELECT seq FROM session_context WHERE conversation = :conversation
-         ORDER BY seq DESC LIMIT 1 OFFSET :keep)`,
-    );
-    this.#take = database.prepare(
-      "DELETE FROM session_context WHERE conversation = ? RETURNING seq, name, text",
-    );
-  }
-
-  /** Keeps a message, and the last `keep` of its conversation in all. */
-  note(conversation: string, { delivery, sender, text, at }: ContextMessage, keep: number): void {
-    if (keep <= 0) return;
-    const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
-    this.#insert.run(conversation, delivery, speakerName(sender), short, at);
-    this.#trim.run({ conversation, keep });
-  }
-
-  /** Returns what is kept of a conversation, as lines for the model; `null` where nothing is. It is kept no longer. */
-  take(conversation: string): string | null {
-    const rows = this.#take.all(conversation).toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]));
-    if (rows.length === 0) return null;
-    return [HEAD, ...rows.map(({ name, text }) => attributed(name, text))].join("\n");
-  }
 }

@@ -47,7 +47,7 @@ test("a command is read with who wrote it, and the right to answer it", async ()
     kind: "message",
     direct: false,
     admission: { by: "group", sendElsewhere: [] },
-    sender: { id: PERSON, name: "Mason" },
+    sender: { id: PERSON, name: "Mason", username: "mason" },
     text: "what is up?",
     attachments: [],
     target,

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../../../runtime/gateway/models/model.ts";
+import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { chatStream, toolUseStream } from "../support/models.ts";
 import { request, anthropic, compatible } from "../support/providers.ts";
 
 const WEATHER = {
   name: "weather",
-  description: "The weather of a place.",
+  description: prompt`The weather of a place.`,
   inputSchema: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
 };
 
@@ -17,13 +18,17 @@ const PNG = { mediaType: "image/png", data: new Uint8Array([137, 80, 78, 71, 13,
 const ROUND: Partial<ModelRequest> = {
   tools: [WEATHER],
   messages: [
-    { role: "user", text: "What is this, and the weather?", images: [PNG] },
-    { role: "assistant", text: "I look.", toolCalls: [CALL, { ...CALL, id: "call_2", input: "{broken" }] },
+    { role: "user", text: prompt`What is this, and the weather?`, images: [PNG] },
+    {
+      role: "assistant",
+      text: prompt`I look.`,
+      toolCalls: [CALL, { ...CALL, id: "call_2", input: "{broken" }],
+    },
     {
       role: "tool",
       results: [
-        { id: "call_1", name: "weather", output: "Rain", failed: false },
-        { id: "call_2", name: "weather", output: "The input is not valid.", failed: true },
+        { id: "call_1", name: "weather", output: prompt`Rain`, failed: false },
+        { id: "call_2", name: "weather", output: prompt`The input is not valid.`, failed: true },
       ],
     },
   ],
@@ -45,7 +50,7 @@ test("Anthropic gets tools, images, calls and results in its form", async () => 
         role: "user",
         content: [
           { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
-          { type: "text", text: "What is this, and the weather?" },
+          { type: "text", text: prompt`What is this, and the weather?` },
         ],
       },
       {
@@ -68,7 +73,7 @@ test("Anthropic gets tools, images, calls and results in its form", async () => 
 });
 
 test("what differs from question to question comes behind what the provider keeps", async () => {
-  const circumstances = "It is noon.";
+  const circumstances = prompt`It is noon.`;
   const claude = await anthropic();
   await claude.model.answer(request({ circumstances }));
   expect(claude.sent()["system"]).toEqual([
@@ -109,7 +114,7 @@ test("a compatible server gets tools, images, calls and results in OpenAI's form
         role: "user",
         content: [
           { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
-          { type: "text", text: "What is this, and the weather?" },
+          { type: "text", text: prompt`What is this, and the weather?` },
         ],
       },
       {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ModelRelay } from "../../../runtime/gateway/models/relay.ts";
 import { ModelTrouble, type Model, type ModelRequest } from "../../../runtime/gateway/models/model.ts";
+import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { startGateway } from "../support/gateway.ts";
@@ -125,8 +126,8 @@ function relay(scripts: Record<string, (request: ModelRequest) => Promise<string
 
 function question(extra: Partial<ModelRequest> = {}): ModelRequest {
   return {
-    instructions: "",
-    messages: [{ role: "user", text: "hello" }],
+    instructions: prompt``,
+    messages: [{ role: "user", text: prompt`hello` }],
     tools: [],
     maxOutputTokens: 10,
     signal: new AbortController().signal,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus } from "../../../runtime/contract/control.ts";
 import { createAnthropicModel } from "../../../runtime/gateway/models/providers.ts";
+import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { modelError, modelStream, startModel } from "../support/platforms.ts";
 import { askJson, deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 
@@ -170,9 +171,9 @@ test("a model that hangs is given up after its time", async () => {
     timeout: { totalMs: 3_000, firstChunkMs: 3_000, chunkMs: 3_000 },
   });
   const request = {
-    instructions: "",
+    instructions: prompt``,
     tools: [],
-    messages: [{ role: "user", text: "hello" }] as const,
+    messages: [{ role: "user", text: prompt`hello` }] as const,
     maxOutputTokens: 10,
     signal: new AbortController().signal,
   };

@@ -16,7 +16,7 @@ test("a direct message is answered in its chat, under the sender's names", () =>
     kind: "message",
     direct: true,
     admission: { by: "everyone" },
-    sender: { id: "123456789", name: "Ada (@ada)" },
+    sender: { id: "123456789", name: "Ada", username: "ada" },
     text: "hello",
     attachments: [],
     target: { chat: "123456789" },

@@ -3,6 +3,7 @@ import {
   createOpenAiCompatibleModel,
 } from "../../../runtime/gateway/models/providers.ts";
 import type { ModelRequest } from "../../../runtime/gateway/models/model.ts";
+import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { startChatModel } from "./models.ts";
 import { startModel } from "./platforms.ts";
 
@@ -11,8 +12,8 @@ const OPTIONS = { apiKey: "sk-test-key", redact: (text: string) => text, clock: 
 /** A question to a model; `extra` adds to it. */
 export function request(extra: Partial<ModelRequest> = {}): ModelRequest {
   return {
-    instructions: "Be brief.",
-    messages: [{ role: "user", text: "hello" }],
+    instructions: prompt`Be brief.`,
+    messages: [{ role: "user", text: prompt`hello` }],
     tools: [],
     maxOutputTokens: 100,
     signal: new AbortController().signal,

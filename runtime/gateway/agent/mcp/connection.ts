@@ -1,11 +1,13 @@
 import { createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { VERSION } from "../../../contract/names.ts";
+import { following, toolText } from "../../prompt/text.ts";
 import { ToolError, type Tool } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
 
 const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
 const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
+const LONGEST_DESCRIPTION = 2_000;
 /** Longest tool's name that providers take. */
 const LONGEST_NAME = 64;
 
@@ -83,8 +85,9 @@ async function listTools(client: MCPClient, options: CallOptions): Promise<Tool[
     const answer = await client.listTools(cursor === undefined ? {} : { params: { cursor } });
     for (const { name, description = "", inputSchema } of answer.tools) {
       const full = `${options.server}_${name}`.replace(NOT_IN_NAMES, "_").slice(0, LONGEST_NAME);
+      const said = toolText(description.slice(0, LONGEST_DESCRIPTION));
       tools.push({
-        definition: { name: full, description: description.slice(0, 2_000), inputSchema: { ...inputSchema } },
+        definition: { name: full, description: following(said), inputSchema: { ...inputSchema } },
         run: (input, { signal }) => call(client, name, input, options, signal),
       });
     }

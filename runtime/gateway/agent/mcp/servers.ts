@@ -5,6 +5,7 @@ import { parseDuration } from "../../../contract/duration.ts";
 import type { Environment } from "../../../contract/environment.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Redactor } from "../../../shared/redact.ts";
+import { label, type Prompt, prompt } from "../../prompt/text.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { McpConnection } from "./connection.ts";
 
@@ -46,14 +47,14 @@ export class McpServers {
   }
 
   /** The tools of the servers that are there, and a line for each that is not. */
-  async open(signal: AbortSignal): Promise<{ tools: Tool[]; notes: string[] }> {
+  async open(signal: AbortSignal): Promise<{ tools: Tool[]; notes: Prompt[] }> {
     const all = [...this.#standings];
     await Promise.all(all.map(([name, standing]) => this.#connect(name, standing)));
     signal.throwIfAborted();
     const missing = all.filter(([, { connection }]) => connection === undefined).map(([name]) => name);
     return {
       tools: all.flatMap(([, { connection }]) => connection?.tools ?? []),
-      notes: missing.map((name) => `The tools of the server ${name} are not available now.`),
+      notes: missing.map((name) => prompt`The tools of the server ${label(name, 64)} are not available now.`),
     };
   }
 

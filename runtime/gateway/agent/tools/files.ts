@@ -14,7 +14,8 @@ const name = described(textUpTo(500), "Path in the workspace, for example notes/
 export function readFileTool(workspace: Workspace): Tool {
   return defineTool({
     name: "read_file",
-    description: "Reads a text file of the workspace.",
+    description:
+      "Reads a text file of the workspace. Each line comes behind four spaces that are not in the file.",
     input: z.strictObject({
       path: name,
       offset: described(z._default(z.int().check(z.minimum(0)), 0), "Character to begin at"),

@@ -4,7 +4,10 @@ import type { Capability } from "../../../contract/config/rights.ts";
 import type { Place } from "../question.ts";
 import type { Rights } from "../../admission.ts";
 import type { ReplyTarget } from "../../channels/channel.ts";
+import { oneLine } from "../../prompt/text.ts";
 import type { ToolDefinition } from "../../models/model.ts";
+
+const LONGEST_DESCRIPTION = 2_000;
 
 /** The conversation that a tool is used in: the part it may know. */
 export interface ToolContext extends Place, Rights {
@@ -40,7 +43,11 @@ export function defineTool<Input extends z.ZodMiniObject>(spec: {
   const { name, description, needs, input, run } = spec;
   return {
     ...(needs && { needs }),
-    definition: { name, description, inputSchema: z.toJSONSchema(input, { io: "input" }) },
+    definition: {
+      name,
+      description: oneLine(description, LONGEST_DESCRIPTION),
+      inputSchema: z.toJSONSchema(input, { io: "input" }),
+    },
     run: async (value, context) => {
       const checked = input.safeParse(value);
       if (!checked.success) throw new ToolError(`Wrong input: ${z.prettifyError(checked.error)}`);

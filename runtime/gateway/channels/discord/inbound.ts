@@ -88,8 +88,9 @@ export function readDiscordInteraction(payload: Record<string, unknown>, access:
   const text = textOf(command);
   const attachments = attachmentsOf(command);
   if (text === "" && attachments.length === 0) return ignored("no text");
-  const name = member?.nick ?? user.global_name ?? user.username;
-  const sender = { id: user.id, ...(name !== undefined && { name }) };
+  const { id, username } = user;
+  const name = member?.nick ?? user.global_name ?? username;
+  const sender = { id, ...(name !== undefined && { name }), ...(username !== undefined && { username }) };
   return { kind: "message", direct, admission, sender, text, attachments, target };
 }
 

@@ -118,8 +118,8 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   if (shown !== undefined) return "written on behalf of a channel";
   if (from === undefined) return "no sender";
   if (from.is_bot === true) return "written by a bot";
-  const name = [from.first_name, from.username && `(@${from.username})`].filter(Boolean).join(" ");
-  return { id: String(from.id), ...(name !== "" && { name }) };
+  const { id, first_name: name, username } = from;
+  return { id: String(id), ...(name && { name }), ...(username && { username }) };
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { remark } from "../../prompt/text.ts";
 import type { Attachment } from "../channel.ts";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
@@ -101,10 +102,10 @@ export function readAttachments(message: TelegramMessage, maxBytes: number): Att
 export function readOthers({ venue, location, contact, poll }: TelegramMessage): string[] {
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
   return [
-    ...(venue ? [`[place: ${venue.title}, ${venue.address}]`] : []),
-    ...(location ? [`[location: ${location.latitude}, ${location.longitude}]`] : []),
-    ...(contact ? [`[contact: ${name}, ${contact.phone_number}]`] : []),
-    ...(poll ? [`[poll: ${poll.question} ${poll.options.map(({ text }) => text).join(" / ")}]`] : []),
+    ...(venue ? [remark("place", venue.title, venue.address)] : []),
+    ...(location ? [remark("location", `${location.latitude}`, `${location.longitude}`)] : []),
+    ...(contact ? [remark("contact", name ?? "", contact.phone_number)] : []),
+    ...(poll ? [remark("poll", `${poll.question} ${poll.options.map(({ text }) => text).join(" / ")}`)] : []),
   ];
 }
 

@@ -239,7 +239,7 @@ test("the workspace's files stand before the conversation, within their limit", 
   await answer(question("Ev1"));
   const text = bench.asked[0]?.instructions ?? "";
   expect(text).toMatch(/# AGENTS.md\nAgentsa+\n\(AGENTS.md is cut here.\)/);
-  expect(text).toMatch(/# MEMORY.md\n\(The beginning of MEMORY.md is cut.\)\nm+new/);
+  expect(text).toMatch(/# MEMORY.md\n\(The beginning of MEMORY.md is cut.\)\n    m+new/);
   expect(text).toContain("- tea: Makes tea (skills/tea/SKILL.md)");
   // The clock is behind all that stays the same, where a provider's cache can keep it.
   expect(text).not.toContain("2026");

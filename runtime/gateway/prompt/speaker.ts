@@ -1,0 +1,71 @@
+import { following, joined, label, type Prompt, prompt, type SpeakerText, unmarked } from "./text.ts";
+
+const LONGEST_NAME = 40;
+const LONGEST_USERNAME = 40;
+/** Ids of people and chats as the platforms make them: they begin with a digit or a capital, unlike the gateway's marks. */
+const PERSON = /^-?[0-9A-Z][\w-]{0,23}$/;
+/** Ids that the gateway itself gives to what asks without being a person. */
+const PROGRAM = /^(?:schedule|hook):[\w .:-]{1,100}$/;
+
+/** Author of a message, as the platform tells. */
+export interface Speaker {
+  /** The platform's id; absent in messages that were stored without one. */
+  id?: string;
+  /** Display name, which people choose: others may have the same. */
+  name?: string;
+  /** Name of the account, by which others mention it. */
+  username?: string;
+}
+
+/** Something that was said in a group, not to the bot. */
+export interface Aside {
+  speaker: Speaker;
+  text: SpeakerText;
+}
+
+/** Message of somebody. */
+export interface Said {
+  text: SpeakerText;
+  /** Absent in a direct chat, which has one person only. */
+  speaker?: Speaker;
+  /** Said in a group since the bot's last answer there, and not to the bot. */
+  asides?: readonly Aside[];
+}
+
+/** Returns a message as the model reads it: what was said meanwhile, then the message. */
+export function saidText({ text, speaker, asides = [] }: Said): Prompt {
+  if (speaker === undefined) return unmarked(text);
+  const before = asides.map((aside) => attributed(aside.speaker, aside.text));
+  const head = prompt`[#context: said in this chat meanwhile, not to you]`;
+  return joined([...(before.length > 0 ? [head, ...before] : []), attributed(speaker, text)], "\n");
+}
+
+/** Returns a text behind the mark of its speaker. */
+function attributed(speaker: Speaker, text: SpeakerText): Prompt {
+  return prompt`[${speakerMark(speaker)}]: ${following(text)}`;
+}
+
+/**
+ * Returns a speaker as `Ada Lovelace @ada #123456789`. The id is the platform's own: the same in every turn, never two
+ * people's, and the one that `/whoami` tells and the config's lists of people use. Names can contain neither `#` nor `@`.
+ */
+function speakerMark({ id, name = "", username = "" }: Speaker): Prompt {
+  const isNamed = name !== id && name !== username;
+  const shown = isNamed ? label(name, LONGEST_NAME) : prompt``;
+  const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_USERNAME);
+  const parts = [
+    ...(shown === "" ? [] : [prompt`${shown} `]),
+    ...(account === "" ? [] : [prompt`@${account} `]),
+    prompt`#${speakerId(id)}`,
+  ];
+  return parts.reduce((all, part) => prompt`${all}${part}`);
+}
+
+/** No two ids become the same one: what is in no known form is hashed, behind a mark that no other id has. */
+function speakerId(id: string | undefined): Prompt {
+  if (id === undefined) return prompt`?`;
+  if (PERSON.test(id) || PROGRAM.test(id)) return id as Prompt;
+  // Loaded for such ids alone, not at every start.
+  const { hash } = process.getBuiltinModule("node:crypto");
+  return `~${hash("sha256", id, "base64url").slice(0, 22)}` as Prompt;
+}
