@@ -100,7 +100,10 @@ function look(source: ts.SourceFile): void {
         `${fileName}:${line}: spells a command: take it from runtime/contract/operator-commands.ts`,
       );
     }
-    if ((ts.isAsExpression(node) || ts.isTypeAssertionExpression(node)) && !fileName.startsWith(PROMPT_FOLDER)) {
+    if (
+      (ts.isAsExpression(node) || ts.isTypeAssertionExpression(node)) &&
+      !fileName.startsWith(PROMPT_FOLDER)
+    ) {
       const type = node.type.getText(source);
       if (TRUST.has(type)) problems.push(`${fileName}: casts to ${type}: only ${PROMPT_FOLDER} makes one`);
     }

@@ -1,7 +1,11 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import type { Route } from "../../runtime/contract/routes.ts";
 import { failureOf } from "../shell/failure.ts";
-import { signAsStack, STACK_SIGNATURE_HEADER } from "../../runtime/contract/stack-signature.ts";
+import {
+  NONCE_PARAMETER,
+  signAsStack,
+  STACK_SIGNATURE_HEADER,
+} from "../../runtime/contract/stack-signature.ts";
 
 /** The question of {@link askAsStack}. */
 export interface StackQuestion {
@@ -14,10 +18,14 @@ export interface StackQuestion {
   fetch?: typeof globalThis.fetch;
 }
 
-/** Asks the deployed service for one of the routes that only its stack may ask for. Rejects where no answer comes. */
+/**
+ * Asks the deployed service for one of the routes that only its stack may ask for, under a signature for this request
+ * alone. Rejects if no answer comes.
+ */
 export async function askAsStack(question: StackQuestion): Promise<Response> {
   const { url, key, route, timeoutMs, fetch = globalThis.fetch } = question;
-  const { method, path } = route;
+  const { method } = route;
+  const path = `${route.path}?${NONCE_PARAMETER}=${crypto.randomUUID()}`;
   const headers = { [STACK_SIGNATURE_HEADER]: await signAsStack(key, { method, path }, Date.now()) };
   try {
     return await fetch(`${url}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs) });

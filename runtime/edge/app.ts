@@ -30,7 +30,16 @@ import { clientOf, limitRequests, PER_MINUTE, RateLimit } from "./rate-limit.ts"
 import { debugLedger, replayEntry } from "./ledger-routes.ts";
 import { metricsJson, metricsText } from "./metrics.ts";
 import type { AlertSender } from "./alerts.ts";
-import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "./ports.ts";
+import type {
+  Activity,
+  AnswerMemory,
+  Backups,
+  Clock,
+  Ledger,
+  RecordChange,
+  Sandbox,
+  Signatures,
+} from "./ports.ts";
 import { showProblems } from "./pages/problem.ts";
 import { sendError, sendProblem } from "./problems.ts";
 import {
@@ -58,6 +67,7 @@ export interface EdgeOptions {
   ledger: Ledger;
   activity: Activity;
   answers: AnswerMemory;
+  signatures: Signatures;
   sandbox: Sandbox;
   /** The copies of the state. */
   backups: Backups;
@@ -145,7 +155,11 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.processes.path, debugProcesses(sandbox));
   app.get(ROUTES.containerConfig.path, debugContainerConfig(sandbox));
 
-  app.use("/stack/*", noStore(), requireStack({ key: options.stackKey, clock, refusals }));
+  app.use(
+    "/stack/*",
+    noStore(),
+    requireStack({ key: options.stackKey, signatures: options.signatures, clock, refusals }),
+  );
   app.get(ROUTES.stackBackups.path, stackBackups(backups));
   app.post(ROUTES.stackBackupsCreate.path, createStackBackup(backups, log));
   app.post(ROUTES.stackAlerts.path, tryStackAlerts(settings.alerts, { sendEmail, clock }));

@@ -88,6 +88,15 @@ export interface ActivityEntry {
   detail: string;
 }
 
+/** `used`: accepted before. `full`: too many are remembered to accept another one now. */
+export type SignatureUse = "accepted" | "used" | "full";
+
+/** Memory of the stack's signatures, by which each is accepted once. It lasts across restarts, and wakes nothing. */
+export interface Signatures {
+  /** Uses a valid signature up. `expiresAt`: the time, in milliseconds, after which it is refused anyway. */
+  useSignature(mac: string, expiresAt: number): Promise<SignatureUse>;
+}
+
 /** Record of what operators changed. Reading and writing wake nothing. */
 export interface Activity {
   record(entry: Omit<ActivityEntry, "at">): Promise<void>;

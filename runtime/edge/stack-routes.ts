@@ -2,14 +2,14 @@ import type { Handler, MiddlewareHandler } from "hono";
 import type { AlertSettings } from "../contract/alerts.ts";
 import { references, referencesInText } from "../contract/config/references.ts";
 import { CONTROL_ROUTES, type ContainerConfig } from "../contract/control.ts";
-import { StewardError } from "../contract/errors.ts";
+import { StewardError, type ErrorCode } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
 import { signedByStack, STACK_SIGNATURE_HEADER } from "../contract/stack-signature.ts";
 import { clientOf, type RateLimit } from "./rate-limit.ts";
 import { inTime } from "./operate.ts";
 import { tryAlerts, type AlertSender } from "./alerts.ts";
 import { gatewayDetails } from "./debug-routes.ts";
-import type { Backups, Clock, Sandbox } from "./ports.ts";
+import type { Backups, Clock, Sandbox, Signatures, SignatureUse } from "./ports.ts";
 import { sendProblem } from "./problems.ts";
 
 /** A stopped container starts before, and its archive may be of some size. */
@@ -21,22 +21,31 @@ const LISTED = 20;
 export interface StackAccess {
   /** The key that the stack has deployed; without it everyone is refused. */
   key: string | undefined;
+  signatures: Signatures;
   clock: Clock;
   /** Counts what is refused, for each client. */
   refusals: RateLimit;
 }
 
-/** Lets a request pass that the stack has signed. */
-export function requireStack({ key, clock, refusals }: StackAccess): MiddlewareHandler {
+/** A right signature that is accepted no more. */
+const REFUSED: Record<Exclude<SignatureUse, "accepted">, ErrorCode> = {
+  used: "stack_signature_used",
+  full: "rate_limited",
+};
+
+/** Lets a request pass that the stack has signed, once. */
+export function requireStack({ key, signatures, clock, refusals }: StackAccess): MiddlewareHandler {
   return async function requireStackMiddleware(context, next) {
     const { pathname, search } = new URL(context.req.url);
     const request = { method: context.req.method, path: `${pathname}${search}` };
     const header = context.req.header(STACK_SIGNATURE_HEADER);
-    if (key && header !== undefined && (await signedByStack(key, request, header, clock()))) return next();
+    const signature = key && header ? await signedByStack(key, request, header, clock()) : undefined;
+    const use = signature && (await signatures.useSignature(signature.mac, signature.expiresAt));
+    if (use === "accepted") return next();
     const retryAfterSeconds = refusals.take(clientOf(context));
     return retryAfterSeconds > 0
       ? sendProblem("rate_limited", undefined, { retryAfterSeconds })
-      : sendProblem("stack_signature_invalid");
+      : sendProblem(use === undefined ? "stack_signature_invalid" : REFUSED[use]);
   };
 }
 

@@ -18,6 +18,7 @@ import { createEdge, type EdgeOptions } from "../edge/app.ts";
 import { createBroker } from "../edge/broker.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
+import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { Teller } from "../edge/ledger/tell.ts";
 import { accessIdentity } from "../edge/identity.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
@@ -134,6 +135,7 @@ try {
   const activity = new ActivityStore(sql, Date.now);
   activity.deployed(VERSION, bundle);
   const answers = new AnswerStore(sql, Date.now);
+  const signatures = new SignatureStore(sql, Date.now);
   const { configPath } = settings;
   const telegram = new TelegramIntake({
     configPath,
@@ -167,6 +169,7 @@ try {
       keepAnswer: async (question, text) => answers.keep(question, text),
       lastAnswer: async (question) => answers.last(question),
     },
+    signatures: { useSignature: async (mac, expiresAt) => signatures.use(mac, expiresAt) },
     sandbox,
     backups,
     broker: (request) => broker.handle(request),

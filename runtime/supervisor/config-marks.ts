@@ -7,6 +7,11 @@ const COLON = /\s*:/y;
 const MARK = /"\[kept secret (\d+)\]"/g;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const PLAIN_WORD = /^(?:-?\d[\d.eE+-]*|true|false|null)$/;
+/** Characters of a text that is looked into. */
+const LONGEST = 64 * 1024;
+/** No config is nested like this: every literal below counts as a secret, and no long path is copied for each. */
+const DEEPEST = 64;
+const TOO_DEEP: readonly string[] = ["secret"];
 
 /** A text of which every secret has been replaced by a numbered mark. */
 export interface MarkedText {
@@ -39,12 +44,14 @@ export interface KnownSecrets {
 
 /**
  * Replaces every literal secret of a config's text by a mark such as `"[kept secret 1]"`. The text need not be
- * JSON: one with a comma too many is edited too, and must not show more than another.
+ * JSON: one with a comma too many is edited too, and must not show more than another. A text too long to be a config is
+ * one secret.
  */
 export function markSecrets(text: string, known: KnownSecrets): MarkedText {
   const redact = createRedactor(known.environment, known.values);
-  const literals = readLiterals(text).filter(({ raw }) => marksIn(raw).length === 0);
-  const own = literals.filter((one) => isSecret(one, redact)).map(({ value }) => value);
+  const literals = text.length > LONGEST ? [whole(text)] : readLiterals(text).filter(isUnmarked);
+  const ownSecrets = new Set(literals.filter((one) => isSecret(one, redact)));
+  const own = [...ownSecrets].map(({ value }) => value);
   const values = new Set([...own, ...known.values].filter((value) => value !== ""));
   const numbers = new Map([...(known.marked ?? [])].map(([number, raw]) => [raw, number]));
   const taken = new Set([...numbers.values(), ...marksIn(text)]);
@@ -63,7 +70,7 @@ export function markSecrets(text: string, known: KnownSecrets): MarkedText {
   let end = 0;
   for (const literal of literals) {
     const { raw, value, index, isKey, path } = literal;
-    if (!isSecret(literal, redact) && (isKey || !values.has(value))) continue;
+    if (!ownSecrets.has(literal) && (isKey || !values.has(value))) continue;
     const number = numberOf(raw);
     secrets.set(number, raw);
     if (!places.has(number)) places.set(number, redact(path.join(".")));
@@ -71,6 +78,14 @@ export function markSecrets(text: string, known: KnownSecrets): MarkedText {
     end = index + raw.length;
   }
   return { text: shown + text.slice(end), secrets, places };
+}
+
+function isUnmarked({ raw }: Literal): boolean {
+  return marksIn(raw).length === 0;
+}
+
+function whole(text: string): Literal {
+  return { raw: text, value: text, index: 0, isKey: false, path: TOO_DEEP };
 }
 
 /** Puts the secrets back in place of their marks. An unknown mark stays. */
@@ -119,7 +134,7 @@ function readLiterals(text: string): Literal[] {
       value,
       index,
       isKey,
-      path: [...above, key].filter((part) => part !== ""),
+      path: above.length > DEEPEST ? TOO_DEEP : [...above, key].filter((part) => part !== ""),
       ...(before?.isKey === false && { before: before.value }),
     });
     if (!isKey) key = "";

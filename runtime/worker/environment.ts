@@ -5,7 +5,7 @@ import { StewardError } from "../contract/errors.ts";
 import { createLog, type Log, LOG_LEVELS } from "../shared/log.ts";
 import { createRedactor } from "../shared/redact.ts";
 import type { AlertSender } from "../edge/alerts.ts";
-import type { Activity, AnswerMemory, Ledger, Sandbox } from "../edge/ports.ts";
+import type { Activity, AnswerMemory, Ledger, Sandbox, Signatures } from "../edge/ports.ts";
 import type { BackupsDoor } from "./backups/remote.ts";
 
 const METHODS = { debug: "debug", info: "info", warning: "warn", error: "error" } as const;
@@ -17,7 +17,9 @@ export interface ChatDoor {
 
 /** Bindings of the Worker: text and secret variables beside the Durable Object namespace and the bucket. */
 export interface WorkerEnvironment {
-  SANDBOX: { getByName(name: string): Ledger & Activity & AnswerMemory & Sandbox & ChatDoor & BackupsDoor };
+  SANDBOX: {
+    getByName(name: string): Ledger & Activity & AnswerMemory & Signatures & Sandbox & ChatDoor & BackupsDoor;
+  };
   STATE: R2Bucket;
   /** https://developers.cloudflare.com/workers/runtime-apis/bindings/version-metadata/ */
   VERSION?: { id: string };

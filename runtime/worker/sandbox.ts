@@ -18,6 +18,7 @@ import { deliverTo } from "../edge/ledger/deliver.ts";
 import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
+import { SignatureStore } from "../edge/ledger/signatures.ts";
 import { Notices, type Tell } from "../edge/ledger/notices.ts";
 import { LedgerStore } from "../edge/ledger/store.ts";
 import { Teller } from "../edge/ledger/tell.ts";
@@ -36,6 +37,8 @@ import type {
   ReplayResult,
   Sandbox as SandboxPorts,
   SandboxPort,
+  Signatures,
+  SignatureUse,
 } from "../edge/ports.ts";
 import { Alarm, AskAgain } from "./alarm.ts";
 import { callBackups, type BackupsDoor, type BackupsOutcome } from "./backups/remote.ts";
@@ -66,7 +69,7 @@ const WATCH_MS = 5 * 60_000;
 /** Owns the container, records events and carries them to it. One object serves the whole deployment. */
 export class Sandbox
   extends DurableObject<WorkerEnvironment>
-  implements Ledger, Activity, AnswerMemory, SandboxPorts, ChatDoor, BackupsDoor
+  implements Ledger, Activity, AnswerMemory, Signatures, SandboxPorts, ChatDoor, BackupsDoor
 {
   readonly #clock = Date.now;
   readonly #log: Log;
@@ -74,6 +77,7 @@ export class Sandbox
   readonly #store: LedgerStore;
   readonly #activity: ActivityStore;
   readonly #answers: AnswerStore;
+  readonly #signatures: SignatureStore;
   readonly #state: StateSync;
   readonly #backups: SandboxBackups;
   readonly #duty: DutyCycle;
@@ -101,6 +105,7 @@ export class Sandbox
     this.#store = new LedgerStore(sql);
     this.#activity = new ActivityStore(sql, this.#clock);
     this.#answers = new AnswerStore(sql, this.#clock);
+    this.#signatures = new SignatureStore(sql, this.#clock);
     this.#activity.deployed(VERSION, variables[BUNDLE_VARIABLE] ?? FROM_SOURCE);
     const inside = { container: () => this.#container(), notes: this.#notes };
     const ports = new ContainerPorts(inside);
@@ -234,6 +239,11 @@ export class Sandbox
   /** See {@link AnswerMemory}. */
   async lastAnswer(question: string): Promise<LastAnswer | undefined> {
     return this.#answers.last(question);
+  }
+
+  /** See {@link Signatures}. */
+  async useSignature(mac: string, expiresAt: number): Promise<SignatureUse> {
+    return this.#signatures.use(mac, expiresAt);
   }
 
   /** See {@link SandboxPorts}. */

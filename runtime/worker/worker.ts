@@ -41,6 +41,7 @@ function buildEdge(env: WorkerEnvironment): Edge {
       keepAnswer: (question, text) => object().keepAnswer(question, text),
       lastAnswer: (question) => object().lastAnswer(question),
     },
+    signatures: { useSignature: (mac, expiresAt) => object().useSignature(mac, expiresAt) },
     sandbox: {
       status: () => object().status(),
       wake: (by) => object().wake(by),

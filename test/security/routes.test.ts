@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ROUTES, type Route } from "../../runtime/contract/routes.ts";
 import { command, createDiscordKey } from "../support/discord.ts";
 import {
+  NONCE_PARAMETER,
   signAsStack,
   STACK_SIGNATURE_HEADER,
   type SignedRequest,
@@ -126,12 +127,18 @@ async function outcome(
   const { app, admitted, requests } = served;
   admitted.length = 0;
   requests.length = 0;
-  const { body = "{}", forged = {}, signed = {} } = EVENTS[path] ?? (await stackSignatures({ method, path }));
+  // A route with a parameter is asked with some value for it, and the stack signs each request apart from the others.
+  const nonce = path.startsWith("/stack/") ? `?${NONCE_PARAMETER}=${crypto.randomUUID()}` : "";
+  const asked = `${path.replaceAll(/:\w+|\*/g, "1")}${nonce}`;
+  const {
+    body = "{}",
+    forged = {},
+    signed = {},
+  } = EVENTS[path] ?? (await stackSignatures({ method, path: asked }));
   const signature = { unsigned: {}, forged, signed }[cell.signature];
   const headers = { ...JSON_TYPE, ...signature, ...identityHeaders(cell) };
   const init = { method, headers, ...(method === "POST" && { body }) };
-  // A route with a parameter is asked with some value for it.
-  const response = await app.request(`${HOST}${path.replaceAll(/:\w+|\*/g, "1")}`, init);
+  const response = await app.request(`${HOST}${asked}`, init);
   const { status } = response;
   if (admitted.length > 0) return `${status}, recorded`;
   return requests.length > 0 && isRefusal(status)

@@ -199,6 +199,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
   const requests: { port: SandboxPort; request: PortRequest }[] = [];
   const activity: ActivityEntry[] = [];
   const answers = new Map<string, LastAnswer>(fixture.remembered);
+  const signatures = new Set<string>();
   /** Requests that keep a container awake. */
   const uses: string[] = [];
   const logged: string[] = [];
@@ -263,6 +264,13 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
       keepAnswer: async (question, text) =>
         void answers.set(question, { at: new Date(clock()).toISOString(), text }),
       lastAnswer: async (question) => answers.get(question),
+    },
+    signatures: {
+      useSignature: async (mac) => {
+        if (signatures.has(mac)) return "used";
+        signatures.add(mac);
+        return "accepted";
+      },
     },
     sandbox: {
       status: async () => {

@@ -1,6 +1,10 @@
 import type { ConfigProblem } from "./index.ts";
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|\n/g;
+/** A string that is not closed reaches to the text's end: looked for from each quote, its end takes quadratic time. */
+const TOKEN = /"(?:[^"\\]|\\[^])*"?|[{}[\],]|\n/g;
+/** Far above what a config needs; what is above is refused before it is parsed. */
+const LONGEST = 256 * 1024;
+const DEEPEST = 64;
 const BYTE_ORDER_MARK = "\ufeff";
 /** Stands for bytes that are none of UTF-8. */
 const UNREADABLE = "\ufffd";
@@ -14,6 +18,18 @@ export function encodingProblem(text: string): ConfigProblem | undefined {
   return isOther
     ? problemAt("The file is not UTF-8: save it as UTF-8, without a byte order mark")
     : undefined;
+}
+
+/** Returns the problem of a file that is too long, or nested too deeply, to be a config; otherwise `undefined`. */
+export function sizeProblem(text: string): ConfigProblem | undefined {
+  if (text.length > LONGEST) return problemAt(`The file is longer than ${LONGEST / 1024} KiB: shorten it`);
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
+    if (depth > DEEPEST) return problemAt(`The file is nested more than ${DEEPEST} times: remove brackets`);
+  }
+  return undefined;
 }
 
 function problemAt(message: string): ConfigProblem {
@@ -33,13 +49,14 @@ interface Open {
  * Returns the keys that stand twice in one object, each with both lines: JSON takes the last of them in silence, and
  * with it an allow-list may go. Reads the text once.
  *
- * @param text valid JSON
+ * @param text valid JSON that has no {@link sizeProblem}
  */
 export function repeatedKeys(text: string): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const open: Open[] = [];
   let line = 1;
   for (const [token] of text.matchAll(TOKEN)) {
+    if (open.length > DEEPEST) return problems;
     const inside = open.at(-1);
     if (token === "\n") line += 1;
     else if (token === "{") open.push({ keys: new Map(), at: "", awaitsKey: true });

@@ -1,6 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
-import { encodingProblem, repeatedKeys } from "./json-text.ts";
+import { encodingProblem, repeatedKeys, sizeProblem } from "./json-text.ts";
 import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
@@ -16,8 +16,8 @@ export interface ConfigReading {
  * credentials the environment has are on in the result, although the file may not name them.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
-  const encoding = encodingProblem(text);
-  if (encoding !== undefined) return { value: null, result: { ok: false, problems: [encoding] } };
+  const unreadable = encodingProblem(text) ?? sizeProblem(text);
+  if (unreadable !== undefined) return { value: null, result: { ok: false, problems: [unreadable] } };
   let value: unknown;
   try {
     value = JSON.parse(text);

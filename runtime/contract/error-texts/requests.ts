@@ -21,6 +21,13 @@ export const REQUESTS_ERRORS = {
     fix: ({ script }) =>
       `Use a command on the stack, such as \`${script("backup")}\`, and check this machine's clock.`,
   },
+  stack_signature_used: {
+    status: 403,
+    title: "The signature was used before",
+    cause: "A request with this signature was accepted before, and each signature is accepted once.",
+    fix: ({ script }) =>
+      `Use a command on the stack, such as \`${script("backup")}\`: it signs each request. If nobody sent the request twice, see who can read the traffic.`,
+  },
   broker_refused: {
     status: 403,
     title: "Not one of the gateway's requests",

@@ -3,19 +3,21 @@
  * of its own into the page. One pass over the lines; what is no known form stays as it was written.
  */
 
-/** Bold, code, links and emphasis, the first that fits. Bounded, so that no line takes longer than its length. */
-const INLINE =
-  /\*\*([^*\n]{1,500})\*\*|`([^`\n]{1,500})`|\[([^\]\n]{1,200})\]\((https?:\/\/[^\s()]{1,500})\)|(?<![\w*])\*([^*\s][^*\n]{0,200})\*(?![\w*])/g;
+import { type Inline, parseInline, visibleText } from "../../shared/inline-markdown.ts";
+
 const FENCE = /^```[\w+#.-]*[ \t]*$/;
 const HEADING = /^#{1,6}\s+(\S.*)$/;
 const ITEM = /^\s*(?:[-*+]|(\d{1,9})[.)])\s+(\S.*)$/;
 const ROW = /^\s*\|.*\|\s*$/;
 const RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+const WEB = /^https?:\/\/./;
 const COPIED_MS = 2_000;
 
 /** Puts a text into an element: from Markdown, or as a person wrote it, where fences alone mean code. */
 export function render(target: HTMLElement, text: string, form: "plain" | "markdown"): void {
-  target.replaceChildren(...blocks(text.split("\n"), form === "plain"));
+  const shown = document.createDocumentFragment();
+  fill(shown, blocks(text.split("\n"), form === "plain"));
+  target.replaceChildren(shown);
 }
 
 function blocks(lines: readonly string[], isPlain: boolean): Node[] {
@@ -35,7 +37,7 @@ function blocks(lines: readonly string[], isPlain: boolean): Node[] {
       index += 1;
     } else if (isPlain) {
       const text = take((one) => !FENCE.test(one)).join("\n");
-      if (text.trim() !== "") nodes.push(paragraph([text.replace(/^\n+|\n+$/g, "")]));
+      if (text.trim() !== "") nodes.push(paragraph([withoutBlankEnds(text)]));
     } else if (ITEM.test(line)) {
       nodes.push(list(take((one) => ITEM.test(one))));
     } else if (ROW.test(line) && RULE.test(lines[index + 1] ?? "")) {
@@ -54,20 +56,36 @@ function blocks(lines: readonly string[], isPlain: boolean): Node[] {
   return nodes;
 }
 
+/** A text without the line feeds around it. */
+function withoutBlankEnds(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (text[from] === "\n") from += 1;
+  while (to > from && text[to - 1] === "\n") to -= 1;
+  return text.slice(from, to);
+}
+
 function inline(text: string): (Node | string)[] {
-  const nodes: (Node | string)[] = [];
-  let end = 0;
-  for (const { 0: whole, 1: bold, 2: code, 3: label, 4: address, 5: emphasis, index } of text.matchAll(
-    INLINE,
-  )) {
-    nodes.push(text.slice(end, index));
-    if (address !== undefined) nodes.push(link(address, label ?? address));
-    else if (bold !== undefined) nodes.push(made("strong", [bold]));
-    else if (code !== undefined) nodes.push(made("code", [code]));
-    else nodes.push(made("em", [emphasis ?? ""]));
-    end = index + whole.length;
+  return parseInline(text).map(piece);
+}
+
+function piece(part: Inline): Node | string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "code":
+      return made("code", [part.code]);
+    case "strong":
+      return made("strong", part.inside.map(piece));
+    case "emphasis":
+      return made("em", part.inside.map(piece));
+    case "struck":
+      return made("s", part.inside.map(piece));
+    case "link":
+      return WEB.test(part.target) ? link(part.target, visibleText(part.label) || part.target) : part.source;
+    case "address":
+      return part.source;
   }
-  return [...nodes, text.slice(end)];
 }
 
 function list(lines: readonly string[]): HTMLElement {
@@ -133,6 +151,11 @@ function made<Name extends keyof HTMLElementTagNameMap>(
   content: readonly (Node | string)[],
 ): HTMLElementTagNameMap[Name] {
   const node = document.createElement(name);
-  node.append(...content);
+  fill(node, content);
   return node;
+}
+
+/** Appends one after the other: as arguments of a call, a long answer's pieces would overflow the stack. */
+function fill(parent: ParentNode, content: readonly (Node | string)[]): void {
+  for (const part of content) parent.append(part);
 }

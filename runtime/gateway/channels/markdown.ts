@@ -10,7 +10,11 @@ export interface Fence {
   closing: string;
 }
 
-const MARKER = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+/** The marker of a line that opens or closes a code block, and what stands behind it. */
+function markerOf(line: string): { marker?: string; info: string } {
+  const [, marker = "", info = ""] = /^ {0,3}(`+|~+)(.*)$/su.exec(line) ?? [];
+  return marker.length < 3 ? { info: "" } : { marker, info };
+}
 
 /**
  * Finds the fenced code blocks of a text (CommonMark 0.31, section 4.5): a line of three or more
@@ -22,7 +26,7 @@ export function fences(text: string): Fence[] {
   let open: Fence | undefined;
   let start = 0;
   for (const line of text.split("\n")) {
-    const [, marker, info = ""] = MARKER.exec(line) ?? [];
+    const { marker, info } = markerOf(line);
     if (open !== undefined) open.end = start + line.length;
     if (marker !== undefined && open === undefined && !(marker.startsWith("`") && info.includes("`"))) {
       open = { start, end: start + line.length, opening: line, closing: marker };
@@ -44,7 +48,7 @@ function closes(marker: string, info: string, { closing }: Fence): boolean {
  * In steps: one expression for all of it, or for its closing signs, takes minutes over a long line of blanks or signs.
  */
 export function headingOf(line: string): string | undefined {
-  const opening = OPENING.exec(line)?.[0];
+  const opening = line.includes("#") ? OPENING.exec(line)?.[0] : undefined;
   if (opening === undefined) return undefined;
   const words = line.slice(opening.length).trim();
   let end = words.length;
@@ -54,4 +58,25 @@ export function headingOf(line: string): string | undefined {
   const isClosed = closing > 0 && /^$|[ \t]$/.test(words.slice(0, words.length - closing));
   const said = isClosed ? words.slice(0, words.length - closing).trimEnd() : words;
   return said === "" ? undefined : said;
+}
+
+/** The item of a list that a line is (CommonMark 0.31, section 5.2), with its sign off; `undefined` where it is none. */
+export function itemOf(line: string): { indent: string; text: string } | undefined {
+  const at = line.length - line.trimStart().length;
+  const gap = line[at + 1];
+  if ((gap !== " " && gap !== "\t") || !"-*+".includes(line[at] ?? " ")) return undefined;
+  return { indent: line.slice(0, at), text: line.slice(at + 2).trimStart() };
+}
+
+/** Tells whether a line is a break between sections (CommonMark 0.31, section 4.1): three or more of one sign. */
+export function isBreak(line: string): boolean {
+  let sign = "";
+  let count = 0;
+  for (const one of line) {
+    if (one === " " || one === "\t") continue;
+    if (!"-*_".includes(one) || (count > 0 && one !== sign)) return false;
+    sign = one;
+    count += 1;
+  }
+  return count >= 3;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { ROUTES } from "../../../runtime/contract/routes.ts";
 import { signAsStack, STACK_SIGNATURE_HEADER } from "../../../runtime/contract/stack-signature.ts";
+import { askAsStack } from "../../../infra/readiness/ask-as-stack.ts";
 import { PER_MINUTE } from "../../../runtime/edge/rate-limit.ts";
 import { edgeFixture, NOW, STACK_KEY } from "../../support/edge.ts";
 
@@ -93,6 +94,31 @@ describe("what the stack signs", () => {
       return (await ask(edgeFixture(), LIST, { at: NOW + minutes * MINUTE_MS })).status;
     });
     expect(await Promise.all(statuses)).toEqual([403, 200, 200, 200, 403]);
+  });
+
+  it("is accepted once, for what only reads and for what changes something, also while it is valid", async () => {
+    for (const route of [LIST, ROUTES.stackBackupsCreate]) {
+      const fixture = edgeFixture();
+      expect((await ask(fixture, route)).status).toBe(200);
+      const again = await ask(fixture, route);
+      expect([again.status, await codeOf(again)]).toEqual([403, "stack_signature_used"]);
+      expect((await ask(fixture, { ...route, path: `${route.path}?nonce=2` })).status).toBe(200);
+    }
+  });
+
+  it("is used up by no request that it is not right for", async () => {
+    const fixture = edgeFixture();
+    expect((await ask(fixture, ROUTES.stackBackupsCreate, { signed: LIST })).status).toBe(403);
+    expect((await ask(fixture, LIST)).status).toBe(200);
+  });
+
+  it("is one request's each time that the stack asks, though all of them are of one second", async () => {
+    const fixture = edgeFixture({ clock: Date.now });
+    const fetch = async (input: string | URL | Request, init?: RequestInit) =>
+      fixture.app.request(String(input), init);
+    const question = { url: HOST, key: STACK_KEY, route: LIST, timeoutMs: MINUTE_MS, fetch };
+    const asked = await Promise.all(Array.from({ length: 5 }, () => askAsStack(question)));
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
   it("is refused in every other form", async () => {

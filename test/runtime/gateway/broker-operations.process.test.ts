@@ -13,6 +13,7 @@ import {
   createAnthropicModel,
   createOpenAiCompatibleModel,
 } from "../../../runtime/gateway/models/providers.ts";
+import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { request } from "../support/providers.ts";
 import { telegramAccess } from "../support/telegram.ts";
@@ -110,7 +111,9 @@ test("the gateway's clients use every operation of the table, and no other", asy
   await useAll(discord, "12");
   expect(await telegram.load?.({ kind: "image", reference: "file-id" }, signal)).toHaveLength(5);
   expect(await slack.load?.({ kind: "image", reference: "F1" }, signal)).toHaveLength(5);
-  const tools = [{ name: "look", description: "Looks.", inputSchema: { type: "object", properties: {} } }];
+  const tools = [
+    { name: "look", description: prompt`Looks.`, inputSchema: { type: "object", properties: {} } },
+  ];
   for (const reference of MODELS) {
     const address = addressOf(reference, config, environment);
     const { url, headers } = address.catalog;

@@ -10,11 +10,7 @@ import { textUpTo } from "../../../contract/config/values.ts";
 import { parseDuration } from "../../../contract/duration.ts";
 import { defineTool, type Tool, ToolError } from "./tool.ts";
 import { isPublicAddress } from "../../../process/addresses.ts";
-
-const SKIPPED = new Set(["script", "style", "noscript", "template", "svg", "head", "iframe"]);
-const BLOCKS =
-  /^(?:p|div|br|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|main|nav|pre|blockquote|hr|dd|dt)$/;
-const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+import { readableText } from "./readable-text.ts";
 
 const MOST_REDIRECTS = 5;
 const TEXT_TYPES = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)$)/;
@@ -178,44 +174,4 @@ function decode(bytes: Buffer, type: string): string {
   } catch {
     return bytes.toString("utf8");
   }
-}
-
-/**
- * The words of a page, one block a line. One pass from the beginning to the end, so that no page, however
- * broken, takes longer than its length.
- */
-function readableText(html: string): string {
-  // Of names in tags alone: `toLowerCase` makes two characters of "İ", and places would not be the same.
-  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  const parts: string[] = [];
-  let at = 0;
-  while (at < html.length) {
-    const open = html.indexOf("<", at);
-    parts.push(html.slice(at, open === -1 ? html.length : open));
-    if (open === -1) break;
-    if (lower.startsWith("<!--", open)) {
-      at = after(lower, "-->", open);
-      continue;
-    }
-    const end = after(lower, ">", open);
-    const name = /^<\/?([a-z][a-z0-9]*)/.exec(lower.slice(open, open + 20))?.[1] ?? "";
-    if (BLOCKS.test(name)) parts.push("\n");
-    const skips = SKIPPED.has(name) && lower[open + 1] !== "/" && html[end - 2] !== "/";
-    // Where a page does not close it, the rest belongs to it, as in a browser.
-    at = skips ? after(lower, ">", after(lower, `</${name}`, end) - 1) : end;
-  }
-  const text = parts.join("").replace(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, entity);
-  const lines = text.split("\n").map((line) => line.replace(/\s+/g, " ").trim());
-  return lines.filter((line) => line !== "").join("\n");
-}
-
-function after(text: string, mark: string, from: number): number {
-  const at = text.indexOf(mark, from);
-  return at === -1 ? text.length : at + mark.length;
-}
-
-function entity(whole: string, name: string): string {
-  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? whole;
-  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : "";
 }

@@ -3,7 +3,7 @@ import { textOfBlocks, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
-import { readSlackText } from "./mrkdwn.ts";
+import { mentionsUser, readSlackText, withoutMention } from "./mrkdwn.ts";
 
 /** https://docs.slack.dev/reference/objects/file-object */
 const fileSchema = z.object({
@@ -98,14 +98,13 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
 }
 
 function mentions(text: string | undefined, bot: string | undefined): boolean {
-  return bot !== undefined && new RegExp(`<@${bot}(?:\\|[^>]*)?>`).test(text ?? "");
+  return bot !== undefined && mentionsUser(text ?? "", bot);
 }
 
 /** Returns what the person said, without the mention of the bot. */
 function personsText({ event }: Body, bot: string | undefined): string {
-  const mention = bot === undefined ? /^\s*<@\w+(?:\|[^>]*)?>/ : new RegExp(`<@${bot}(?:\\|[^>]*)?>`, "g");
   const said = event.text === undefined || event.text === "" ? textOfBlocks(event.blocks) : event.text;
-  return readSlackText(said.replace(mention, "")).trim();
+  return readSlackText(withoutMention(said, bot)).trim();
 }
 
 function readFiles({ event }: Body): Attachment[] {

@@ -1,35 +1,11 @@
-import { fences, headingOf } from "../markdown.ts";
+import { type Inline, parseInline, visibleText } from "../../../shared/inline-markdown.ts";
+import { fences, headingOf, isBreak, itemOf } from "../markdown.ts";
 import { splitText } from "../split.ts";
 
 /** Slack cuts longer texts: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
 const LONGEST_CHARACTERS = 40_000;
 /** An edit takes less, counted as it is escaped (`msg_too_long`): https://docs.slack.dev/reference/methods/chat.update */
 const LONGEST_EDIT_BYTES = 4_000;
-
-/** Nesting while rendering: Slack shows no bold inside bold. */
-interface Style {
-  bold?: boolean;
-}
-
-/** The pieces of a line that mean something, the first that fits wins. What is between them is text. */
-const PIECES = [
-  { name: "code", form: /(?<ticks>`+)(?!`)(?<code>.+?)(?<!`)\k<ticks>(?!`)/ },
-  { name: "escape", form: /\\(?<literal>[!-/:-@[-`{-~])/ },
-  {
-    name: "link",
-    form: /!?\[(?<label>[^\]\n]*)\]\(\s*<?(?<target>[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+["'][^"'\n]*["'])?\s*\)/,
-  },
-  { name: "autolink", form: /<(?<address>(?:https?:\/\/|mailto:)[^\s<>|]+)>/ },
-  // As it is, so that no underscore of an address becomes a style.
-  { name: "address", form: /(?<bare>https?:\/\/[^\s<>*)]+)/ },
-  { name: "strong", form: /(?<!\*)\*\*\*(?![\s*])(?<strong>.+?)(?<![\s*])\*\*\*(?!\*)/ },
-  { name: "bold", form: /\*\*(?!\s)(?<bold>.+?)(?<!\s)\*\*(?!\*)/ },
-  { name: "boldLine", form: /(?<![\w_])__(?!\s)(?<boldLine>.+?)(?<!\s)__(?![\w_])/ },
-  { name: "italic", form: /(?<!\*)\*(?![\s*])(?<italic>[^*]*?(?:\*\*[^*]+\*\*[^*]*?)*)(?<![\s*])\*(?!\*)/ },
-  { name: "italicLine", form: /(?<![\w_])_(?![\s_])(?<italicLine>.+?)(?<![\s_])_(?![\w_])/ },
-  { name: "strike", form: /~~(?!\s)(?<strike>.+?)(?<!\s)~~/ },
-] as const;
-const PIECE = new RegExp(PIECES.map(({ form }) => `(?:${form.source})`).join("|"), "g");
 
 /**
  * Markdown as Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text): code stays as it
@@ -59,43 +35,37 @@ function writeLines(text: string): string {
 }
 
 function writeLine(line: string): string {
+  if (line.trim() === "") return line;
   const heading = headingOf(line);
-  if (heading !== undefined) return `*${writeInline(heading, { bold: true })}*`;
-  const [, indent = "", rest] = /^(\s*)[-*+][ \t]+(.*)$/.exec(line) ?? [];
-  // A line of three is a break between sections, not a list.
-  const isBreak = /^\s*([-*_])(?:[ \t]*\1){2,}[ \t]*$/.test(line);
-  if (isBreak) return "———";
-  if (rest !== undefined) return `${indent}• ${writeInline(rest, {})}`;
-  return writeInline(line, {});
+  if (heading !== undefined) return `*${writePieces(parseInline(heading), true)}*`;
+  if (isBreak(line)) return "———";
+  const item = itemOf(line);
+  const bullet = item === undefined ? "" : `${item.indent}• `;
+  return bullet + writePieces(parseInline(item?.text ?? line), false);
 }
 
-function writeInline(text: string, style: Style): string {
-  let rendered = "";
-  let position = 0;
-  for (const match of text.matchAll(PIECE)) {
-    rendered += escapeSlackText(text.slice(position, match.index)) + writePiece(match, style);
-    position = match.index + match[0].length;
+/** `isBold`: they stand in bold already, and Slack shows no bold inside bold. */
+function writePieces(pieces: readonly Inline[], isBold: boolean): string {
+  return pieces.map((piece) => writePiece(piece, isBold)).join("");
+}
+
+function writePiece(piece: Inline, isBold: boolean): string {
+  switch (piece.kind) {
+    case "text":
+      return escapeSlackText(piece.text);
+    case "code":
+      return `\`${escapeSlackText(piece.code)}\``;
+    case "link":
+      return writeLink(piece.target, visibleText(piece.label), piece.source);
+    case "address":
+      return piece.marked ? writeLink(piece.address, "", piece.source) : escapeSlackText(piece.address);
+    case "strong":
+      return isBold ? writePieces(piece.inside, true) : `*${writePieces(piece.inside, true)}*`;
+    case "emphasis":
+      return `_${writePieces(piece.inside, isBold)}_`;
+    case "struck":
+      return `~${writePieces(piece.inside, isBold)}~`;
   }
-  return rendered + escapeSlackText(text.slice(position));
-}
-
-function writePiece({ 0: whole, groups = {} }: RegExpMatchArray, style: Style): string {
-  const { code, literal, label, target, address, bare, strong, italic, italicLine, strike } = groups;
-  const bold = groups["bold"] ?? groups["boldLine"];
-  const emphasis = italic ?? italicLine;
-  if (code !== undefined) return `\`${escapeSlackText(code)}\``;
-  if (literal !== undefined) return escapeSlackText(literal);
-  if (target !== undefined) return writeLink(target, label ?? "", whole);
-  if (address !== undefined) return writeLink(address, "", whole);
-  if (bare !== undefined) return escapeSlackText(bare);
-  if (strong !== undefined) return wrap("*", `_${writeInline(strong, { bold: true })}_`, style);
-  if (bold !== undefined) return wrap("*", writeInline(bold, { bold: true }), style);
-  if (emphasis !== undefined) return `_${writeInline(emphasis, style)}_`;
-  return `~${writeInline(strike ?? "", style)}~`;
-}
-
-function wrap(marker: string, inside: string, { bold = false }: Style): string {
-  return bold ? inside : `${marker}${inside}${marker}`;
 }
 
 /** Only addresses that a browser or a mail program opens become links. */
@@ -106,26 +76,87 @@ function writeLink(target: string, label: string, whole: string): string {
   return shown === "" ? `<${url}>` : `<${url}|${escapeSlackText(shown)}>`;
 }
 
+/** A part of a message's text between angle brackets: a link, or a mention of somebody or something. */
+interface Reference {
+  start: number;
+  end: number;
+  /** Before the first `|`: an address, or a sign and an id. */
+  id: string;
+  /** Behind it. */
+  label: string | undefined;
+}
+
+/** Slack escapes the brackets that a person writes, so one that does not fit is text. */
+function* references(text: string): Generator<Reference> {
+  let open = text.indexOf("<");
+  while (open !== -1) {
+    const close = text.indexOf(">", open);
+    if (close === -1) return;
+    // The last opening one before it, which is at `open` or behind: no look goes back further.
+    const start = text.lastIndexOf("<", close);
+    open = text.indexOf("<", close);
+    const inside = text.slice(start + 1, close);
+    const bar = inside.indexOf("|");
+    const id = bar === -1 ? inside : inside.slice(0, bar);
+    yield { start, end: close + 1, id, label: bar === -1 ? undefined : inside.slice(bar + 1) };
+  }
+}
+
+/** Puts something in the place of references; `undefined` leaves one as it was. */
+function replaceReferences(text: string, instead: (reference: Reference) => string | undefined): string {
+  const parts: string[] = [];
+  let position = 0;
+  for (const reference of references(text)) {
+    const replaced = instead(reference);
+    if (replaced === undefined) continue;
+    parts.push(text.slice(position, reference.start), replaced);
+    position = reference.end;
+  }
+  return parts.join("") + text.slice(position);
+}
+
+/** Tells whether a text mentions somebody, by their id. */
+export function mentionsUser(text: string, user: string): boolean {
+  for (const { id } of references(text)) if (id === `@${user}`) return true;
+  return false;
+}
+
+/** A text without the mentions of a user; without an id, without a mention that it begins with. */
+export function withoutMention(text: string, user: string | undefined): string {
+  const first = text.length - text.trimStart().length;
+  return replaceReferences(text, ({ id, start }) => {
+    const isOne = user === undefined ? id.startsWith("@") && start === first : id === `@${user}`;
+    return isOne ? "" : undefined;
+  });
+}
+
 /**
  * A message's text as a person reads it: Slack's escapes undone, links and references written out.
  * https://docs.slack.dev/messaging/formatting-message-text
  */
 export function readSlackText(text: string): string {
-  return text
-    .replace(/<(https?:[^|>]+|mailto:[^|>]+)(?:\|([^>]*))?>/g, (_, url: string, label?: string) =>
-      label === undefined || label === url || `mailto:${label}` === url
-        ? url.replace(/^mailto:/, "")
-        : `${label} (${url})`,
-    )
-    .replace(/<#\w+\|([^>]+)>/g, "#$1")
-    .replace(/<!(?:subteam\^\w+\|)?@?([\w-]+)[^>]*>/g, "@$1")
+  return replaceReferences(text, readReference)
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
     .replaceAll("&amp;", "&");
 }
 
+function readReference({ id, label }: Reference): string | undefined {
+  const isMail = id.startsWith("mailto:");
+  if (isMail || id.startsWith("http:") || id.startsWith("https:")) {
+    const address = isMail ? id.slice("mailto:".length) : id;
+    return label === undefined || label === id || label === address ? address : `${label} (${id})`;
+  }
+  if (id.startsWith("#")) return label ? `#${label}` : undefined;
+  if (!id.startsWith("!")) return undefined;
+  // `<!here>`, `<!subteam^S1|@team>`, `<!date^1392734382^{date}|Feb 18>`
+  const name = id.startsWith("!subteam^") ? (label ?? "team") : (id.slice(1).split("^", 1)[0] ?? "");
+  return `@${name.replace(/^@/, "")}`;
+}
+
 /** Slack's three control characters escaped. */
 function escapeSlackText(text: string): string {
+  if (!/[&<>]/.test(text)) return text;
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 

@@ -1,5 +1,8 @@
 import type { TelegramEntity, TelegramMessage } from "./message.ts";
 
+/** Characters of a mention, and of a command: Telegram's own limit is 32 and a sign. */
+const LONGEST_NAME = 64;
+
 /** Identity of the bot. */
 export interface BotIdentity {
   id: string;
@@ -38,17 +41,21 @@ export function readText(message: TelegramMessage, bot: BotIdentity): ReadText {
     return bot.username?.toLowerCase() === name.toLowerCase();
   };
 
+  const pieces: string[] = [];
   let position = 0;
+  let before = " ";
   for (const entity of entities.toSorted((a, b) => a.offset - b.offset)) {
     const said = source.slice(entity.offset, entity.offset + entity.length);
     const instead = replacement(entity, said, read, isBot, bot);
     if (instead === undefined || entity.offset < position) continue;
-    read.text += source.slice(position, entity.offset) + instead;
+    const piece = source.slice(position, entity.offset) + instead;
+    pieces.push(piece);
+    before = piece.at(-1) ?? before;
     position = entity.offset + entity.length;
     // Where a word is taken out, one of the spaces around it goes with it.
-    if (instead === "" && source[position] === " " && /(?:^|\s)$/.test(read.text)) position += 1;
+    if (instead === "" && source[position] === " " && before.trim() === "") position += 1;
   }
-  read.text = (read.text + source.slice(position)).trim();
+  read.text = (pieces.join("") + source.slice(position)).trim();
   return read;
 }
 
@@ -62,7 +69,7 @@ function replacement(
 ): string | undefined {
   switch (entity.type) {
     case "mention":
-      if (!isBot(said.slice(1))) return undefined;
+      if (said.length > LONGEST_NAME || !isBot(said.slice(1))) return undefined;
       read.addressed = true;
       return "";
     case "text_mention":
@@ -70,7 +77,7 @@ function replacement(
       read.addressed = true;
       return "";
     case "bot_command": {
-      if (entity.offset !== 0) return undefined;
+      if (entity.offset !== 0 || said.length > 2 * LONGEST_NAME) return undefined;
       const [command = "", name] = said.split("@", 2);
       if (name !== undefined && !isBot(name)) {
         read.forAnother = true;

@@ -1,3 +1,4 @@
+import { type Inline, parseInline } from "../../../shared/inline-markdown.ts";
 import { fences, headingOf } from "../markdown.ts";
 
 /** Escapes what Telegram's HTML needs escaped: https://core.telegram.org/bots/api#html-style */
@@ -10,72 +11,35 @@ function escape(text: string): string {
 }
 
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)\S+$/i;
-const WORD = String.raw`[\p{L}\p{N}_]`;
-
-/** One kind of markup inside a line: what it looks like, and what becomes of it. */
-interface Markup {
-  source: string;
-  write(groups: Record<string, string | undefined>): string;
-}
-
-// Tried in this order at each place. What is inside of code is never looked at again.
-const MARKUPS: readonly Markup[] = [
-  {
-    source: String.raw`\\(?<escaped>[!-/:-@[-\x60{-~])`,
-    write: ({ escaped = "" }) => escape(escaped),
-  },
-  {
-    source: "(?<!`)(?<ticks>`+)(?!`)(?<code>[^]*?[^`])\\k<ticks>(?!`)",
-    write: ({ code = "" }) =>
-      `<code>${escape(code.length > 2 ? code.replace(/^ (.*) $/s, "$1") : code)}</code>`,
-  },
-  {
-    source: String.raw`!?\[(?<label>[^\[\]\n]+)\]\((?<url>[^()\s<>]+(?:\([^()\s]*\)[^()\s]*)*)(?:\s+"[^"\n]*")?\)`,
-    write: ({ label = "", url = "" }) =>
-      ADDRESS.test(url)
-        ? `<a href="${escape(url)}">${inline(label)}</a>`
-        : `${inline(label)} (${escape(url)})`,
-  },
-  {
-    source: String.raw`\*\*\*(?<both>[^\s*](?:[^*]*[^\s*])?)\*\*\*(?!\*)`,
-    write: ({ both = "" }) => `<b><i>${inline(both)}</i></b>`,
-  },
-  {
-    source: String.raw`\*\*(?=[^\s*])(?<bold>(?:[^*]|\*(?!\*))*?[^\s])\*\*(?!\*)`,
-    write: ({ bold = "" }) => `<b>${inline(bold)}</b>`,
-  },
-  {
-    source: `(?<!${WORD})__(?=[^\\s_])(?<strong>(?:[^_]|_(?!_))*?[^\\s])__(?!${WORD})`,
-    write: ({ strong = "" }) => `<b>${inline(strong)}</b>`,
-  },
-  {
-    source: String.raw`~~(?=\S)(?<struck>[^~]*?\S)~~(?!~)`,
-    write: ({ struck = "" }) => `<s>${inline(struck)}</s>`,
-  },
-  {
-    // Not inside of a word, unlike CommonMark: 2*3*4 is a product.
-    source: String.raw`(?<![*\p{L}\p{N}_])\*(?=[^\s*])(?<italic>[^*]*?[^\s*])\*(?![*\p{L}\p{N}_])`,
-    write: ({ italic = "" }) => `<i>${inline(italic)}</i>`,
-  },
-  {
-    source: `(?<!${WORD})_(?=[^\\s_])(?<slanted>[^_]*?[^\\s_])_(?!${WORD})`,
-    write: ({ slanted = "" }) => `<i>${inline(slanted)}</i>`,
-  },
-];
-
-const INLINE = new RegExp(MARKUPS.map(({ source }, index) => `(?<m${index}>${source})`).join("|"), "gu");
-
 /** Text with its markup as HTML. Nothing is longer to the eye than it was, which the splitting rests on. */
 function inline(text: string): string {
-  let html = "";
-  let position = 0;
-  for (const match of text.matchAll(INLINE)) {
-    const { groups = {} } = match;
-    const markup = MARKUPS.find((_, index) => groups[`m${index}`] !== undefined);
-    html += escape(text.slice(position, match.index)) + (markup?.write(groups) ?? escape(match[0]));
-    position = match.index + match[0].length;
+  return write(parseInline(text));
+}
+
+function write(pieces: readonly Inline[]): string {
+  return pieces.map(writePiece).join("");
+}
+
+function writePiece(piece: Inline): string {
+  switch (piece.kind) {
+    case "text":
+      return escape(piece.text);
+    case "code":
+      return `<code>${escape(piece.code)}</code>`;
+    case "strong":
+      return `<b>${write(piece.inside)}</b>`;
+    case "emphasis":
+      return `<i>${write(piece.inside)}</i>`;
+    case "struck":
+      return `<s>${write(piece.inside)}</s>`;
+    case "address":
+      return escape(piece.source);
+    case "link": {
+      const url = escape(piece.target);
+      if (!ADDRESS.test(piece.target)) return `${write(piece.label)} (${url})`;
+      return `<a href="${url}">${write(piece.label) || url}</a>`;
+    }
   }
-  return html + escape(text.slice(position));
 }
 
 /**
@@ -111,12 +75,18 @@ type Kind = "text" | "quote" | "table";
 function blocks(text: string): string {
   const groups: { kind: Kind; lines: string[] }[] = [];
   for (const line of text.split("\n")) {
-    const kind: Kind = /^ {0,3}>/.test(line) ? "quote" : /^\s*\|.*\|\s*$/.test(line) ? "table" : "text";
+    const kind = kindOf(line);
     const last = groups.at(-1);
     if (last?.kind === kind) last.lines.push(line);
     else groups.push({ kind, lines: [line] });
   }
   return groups.map(({ kind, lines }) => WRITERS[kind](lines)).join("\n");
+}
+
+function kindOf(line: string): Kind {
+  if (line.trim() === "") return "text";
+  if (/^ {0,3}>/.test(line)) return "quote";
+  return /^\s*\|.*\|\s*$/.test(line) ? "table" : "text";
 }
 
 const WRITERS: Record<Kind, (lines: string[]) => string> = {
@@ -135,6 +105,11 @@ function paragraphs(lines: readonly string[]): string {
     open = [];
   };
   for (const line of lines) {
+    if (line.trim() === "") {
+      close();
+      out.push(line);
+      continue;
+    }
     const heading = headingOf(line);
     if (heading !== undefined) {
       close();
@@ -143,7 +118,7 @@ function paragraphs(lines: readonly string[]): string {
       continue;
     }
     const isItem = /^\s*(?:[-*+]|\d+[.)])\s/.test(line);
-    if (line.trim() === "" || isItem) close();
+    if (isItem) close();
     open.push(line.replace(/^(\s*)[-*+](?=\s)/, "$1•"));
   }
   close();

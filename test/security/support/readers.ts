@@ -1,0 +1,354 @@
+import { checkConfig } from "../../../runtime/contract/config/index.ts";
+import { readConfigText } from "../../../runtime/contract/config/text.ts";
+import { networkOf } from "../../../runtime/contract/client.ts";
+import { encodingProblem, repeatedKeys, sizeProblem } from "../../../runtime/contract/config/json-text.ts";
+import { shellWord } from "../../../runtime/contract/operator-commands.ts";
+import { formProblem, ownNameProblem } from "../../../runtime/contract/variables.ts";
+import {
+  isJson,
+  parseJsonObject,
+  readJsonBody,
+  readJsonText,
+  readText,
+} from "../../../runtime/edge/admission/body.ts";
+import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
+import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
+import { accessIdentity } from "../../../runtime/edge/identity.ts";
+import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
+import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
+import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
+import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
+import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
+import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
+import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
+import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
+import {
+  mentionsUser,
+  readSlackText,
+  splitForSlack,
+  withoutMention,
+  writeMrkdwn,
+} from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
+import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { readText as readTelegramText } from "../../../runtime/gateway/channels/telegram/addressed.ts";
+import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
+import { readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
+import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
+import { readCommand } from "../../../runtime/gateway/commands.ts";
+import { textWith } from "../../../runtime/gateway/inbox/attachments.ts";
+import { waitText, givenUpText } from "../../../runtime/gateway/inbox/notices.ts";
+import { addressOf } from "../../../runtime/gateway/models/create.ts";
+import { testModel } from "../../../runtime/gateway/models/test-question.ts";
+import {
+  brokeOff,
+  errorKinds,
+  providerFailure,
+  readProviderError,
+} from "../../../runtime/gateway/models/provider-errors.ts";
+import { fromChatCompletion, fromMessage } from "../../../runtime/gateway/models/event-stream.ts";
+import { operatorText } from "../../../runtime/gateway/prompt/operator.ts";
+import { saidText } from "../../../runtime/gateway/prompt/speaker.ts";
+import {
+  following,
+  indented,
+  label,
+  modelText,
+  oneLine,
+  ownWords,
+  remark,
+  speakerText,
+  toolText,
+  unmarked,
+  verbatim,
+} from "../../../runtime/gateway/prompt/text.ts";
+import { readAsides } from "../../../runtime/gateway/sessions/context.ts";
+import { parseInline, visibleText } from "../../../runtime/shared/inline-markdown.ts";
+import { isRecord, parseJson } from "../../../runtime/shared/json.ts";
+import { readBytes } from "../../../runtime/shared/read-bytes.ts";
+import { openSlackFile } from "../../../runtime/shared/slack-file.ts";
+import { readableLine } from "../../../runtime/shared/log.ts";
+import { priceOf, publishedPrice } from "../../../runtime/shared/prices.ts";
+import {
+  createRedactor,
+  looksSecret,
+  namesSecret,
+  redactJsonText,
+  redactValue,
+} from "../../../runtime/shared/redact.ts";
+import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
+import { table } from "../../../runtime/shared/table.ts";
+import { bearerToken, sameToken } from "../../../runtime/shared/token.ts";
+import { marksIn, markSecrets, unmarkSecrets } from "../../../runtime/supervisor/config-marks.ts";
+import { readFailure } from "../../../runtime/supervisor/run.ts";
+import { standInElement, withDocument } from "../../support/dom.ts";
+
+/** A function of the pages' scripts: their types are a browser's, which this program has none of. */
+async function pageFunction(script: string, name: string): Promise<(...given: unknown[]) => unknown> {
+  const file = new URL(`../../../runtime/edge/client/${script}.ts`, import.meta.url).href;
+  const found: unknown = (await import(file))[name];
+  if (typeof found !== "function") throw new Error(`${script}.ts has no ${name}`);
+  return (...given) => withDocument(() => found(...given));
+}
+
+const displayName = await pageFunction("device", "displayName");
+const element = await pageFunction("dom", "element");
+const render = await pageFunction("markdown", "render");
+const redact = createRedactor({ SLACK_BOT_TOKEN: "xoxb-a-token-of-this-test" });
+const access = channelAccess(
+  { dmPolicy: "open", allowFrom: ["*"], groupPolicy: "open", groupAllowFrom: [], groups: {}, operators: [] },
+  { granted: () => undefined },
+);
+const checked = checkConfig({});
+if (!checked.ok) throw new Error("not a config");
+const { config } = checked;
+const bot = { id: "1", username: "steward_bot" };
+const reading = { reference: "a/b", now: 0, redact };
+const chat = { id: 1, type: "private" };
+const from = { id: 2, first_name: "A" };
+const PIECE = 12;
+
+/** A text as many small ones, so that what is done for each of them counts. */
+const pieces = (text: string): string[] =>
+  Array.from({ length: Math.ceil(text.length / PIECE) }, (_, at) => text.slice(at * PIECE, (at + 1) * PIECE));
+
+/** A request with a text as its body. */
+const posted = (body: string): Request =>
+  new Request("https://steward.example/", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+
+/** A value in so many arrays. */
+const nested = (value: unknown, depth: number): unknown => (depth === 0 ? value : [nested(value, depth - 1)]);
+
+const telegram = (message: object): unknown =>
+  readTelegramUpdate(
+    { update_id: 1, message: { message_id: 1, chat, from, ...message } },
+    { access, bot, mediaMaxBytes: 1 },
+  );
+
+const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): unknown =>
+  readSlackEvent(
+    {
+      type: "event_callback",
+      authorizations,
+      event: { type: "app_mention", channel: "C1", channel_type: "channel", user: "U2", ts: "1.1", ...event },
+    },
+    access,
+  );
+
+const discord = (text: string): unknown =>
+  readDiscordInteraction(
+    {
+      id: "1",
+      application_id: "1",
+      type: 2,
+      token: "t",
+      channel_id: "1",
+      user: { id: "2", username: text },
+      data: { name: "ask", options: [{ name: "text", value: text }] },
+    },
+    access,
+  );
+
+/** Every entity of a kind that a text can have, in pieces and over all of it. */
+const entities = (text: string): unknown => {
+  const kinds = ["mention", "text_mention", "bot_command", "text_link"];
+  const list = pieces(text).flatMap((_, at) => {
+    const type = kinds[at % 4] ?? "";
+    const piece = { type, offset: at * PIECE, length: PIECE, url: "https://a.example" };
+    return at % 50 === 0 ? [piece, { type, offset: 0, length: text.length }] : piece;
+  });
+  return readTelegramText({ message_id: 1, chat, from, text, entities: list } as never, bot);
+};
+
+const caught = async (work: Promise<unknown>): Promise<unknown> => work.catch(() => undefined);
+
+/**
+ * The exported functions that read text from outside: what people, platforms, models and pages wrote, and what an
+ * operator pasted. By file below `runtime/` and name; each runs on one text, and is awaited if it answers later.
+ */
+export const READERS: Readonly<Record<string, Readonly<Record<string, (text: string) => unknown>>>> = {
+  "contract/client.ts": { networkOf },
+  "contract/config/text.ts": { readConfigText: (text) => readConfigText(text, {}) },
+  "contract/config/json-text.ts": {
+    encodingProblem,
+    repeatedKeys: (text) => caught((async () => repeatedKeys(text))()),
+    sizeProblem,
+  },
+  "contract/operator-commands.ts": { shellWord },
+  "contract/variables.ts": { formProblem, ownNameProblem },
+  "edge/admission/body.ts": {
+    isJson,
+    parseJsonObject: (text) => caught((async () => parseJsonObject(text))()),
+    readJsonBody: (text) => caught(readJsonBody(posted(text))),
+    readJsonText: (text) => caught(readJsonText(posted(text))),
+    readText: (text) => caught(readText(posted(text))),
+  },
+  "edge/admission/telegram.ts": {
+    telegramDelivery: (text) => telegramDelivery({ update_id: 1, message: { chat, text } }, 0),
+  },
+  "edge/client/device.ts": { displayName },
+  "edge/client/dom.ts": {
+    element: (id) => caught((async () => element(id, Object))()),
+  },
+  "edge/client/markdown.ts": {
+    render: (text) => {
+      render(standInElement(), text, "markdown");
+      render(standInElement(), text, "plain");
+    },
+  },
+  "edge/identity.ts": {
+    accessIdentity: (text) => caught((async () => accessIdentity({ teamDomain: text, audience: "a" }))()),
+  },
+  "edge/ledger/chats.ts": {
+    chatOfDelivery: (text) =>
+      (["slack", "telegram"] as const).map((platform) =>
+        chatOfDelivery({ id: "1", platform, conversation: text, receivedAt: 0, payload: {} }),
+      ),
+  },
+  "gateway/agent/tools/readable-text.ts": { readableText },
+  "gateway/channels/access.ts": { unknownSenderText: (text) => unknownSenderText("slack", text) },
+  "gateway/channels/blocks.ts": {
+    textOfBlocks: (text) => {
+      const small = pieces(text).map((piece) => ({ type: "text", text: piece }));
+      textOfBlocks([{ type: "rich_text", elements: small }]);
+      textOfBlocks([{ type: "list", items: small.map((item) => [item]) }]);
+      textOfBlocks(nested(text, 190));
+    },
+  },
+  "gateway/channels/channel.ts": { conversationOf: (text) => conversationOf("slack", { chat: text }) },
+  "gateway/channels/discord/inbound.ts": { readDiscordInteraction: discord },
+  "gateway/channels/files.ts": {
+    attachmentKind,
+    fetchFile: (text) =>
+      caught(
+        fetchFile(`https://a.example/${text}`, {
+          allowed: () => false,
+          maxBytes: 1,
+          signal: new AbortController().signal,
+        }),
+      ),
+  },
+  "gateway/channels/markdown.ts": { fences, headingOf, isBreak, itemOf },
+  "gateway/channels/slack/inbound.ts": {
+    readSlackEvent: (text) => {
+      slack({ text });
+      slack({ text }, []);
+      slack({ text: "", blocks: [{ type: "section", text: { type: "mrkdwn", text } }] });
+      slack({ type: "message", text });
+    },
+  },
+  "gateway/channels/slack/mrkdwn.ts": {
+    mentionsUser: (text) => mentionsUser(text, "U1"),
+    readSlackText,
+    splitForSlack: (text) => splitForSlack(text, 4_000, true),
+    withoutMention: (text) => [withoutMention(text, "U1"), withoutMention(text, undefined)],
+    writeMrkdwn,
+  },
+  "gateway/channels/split.ts": {
+    splitText: (text) => [splitText(text, 2_000), splitText(text.slice(0, 4_000), 100)],
+  },
+  "gateway/channels/telegram/addressed.ts": { readText: entities },
+  "gateway/channels/telegram/inbound.ts": {
+    readTelegramUpdate: (text) => {
+      telegram({ text });
+      telegram({ rich_message: { blocks: [{ type: "paragraph", text }] } });
+    },
+  },
+  "gateway/channels/telegram/message.ts": {
+    readAttachments: (text) =>
+      readAttachments({ chat, document: { file_id: "1", mime_type: text, file_name: text } } as never, 1),
+    readOthers: (text) =>
+      readOthers({
+        chat,
+        poll: { question: text, options: pieces(text).map((one) => ({ text: one })) },
+      } as never),
+  },
+  "gateway/channels/telegram/text.ts": { writeTelegramHtml },
+  "gateway/commands.ts": { readCommand },
+  "gateway/inbox/attachments.ts": {
+    textWith: (text) => textWith({ text, attachments: [{ kind: "file", reference: "1", name: text }] }),
+  },
+  "gateway/inbox/notices.ts": { givenUpText, waitText: (text) => waitText(text, 1) },
+  "gateway/models/create.ts": { addressOf: (text) => addressOf(text, config, {}) },
+  "gateway/models/event-stream.ts": {
+    fromChatCompletion: (text) => fromChatCompletion({ choices: [{ message: { content: text } }] }),
+    fromMessage: (text) =>
+      fromMessage({ type: "message", content: pieces(text).map((one) => ({ type: "text", text: one })) }),
+  },
+  "gateway/models/provider-errors.ts": {
+    brokeOff: (text) => brokeOff(text, { how: text }),
+    errorKinds: (text) => errorKinds({ error: { code: text, type: text } }),
+    providerFailure: (text) => providerFailure({ message: text, kinds: pieces(text) }, reading),
+    readProviderError: (text) =>
+      readProviderError({ message: text, statusCode: 400, responseBody: text, responseHeaders: {} }, reading),
+  },
+  "gateway/models/test-question.ts": {
+    testModel: (text) => testModel({ answer: async () => ({ text, tokens: 1 }) as never }, text, () => 0),
+  },
+  "gateway/prompt/speaker.ts": {
+    saidText: (text) => {
+      const speaker = { id: text, name: text, username: text };
+      const asides = pieces(text).map((piece) => ({ speaker: { name: piece }, text: speakerText(piece) }));
+      saidText({ text: speakerText(text), speaker, asides });
+      saidText({ text: speakerText(text) });
+    },
+  },
+  "gateway/prompt/text.ts": {
+    following: (text) => following(toolText(text)),
+    indented: (text) => indented(toolText(text)),
+    label: (text) => label(text, 40),
+    oneLine: (text) => oneLine(text, 200),
+    ownWords: (text) => ownWords(modelText(text)),
+    remark: (text) => remark("file", text, ...pieces(text)),
+    unmarked: (text) => unmarked(speakerText(text)),
+    verbatim: (text) => verbatim(operatorText(text)),
+  },
+  "gateway/sessions/context.ts": {
+    readAsides: (text) => readAsides(`(Said in this chat meanwhile:)\n${text}`),
+  },
+  "shared/inline-markdown.ts": { parseInline, visibleText: (text) => visibleText(parseInline(text)) },
+  "shared/json.ts": { isRecord, parseJson },
+  "shared/log.ts": { readableLine },
+  "shared/prices.ts": { priceOf: (text) => priceOf(text, {}), publishedPrice },
+  "shared/read-bytes.ts": { readBytes: (text) => readBytes(posted(text), 2 * text.length) },
+  "shared/redact.ts": {
+    createRedactor: redact,
+    looksSecret: (text) => looksSecret(text),
+    namesSecret,
+    redactJsonText,
+    redactValue: (text) =>
+      redactValue({ url: `https://${text}`, args: [text, text], list: pieces(text) }, redact),
+  },
+  "shared/retry-after.ts": { retryAfterMs: (text) => retryAfterMs(text, 0) },
+  "shared/slack-file.ts": {
+    openSlackFile: (text) =>
+      caught(
+        openSlackFile("F1", {
+          key: "k",
+          environment: {},
+          fetch: async () =>
+            Response.json({ ok: true, file: { id: "F1", url_private: `https://files.slack.com/${text}` } }),
+          signal: new AbortController().signal,
+        }),
+      ),
+  },
+  "shared/table.ts": {
+    table: (text) =>
+      table(
+        ["A", "B"],
+        pieces(text).map((piece) => [piece, piece]),
+      ),
+  },
+  "shared/token.ts": { bearerToken, sameToken: (text) => sameToken(text, `${text}x`) },
+  "supervisor/config-marks.ts": {
+    markSecrets: (text) => markSecrets(text, { environment: {}, values: [] }),
+    marksIn,
+    unmarkSecrets: (text) => unmarkSecrets(text, new Map([[1, "a"]])),
+  },
+  "supervisor/run.ts": {
+    readFailure: (text) => readFailure({ code: 1, signal: null, stderr: [text, ...pieces(text)] } as never),
+  },
+};
