@@ -49,7 +49,7 @@ export interface SystemParts {
   direct: boolean;
   /** The folder below which alone the chat writes, where there is one. */
   folder?: string | undefined;
-  /** Whether the chat writes files at all. */
+  /** The chat may write files. */
   keepsFiles: boolean;
   /** As a calendar shows it, with its time zone. */
   date: string;
