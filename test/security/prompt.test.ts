@@ -156,8 +156,9 @@ describe("whatever people, tools, pages and models write,", () => {
         expect(
           messages
             .flatMap((one) => (one.role === "tool" ? one.results : []))
-            .map(({ output: told }) => leftLines(told)),
-        ).toEqual([[]]);
+            .flatMap(({ output: told }) => leftLines(told))
+            .filter((line) => /^\p{Ps}.*[#＃]/u.test(line)),
+        ).toEqual([]);
         expect(marks(asked?.role === "user" ? asked.text : "")).toEqual(["summary", "U1", "you"]);
         const told = conversation({ ...parts, question, conclude: true }).at(-2);
         expect(told?.role === "user" ? leftLines(told.text).map((line) => line.slice(0, 12)) : []).toEqual([

@@ -13,6 +13,7 @@ import {
   prompt,
   speakerText,
   toolText,
+  unmarked,
 } from "./text.ts";
 
 const LONGEST_TOOL_NAME = 64;
@@ -143,7 +144,7 @@ function stepMessages(
   const results = outcomes.map(({ id, name, state, output }) => ({
     id,
     name,
-    output: indented(toolText(output)),
+    output: unmarked(toolText(output)),
     failed: state !== "done",
   }));
   return [

@@ -3,7 +3,8 @@
  *
  * Column zero belongs to the gateway: in what a model reads, a line that begins there is the gateway's own or the
  * operator's. Every line of anyone else's text follows a mark on the gateway's line or is indented by four spaces, so
- * that its headings, fences, names and marks stay inside of that text.
+ * that its headings, fences, names and marks stay inside of that text. Except a text that is a message or a tool's
+ * result of its own: see {@link unmarked}.
  */
 
 declare const trust: unique symbol;
@@ -89,10 +90,11 @@ export function following(text: Untrusted): Prompt {
 }
 
 /**
- * Returns the text of a direct chat's only person, which is a message of its own and needs no mark. It is left as it is,
- * or indented as a whole if one of its lines could be taken for a mark.
+ * Returns a text that the provider's protocol keeps apart as a whole: the message of a direct chat's only person, or the
+ * result of a tool, which the model may have to write back as it was. It is left as it is, or indented as a whole if one
+ * of its lines could be taken for a mark.
  */
-export function unmarked(text: SpeakerText): Prompt {
+export function unmarked(text: SpeakerText | ToolText): Prompt {
   return MARK_LIKE.test(seen(text)) ? indented(text) : (seen(text) as Prompt);
 }
 

@@ -30,7 +30,7 @@ test("tools run in order, their results go back, and the answer is kept without 
       role: "tool",
       results: [
         { id: "c1", failed: false },
-        { id: "c2", output: "    one", failed: false },
+        { id: "c2", output: "one", failed: false },
       ],
     },
   ]);
@@ -56,7 +56,7 @@ test("a retry goes on behind the finished calls, also after a restart", async ()
 
   expect(await readFile(join(bench.home, "workspace/MEMORY.md"), "utf8")).toBe("- 2026-11-21: once\n");
   expect(bench.asked[2]?.messages.at(-1)).toMatchObject({
-    results: [{ id: "c1", output: "    Remembered." }],
+    results: [{ id: "c1", output: "Remembered." }],
   });
 });
 

@@ -23,9 +23,9 @@ test("a server's tools are offered under its name and run; its environment holds
   await answer(question("Ev1"));
   expect(bench.asked[1]?.messages.at(-1)).toMatchObject({
     results: [
-      { output: "    hi", failed: false },
-      { output: "    HOME KEY PATH", failed: false },
-      { output: "    no", failed: true },
+      { output: "hi", failed: false },
+      { output: "HOME KEY PATH", failed: false },
+      { output: "no", failed: true },
     ],
   });
 });
@@ -38,7 +38,7 @@ test("a server over HTTP gets its headers", async () => {
   bench.next(calls({ id: "c1", name: "web_echo", input: { text: "over http" } }));
   await answer(question("Ev1"));
   expect(bench.asked[1]?.messages.at(-1)).toMatchObject({
-    results: [{ output: "    over http", failed: false }],
+    results: [{ output: "over http", failed: false }],
   });
   expect(new Set(authorizations)).toEqual(new Set(["Bearer abc"]));
 });
@@ -59,7 +59,7 @@ test("a server that is not there or ends stops no answer, and is tried again lat
   bench.time.now += 6_000;
   bench.next(calls({ id: "c1", name: "notes_echo", input: { text: "back" } }));
   await answer(question("Ev3"));
-  expect(bench.asked[4]?.messages.at(-1)).toMatchObject({ results: [{ output: "    back", failed: false }] });
+  expect(bench.asked[4]?.messages.at(-1)).toMatchObject({ results: [{ output: "back", failed: false }] });
 });
 
 test("a program whose own child outlives it holds up neither the next question nor the end", async () => {
@@ -76,6 +76,6 @@ test("a program whose own child outlives it holds up neither the next question n
   bench.time.now += 6_000;
   bench.next(calls({ id: "c1", name: "notes_echo", input: { text: "back" } }));
   await answer(question("Ev2"));
-  expect(bench.asked[3]?.messages.at(-1)).toMatchObject({ results: [{ output: "    back", failed: false }] });
+  expect(bench.asked[3]?.messages.at(-1)).toMatchObject({ results: [{ output: "back", failed: false }] });
   await close();
 }, 20_000);
