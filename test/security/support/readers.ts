@@ -108,8 +108,10 @@ const from = { id: 2, first_name: "A" };
 const PIECE = 12;
 
 /** A text as many small ones, so that what is done for each of them counts. */
-const pieces = (text: string): string[] =>
-  Array.from({ length: Math.ceil(text.length / PIECE) }, (_, at) => text.slice(at * PIECE, (at + 1) * PIECE));
+const pieces = (text: string, length = PIECE): string[] =>
+  Array.from({ length: Math.ceil(text.length / length) }, (_, at) =>
+    text.slice(at * length, (at + 1) * length),
+  );
 
 /** A request with a text as its body. */
 const posted = (body: string): Request =>
@@ -212,7 +214,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/access.ts": { unknownSenderText: (text) => unknownSenderText("slack", text) },
   "gateway/channels/blocks.ts": {
     textOfBlocks: (text) => {
-      const small = pieces(text).map((piece) => ({ type: "text", text: piece }));
+      const small = pieces(text, 1_000).map((piece) => ({ type: "text", text: piece }));
       textOfBlocks([{ type: "rich_text", elements: small }]);
       textOfBlocks([{ type: "list", items: small.map((item) => [item]) }]);
       textOfBlocks(nested(text, 190));
@@ -291,7 +293,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/prompt/speaker.ts": {
     saidText: (text) => {
       const speaker = { id: text, name: text, username: text };
-      const asides = pieces(text).map((piece) => ({ speaker: { name: piece }, text: speakerText(piece) }));
+      const asides = pieces(text, 1_000).map((piece) => ({
+        speaker: { name: piece },
+        text: speakerText(piece),
+      }));
       saidText({ text: speakerText(text), speaker, asides });
       saidText({ text: speakerText(text) });
     },
