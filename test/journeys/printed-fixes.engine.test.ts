@@ -95,6 +95,7 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   stack_config_invalid: "each problem has a fix of its own, below; this one is not printed beside them",
   stack_not_deployed: "test/stacks/commands/migrate.engine.test.ts",
   stack_signature_invalid: "test/stacks/commands/rollout.engine.test.ts",
+  stack_signature_used: "test/stacks/commands/rollout.engine.test.ts",
   token_refused: "test/stacks/lifecycle.engine.test.ts",
   volume_gone: "test/stacks/false-green-host.system.test.ts",
   worker_gone: "test/stacks/migrations.engine.test.ts",

@@ -39,6 +39,8 @@ export interface RolloutStage {
   refuse(path: string, code: ErrorCode): void;
   /** While it is true, nothing answers at the service's address. */
   cut(isCut: boolean): void;
+  /** The newest request that a command has signed, as it came. */
+  signedRequest(): Request | undefined;
   /** `npm run rollout -- test --yes --json` with more words. */
   rollout(...words: string[]): Promise<Ended>;
   startRollout(...words: string[]): ReturnType<typeof startStackCommand>;
@@ -72,11 +74,13 @@ export async function startRolloutStage(): Promise<RolloutStage> {
   let spoiling: Spoil | undefined;
   const refused = new Map<string, ErrorCode>();
   let cut = false;
+  let signed: Request | undefined;
   const app = new Hono().all("*", ({ req, env }) => {
     if (cut) {
       (env as HttpBindings).incoming.socket.destroy();
       return RESPONSE_ALREADY_SENT;
     }
+    if (req.path.startsWith("/stack/")) signed = req.raw.clone();
     const code = refused.get(req.path);
     return code === undefined ? passOn(req.raw, world.front.url, spoiling) : problemResponse(problem(code));
   });
@@ -98,6 +102,7 @@ export async function startRolloutStage(): Promise<RolloutStage> {
     eventsUrl: `${world.front.url}/slack/events`,
     refuse: (at, code) => void refused.set(at, code),
     cut: (isCut) => void (cut = isCut),
+    signedRequest: () => signed,
     spoil: (how) => void (spoiling = how),
     rollout: (...more) => stackCommand(subject, "rollout.ts", ...words, ...more),
     startRollout: (...more) => startStackCommand(subject, "rollout.ts", ...words, ...more),

@@ -137,6 +137,13 @@ test(
     expect(code).toBe("stack_signature_invalid");
     const listed = await typeFix(shell, fix, (line) => line.replace("<stack>", "test"));
     expect(listed.said).toMatch(/^\d{8}-\d{8} /m);
+
+    // Somebody who has read the request sends it once more.
+    const again = await fetch(stage.signedRequest() ?? "");
+    const used = (await again.json()) as { code: string; fix: string };
+    expect(used.code).toBe("stack_signature_used");
+    const anew = await typeFix(shell, used.fix, (line) => line.replace("<stack>", "test"));
+    expect(anew.said).toBe(listed.said);
   },
   UPDATE_MS,
 );
