@@ -5,6 +5,8 @@
  * - No comment uses this project's former dialect.
  * - No text spells a command of Pulumi or of this package: `operator-commands.ts` renders them, with the stack.
  * - Only `runtime/gateway/prompt` casts a string to text for a model, or to text of a level of trust.
+ * - Only `runtime/shared/terminal.ts` writes to a terminal, which others' text could command; those below do something
+ *   else with one, each with its reason.
  * - No file, folder or class has a vague name, and no two classes have one name.
  * - A file of under 60 lines that one other imports is a part of that one. Files that one would look for on their own
  *   are left out, and those below, each with its reason.
@@ -27,6 +29,14 @@ const START = /^npm (?:run [\w-]+|start) --$/;
 /** Types of `runtime/gateway/prompt/text.ts`: a cast to one elsewhere would go past what it promises. */
 const TRUST = new Set("Prompt OperatorText MemoryText SpeakerText ToolText ModelText".split(" "));
 const PROMPT_FOLDER = "runtime/gateway/prompt/";
+const STREAM = /^(?:process\.std(?:out|err)|console\.\w+)$/;
+const STREAM_USERS: Readonly<Record<string, string>> = {
+  "infra/shell/command.ts": "waits for its reader, and hands it to writeText",
+  "runtime/gateway/cli/main.ts": "hands it to writeText",
+  "runtime/process/stop.ts": "listens for its end",
+  "runtime/shared/terminal.ts": "writes",
+  "stacks/commands/rollout.ts": "asks a question",
+};
 const VAGUE = new Set(
   "notes fresh standing kept look before parts entry seen wanted say modest tally leftovers".split(" "),
 );
@@ -106,6 +116,14 @@ function look(source: ts.SourceFile): void {
     ) {
       const type = node.type.getText(source);
       if (TRUST.has(type)) problems.push(`${fileName}: casts to ${type}: only ${PROMPT_FOLDER} makes one`);
+    }
+    if (
+      ts.isPropertyAccessExpression(node) &&
+      STREAM.test(node.getText(source)) &&
+      !(fileName in STREAM_USERS)
+    ) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+      problems.push(`${fileName}:${line}: writes past runtime/shared/terminal.ts`);
     }
     if (ts.isClassDeclaration(node) && VAGUE.has(node.name?.text.toLowerCase() ?? "")) {
       problems.push(`${fileName}: the class ${node.name?.text} has a vague name`);

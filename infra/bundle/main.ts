@@ -3,6 +3,7 @@ import { commandParser, runCommand, type CommandOutput } from "../shell/command.
 import { commandLine } from "../shell/package.ts";
 import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 const SCRIPT = commandLine("image");
 
@@ -11,7 +12,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     SCRIPT,
     "Builds the container image on the Docker engine (DOCKER_HOST), and prints its name as the last line.",
   ).parse(argv, { from: "user" });
-  const { image } = await stewardImage(await buildBundle(), (line) => void process.stderr.write(`${line}\n`));
+  const { image } = await stewardImage(await buildBundle(), (line) => printError(`${line}\n`));
   say(`${image}\n`);
   return 0;
 }

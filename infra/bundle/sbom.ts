@@ -10,6 +10,7 @@ import { buildBundle } from "./bundle.ts";
 import { stewardImage } from "./image.ts";
 import { ROOT } from "../shell/package.ts";
 import { bundleContainer, bundleWorker } from "./programs.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 const SCRIPT = "npm run sbom --";
 const PACKAGES = "node_modules/";
@@ -51,7 +52,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
     ["container", billOf(installed, "container", inContainer)],
   ];
   if (image === true) {
-    const log = (line: string): void => void process.stderr.write(`${line}\n`);
+    const log = (line: string): void => printError(`${line}\n`);
     const { image: name } = await stewardImage(await buildBundle(), log);
     const system = await systemPackages(name);
     bills.push(["image", billOf(installed, "image", [...inContainer, ...system])]);

@@ -3,6 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { configureEndpoints, slackRoot } from "./endpoints.ts";
 import { askPlatform, fieldsOf } from "./platform-call.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 const TOKEN_ERRORS = ["not_authed", "invalid_auth", "token_expired", "token_revoked", "account_inactive"];
 
@@ -34,7 +35,7 @@ export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, S
     if (!props) throw new Error("An app cannot be imported: deploy, and its manifest is set.");
     const answer = await askSlack(props, "apps.manifest.export");
     if (answer.refused) {
-      process.stdout.write("Slack's app is not looked at: the configuration token has expired.\n");
+      print("Slack's app is not looked at: the configuration token has expired.\n");
       return { id, inputs: props, props };
     }
     const manifest = holds(answer.body["manifest"], JSON.parse(props.manifest))
@@ -57,9 +58,7 @@ export const slackAppProvider: pulumi.dynamic.ResourceProvider<SlackAppInputs, S
 async function updateManifest(inputs: SlackAppInputs): Promise<void> {
   const body = await callSlack(inputs, "apps.manifest.update", { manifest: inputs.manifest });
   if (body["permissions_updated"] !== true) return;
-  process.stdout.write(
-    `Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.\n`,
-  );
+  print(`Slack's app ${inputs.appId} has other permissions now: reinstall it to its workspace.\n`);
 }
 
 /**

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commandsFor } from "../shell/package.ts";
 import { FatalCheckError, readinessChecks, CheckWarning, type Check } from "./checks.ts";
 import { containerReport, keepsEnding } from "./container.ts";
+import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
  * Probes the service at PROBE_URL until every check passes, for at most PROBE_TIMEOUT_MS (default two minutes: DNS,
@@ -52,7 +53,7 @@ for (;;) {
     const lines = failed.map(({ check, answer }) => `  ${check.name}: ${answer}`);
     const report = container === undefined ? [] : await containerReport(container);
     printReport(waiting);
-    process.stderr.write(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
+    printError(`${[`${url} does not answer as it should:`, ...lines, ...report].join("\n")}\n`);
     process.exit(1);
   }
   await sleep(RETRY_AFTER_MS);
@@ -69,7 +70,7 @@ function printReport(failed: readonly Check[]): void {
     const like = shown.filter((other) => other.group === group && !remarks.has(other));
     return `ok   ${group === undefined ? name : `${like.length} ${group}`}\n`;
   });
-  process.stdout.write([...new Set(lines)].join(""));
+  print([...new Set(lines)].join(""));
 }
 
 /** `undefined` for a right answer, a remark for one that does not count as a failure, else what is wrong. */

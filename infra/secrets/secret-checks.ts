@@ -3,6 +3,7 @@ import { StewardError } from "../../runtime/contract/errors.ts";
 import { configureEndpoints } from "../channels/endpoints.ts";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { TRIALS, type TriedVariable, type Verdict } from "./trial.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /** A secret's value and its variable. The state keeps the value, as a secret, to see when it changes. */
 export interface SecretCheckInputs {
@@ -25,7 +26,7 @@ export const secretCheckProvider: pulumi.dynamic.ResourceProvider<SecretCheckInp
   async create(inputs) {
     if ((await tried(inputs)) === "silent") {
       const { key, platform } = TRIALS[inputs.variable];
-      process.stdout.write(`Warning: ${platform} did not answer, so ${key} goes out untried.\n`);
+      print(`Warning: ${platform} did not answer, so ${key} goes out untried.\n`);
     }
     return { id: inputs.variable, outs: inputs };
   },

@@ -1,6 +1,7 @@
 import { StewardError } from "../../runtime/contract/errors.ts";
 import { type AccountAccess, askAccount, callAccount, listInAccount } from "./account-api.ts";
 import { listNamespaces } from "./namespaces.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 const WAIT_MS = 300_000;
 
@@ -125,10 +126,10 @@ async function rollOut(access: AccountAccess, applicationId: string, target: Rol
   const end = Date.now() + WAIT_MS;
   while (rollout.status === "pending" || rollout.status === "progressing") {
     const line = progressLine(rollout, target);
-    if (line !== told) process.stdout.write(`${line}\n`);
+    if (line !== told) print(`${line}\n`);
     told = line;
     if (Date.now() > end) {
-      process.stdout.write("The rollout continues at Cloudflare.\n");
+      print("The rollout continues at Cloudflare.\n");
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));

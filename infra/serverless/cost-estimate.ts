@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { DynamicResource } from "../dynamic/resource.ts";
 import { type CostInputs, costLine, hardlyMoves } from "./cost.ts";
 import type { DutyReading } from "./duty.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /** Subject of the estimate, and what of it the state keeps. */
 export interface EstimateInputs extends CostInputs {
@@ -27,7 +28,7 @@ export const costEstimateProvider: pulumi.dynamic.ResourceProvider<EstimateInput
     const sleeps = news.sleepAfter !== "never";
     const why =
       sleeps && measured?.sleepAfterMs === null ? "the deployed container never sleeps" : duty?.unmeasured;
-    process.stdout.write(`${line}${why === undefined ? "" : `. Not measured: ${why}`}\n`);
+    print(`${line}${why === undefined ? "" : `. Not measured: ${why}`}\n`);
     const kept = before !== undefined && hardlyMoves(now, before) ? { ...now, measured: before } : now;
     return { inputs: { ...kept, line: costLine(kept) } };
   },

@@ -7,6 +7,7 @@ import { accessTo, configureAccess } from "./account-api.ts";
 import { readLiveWorker, readOrigin } from "./live-worker.ts";
 import { entriesUpTo, type Migration, renamingLines } from "./migration-list.ts";
 import { foreignWorker } from "./migration-refusals.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /** Arguments of {@link MigrationPlan}. States of older versions have no account. */
 interface MigrationPlanArgs {
@@ -37,7 +38,7 @@ export const migrationPlanProvider: pulumi.dynamic.ResourceProvider<MigrationPla
       }
       const applied = entriesUpTo(live.tag) ?? 0;
       if (news.migrations.length <= applied) throw tagMissing(former, news.workerName, `v${applied + 1}`);
-      process.stdout.write(`${renamingLines(former, news.workerName).join("\n")}\n`);
+      print(`${renamingLines(former, news.workerName).join("\n")}\n`);
     });
   },
 

@@ -24,6 +24,7 @@ import {
   pendingMigrations,
 } from "./migration-list.ts";
 import { foreignWorker, goneWorker, otherMigrations, refusedMigrations } from "./migration-refusals.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /**
  * Inputs of the resource. In the stack's state, `migrations` has the entries that the account had applied when it was
@@ -68,7 +69,7 @@ export const migrationsProvider: pulumi.dynamic.ResourceProvider<MigrationsInput
       if (news.workerId === UNKNOWN) return refuseForeign(live, olds.workerName, news);
       await refuseOthers(live, news);
       const entries = live === undefined ? [] : pendingEntries(news.migrations, live);
-      if (entries.length > 0) process.stdout.write(`${applyingLine(entries)}\n`);
+      if (entries.length > 0) print(`${applyingLine(entries)}\n`);
     });
   },
 

@@ -4,6 +4,7 @@ import { BuildFailure } from "../shell/failure.ts";
 import { stewardImage } from "../bundle/image.ts";
 import type { InstanceType } from "./container-api.ts";
 import { pushImage } from "./push-image.ts";
+import { print, printError } from "../../runtime/shared/terminal.ts";
 
 /**
  * Builds this checkout's image and pushes it for PUSH_ACCOUNT to PUSH_REGISTRY, if the disk of PUSH_INSTANCE_TYPE
@@ -19,7 +20,7 @@ const {
 
 try {
   const bundle = await buildBundle();
-  const { image } = await stewardImage(bundle, (line) => void process.stderr.write(`${line}\n`));
+  const { image } = await stewardImage(bundle, (line) => printError(`${line}\n`));
   const access = { accountId: PUSH_ACCOUNT, apiToken: CLOUDFLARE_API_TOKEN, baseURL: CLOUDFLARE_BASE_URL };
   const reference = await pushImage(access, {
     image,
@@ -27,9 +28,9 @@ try {
     registry: PUSH_REGISTRY,
     instanceType: PUSH_INSTANCE_TYPE as InstanceType,
   });
-  process.stdout.write(`${reference}\n`);
+  print(`${reference}\n`);
 } catch (error) {
-  process.stderr.write(`${explained(error)}\n`);
+  printError(`${explained(error)}\n`);
   process.exitCode = 1;
 }
 

@@ -23,6 +23,7 @@ import {
   objects,
   renameError,
 } from "./bucket-ownership.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /** Settings of the bucket. */
 interface BucketInputs extends BucketClaim {
@@ -167,7 +168,7 @@ function otherOwner({ owner, id }: BucketOwner): string {
 
 /** Prints lines of a preview, an update or a destroy. */
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  print(`${text}\n`);
 }
 
 /** Arguments of {@link StateBucket}. */

@@ -1,14 +1,15 @@
-import type { WriteStream } from "node:tty";
 import { Command, CommanderError } from "commander";
 import { type Explanation, explain, explanationText } from "./explain.ts";
 import { shellWord } from "../../runtime/contract/operator-commands.ts";
 import { commandsFor } from "./package.ts";
+import { print, printError, writeText } from "../../runtime/shared/terminal.ts";
 
 /** Parser of the command that this process runs. */
 let parser: Command | undefined;
 
 /** Exit code of a command with invalid arguments. */
 const USAGE = 2;
+const CLEAR_LINE = "\r\u001B[2K";
 
 /**
  * Output of a command. With `--json`, standard output has a single JSON object, and messages for people go to standard
@@ -16,8 +17,8 @@ const USAGE = 2;
  */
 export interface CommandOutput {
   say: (text: string) => void;
-  /** The terminal that `say` writes to, if it is one. */
-  terminal: WriteStream | undefined;
+  /** Puts a line in place of the terminal's current one; an empty one clears it. Absent if `say` has no terminal. */
+  status?: (line: string) => void;
   /** Writes a line of progress to standard error. */
   log: (line: string) => void;
   /** Writes the result for programs; does nothing without `--json`. */
@@ -67,10 +68,12 @@ export async function runCommand(
   const json = argv.includes("--json");
   const out = json ? process.stderr : process.stdout;
   const output: CommandOutput = {
-    say: (text) => void out.write(text),
-    log: (line) => void process.stderr.write(`${line}\n`),
-    terminal: out.isTTY ? out : undefined,
-    report: (result) => void (json && process.stdout.write(`${JSON.stringify(result)}\n`)),
+    say: (text) => writeText(out, text),
+    log: (line) => printError(`${line}\n`),
+    ...(out.isTTY && {
+      status: (line) => writeText(out, line.slice(0, (out.columns || 80) - 1), (shown) => CLEAR_LINE + shown),
+    }),
+    report: (result) => (json ? print(`${JSON.stringify(result)}\n`) : undefined),
   };
   const ended = main(argv, output).catch((error: unknown) =>
     error instanceof CommanderError ? refuseUsage(error, script, output) : refuse(error, output),
@@ -102,14 +105,14 @@ function refuseUsage(error: CommanderError, script: string, { report }: CommandO
   // The user asked for the help, and the parser has printed it.
   if (error.exitCode === 0) return 0;
   const cause = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-  process.stderr.write(`error: ${cause}\nUsage: ${script} --help\n`);
+  printError(`error: ${cause}\nUsage: ${script} --help\n`);
   report({ ok: false, code: "usage", cause });
   return USAGE;
 }
 
 function refuse(error: unknown, { report }: CommandOutput): number {
   const explanation = placed(explain(error, commandsFor(namedStack())));
-  process.stderr.write(`${explanationText(explanation)}\n`);
+  printError(`${explanationText(explanation)}\n`);
   report({ ok: false, ...explanation });
   return 1;
 }

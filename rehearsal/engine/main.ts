@@ -6,6 +6,7 @@ import { commandParser, runCommand, type CommandOutput } from "../../infra/shell
 import { prepareBaseImage } from "../base-image.ts";
 import { typedByHand } from "./by-hand.ts";
 import { ensureEngine } from "./index.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 const SCRIPT = "npm run engine --";
 
@@ -16,7 +17,7 @@ async function main(argv: string[], { say, report }: CommandOutput): Promise<num
     .option("--json", "print one JSON object", false)
     .parse(argv, { from: "user" });
   const { docker, base } = command.opts<{ docker: boolean; base: boolean }>();
-  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  const log = (line: string): void => printError(`${line}\n`);
 
   const engine = await ensureEngine({ docker, log });
   await typedByHand(engine, { log });

@@ -8,6 +8,7 @@ import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import proto from "@pulumi/pulumi/proto/provider_pb.js";
 import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { toProperties, type Properties } from "./values.ts";
+import { print } from "../../runtime/shared/terminal.ts";
 
 /** An input that cannot be accepted. */
 export interface CheckFailure {
@@ -86,7 +87,7 @@ async function serveProvider(provider: Provider): Promise<number> {
  */
 export async function runProvider(provider: Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
-  process.stdout.write(`${await serveProvider(provider)}\n`);
+  print(`${await serveProvider(provider)}\n`);
   // The engine ends this process with a signal, and Node would then not write its compile cache.
   flushCompileCache();
 }

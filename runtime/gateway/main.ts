@@ -3,6 +3,7 @@ import { ownEnvironment } from "../process/environment.ts";
 import { fatalReport, onStopRequest } from "../process/stop.ts";
 import { saveMemory } from "../process/memory.ts";
 import { startGateway } from "./start.ts";
+import { print, printError } from "../shared/terminal.ts";
 
 // Everything below the data directory is this user's alone, the database's files included.
 process.umask(0o077);
@@ -11,7 +12,7 @@ try {
   const gateway = await startGateway({
     environment,
     clock: Date.now,
-    write: (line) => void process.stdout.write(`${line}\n`),
+    write: (line) => print(`${line}\n`),
   });
   saveMemory();
   process.on("SIGHUP", () => void gateway.reload());
@@ -21,6 +22,6 @@ try {
     if (cause === "asked") process.exit(0);
   });
 } catch (error) {
-  process.stderr.write(fatalReport(error, createRedactor(environment)));
+  printError(fatalReport(error, createRedactor(environment)));
   process.exitCode = 1;
 }

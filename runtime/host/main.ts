@@ -38,6 +38,7 @@ import { recoverConfigs } from "./config-recovery.ts";
 import { createLedger, openSqlite } from "./ledger.ts";
 import { supervisedSandbox } from "./sandbox.ts";
 import { TelegramIntake } from "./telegram/intake.ts";
+import { print, printError } from "../shared/terminal.ts";
 
 const CLOSE_MS = 1_000;
 /** The gateway takes 7 s for its answers. */
@@ -81,7 +82,7 @@ process.umask(0o077);
 // Whoever reads a variable from here on, such as the redactor, has its value as it is meant.
 Object.assign(process.env, trimmedVariables(process.env));
 const redact = createRedactor(process.env);
-const write = (line: string): void => void process.stdout.write(`${line}\n`);
+const write = (line: string): void => print(`${line}\n`);
 try {
   // 1. Environment.
   const settings = readProcessSettings(process.env);
@@ -207,6 +208,6 @@ try {
   saveMemory();
   await begun;
 } catch (error) {
-  process.stderr.write(fatalReport(error, redact));
+  printError(fatalReport(error, redact));
   process.exitCode = 1;
 }

@@ -7,6 +7,7 @@ import { fatalReport } from "../process/stop.ts";
 import { readProcessSettings } from "../process/settings.ts";
 import { startChild } from "./child.ts";
 import { gatewayCommand, gatewayEnvironment } from "./gateway-command.ts";
+import { printError } from "../shared/terminal.ts";
 
 // Restored files must not be readable by other users.
 process.umask(0o077);
@@ -26,7 +27,7 @@ try {
   const { supervise } = await import("./supervise.ts");
   await supervise({ settings, controlToken, command, ...(child && { child }) });
 } catch (error) {
-  process.stderr.write(fatalReport(error, createRedactor(process.env)));
+  printError(fatalReport(error, createRedactor(process.env)));
   process.exitCode = 1;
 }
 

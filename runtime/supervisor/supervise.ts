@@ -10,6 +10,7 @@ import { serveControl } from "./control-server.ts";
 import { createControl } from "./control.ts";
 import { cliCommand, runningBundle } from "./gateway-command.ts";
 import { createSupervisor } from "./supervisor.ts";
+import { print } from "../shared/terminal.ts";
 
 const CLOSE_MS = 500;
 
@@ -30,7 +31,7 @@ export interface SuperviseOptions {
  */
 export async function supervise({ settings, controlToken, ...gateway }: SuperviseOptions): Promise<void> {
   const redact = createRedactor(process.env);
-  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  const write = (line: string): void => print(`${line}\n`);
   const log = createLog({ name: "supervisor", level: settings.logLevel ?? "info", redact, write });
   if (settings.controlToken === undefined) log.warn("no control token: the control API refuses everyone");
   const supervisor = createSupervisor({

@@ -15,6 +15,7 @@ import { engineOutput } from "./deployed/engine-output.ts";
 import { openDeployed } from "./deployed/stack.ts";
 import { readPolicyConfig } from "./policies/options.ts";
 import { previewWithPolicies } from "./policies/preview.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 /** Files that an earlier run may have left in the folder; any other file is somebody's own. */
 const PACK_FILES = new Set([
@@ -40,7 +41,7 @@ async function main(argv: string[], { say }: CommandOutput): Promise<number> {
   if ((name === undefined) === (words.publishDir === undefined)) {
     throw usageError("give either a stack's name or --publish-dir");
   }
-  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  const log = (line: string): void => printError(`${line}\n`);
   if (name === undefined) {
     say(`${await preparePublication(words.publishDir ?? "", log)}\n`);
     return 0;

@@ -8,12 +8,13 @@ import { constants } from "node:os";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor, PULUMI_LAUNCHER } from "../../infra/shell/package.ts";
 import { cliEnvironment, requireCli } from "./deployed/cli.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 const env = { ...process.env, ...cliEnvironment(), [PULUMI_LAUNCHER]: commandLine("pulumi") };
 try {
   await requireCli(env);
 } catch (error) {
-  process.stderr.write(`${explanationText(explain(error, commandsFor()))}\n`);
+  printError(`${explanationText(explain(error, commandsFor()))}\n`);
   process.exit(1);
 }
 const cli = spawn("pulumi", process.argv.slice(2), { env, stdio: "inherit" });

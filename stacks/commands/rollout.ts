@@ -22,6 +22,7 @@ import { interrupted, RolloutRecord } from "./rollout/record.ts";
 import type { Former } from "./rollout/baseline.ts";
 import { lookBefore } from "./rollout/inspect.ts";
 import { update } from "./rollout/update.ts";
+import { printError } from "../../runtime/shared/terminal.ts";
 
 /**
  * Shorter than the probe's default: if the new version does not answer, users have no service until the previous
@@ -83,7 +84,7 @@ async function rollOut(
   });
   const { strayed } = before;
   record.note("planned", { ...plan, strayed });
-  if (output.terminal !== undefined) say(plan.steps.map(stepLine).join(""));
+  if (output.status !== undefined) say(plan.steps.map(stepLine).join(""));
   say(
     `\n${strayed === undefined ? "" : `${strayed}\n`}${plan.summary}\n${plan.broken.map((text) => `${text}\n`).join("")}`,
   );
@@ -166,7 +167,7 @@ async function askForYes(): Promise<BuildFailure | undefined> {
     const answer = await Promise.race([asked, left]);
     if (answer === "yes") return undefined;
     // The cursor is still on the question's line: end the line.
-    if (answer === "\n") process.stderr.write(answer);
+    if (answer === "\n") printError(answer);
     return refused("nobody has confirmed it, so nothing was changed");
   } finally {
     terminal.close();

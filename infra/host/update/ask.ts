@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { programFile } from "../../shell/package.ts";
 import { run } from "../../shell/process.ts";
+import { printError } from "../../../runtime/shared/terminal.ts";
 
 const PROBE = programFile("infra/readiness/probe");
 /**
@@ -71,7 +72,7 @@ async function openTunnel(url: string, engine: string): Promise<Tunnel> {
   ];
   const child = spawn("ssh", words, { stdio: ["ignore", "inherit", "inherit"] });
   // Without ssh the questions get no answer, and the probe says so.
-  child.on("error", (error) => void process.stderr.write(`${error.message}\n`));
+  child.on("error", (error) => printError(`${error.message}\n`));
   return { url: `http://127.0.0.1:${local}`, close: () => void child.kill() };
 }
 

@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
+import { writeText } from "../../shared/terminal.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
@@ -28,6 +29,8 @@ export interface JsonOption {
 interface Output {
   /** One answer: the text, or with `--json` the value. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
+  /** A file. Elsewhere than on a terminal its text is written as it is, so that it can be copied. */
+  file(json: boolean | undefined, value: unknown, text: string): void;
   /** Text as it stands, such as a help page. */
   text(text: string): void;
   /** Something the operator should know beside the answer. */
@@ -48,17 +51,24 @@ interface OutputOptions {
 export function processOutput({ stdout, stderr, redact }: OutputOptions): Output {
   const line = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
   return {
-    answer: (json, value, text) => void stdout.write(json ? line(value) : `${coloured(text, stdout)}\n`),
-    text: (text) => void stdout.write(text),
-    warn: (text) => void stderr.write(`${redact(text)}\n`),
+    answer: (json, value, text) => {
+      if (json) writeText(stdout, line(value));
+      else writeText(stdout, `${text}\n`, (shown) => coloured(shown, stdout));
+    },
+    file: (json, value, text) => {
+      if (json || ("isTTY" in stdout && stdout.isTTY)) writeText(stdout, json ? line(value) : `${text}\n`);
+      else stdout.write(text);
+    },
+    text: (text) => writeText(stdout, text),
+    warn: (text) => writeText(stderr, `${redact(text)}\n`),
     fail: (json, error) => {
       const message = redact(error instanceof Error ? error.message : String(error));
       const known = error instanceof StewardError ? error.reason : undefined;
       if (json) {
         const failure = { code: known?.code ?? "internal", message, ...(known && { fix: known.fix }) };
-        stdout.write(line({ error: failure }));
+        writeText(stdout, line({ error: failure }));
       }
-      stderr.write(known ? `${message}\nFix: ${known.fix}\n` : `${message}\n`);
+      writeText(stderr, known ? `${message}\nFix: ${known.fix}\n` : `${message}\n`);
     },
   };
 }

@@ -107,7 +107,12 @@ function showMessages(context: CommandContext, conversation: string): Answer {
       from: row["role"] === "user" ? String(row["name"] ?? row["sender"] ?? "user") : "steward",
       text: shortened(String(row["text"])),
     }));
-  const text = messages.map(({ at, from, text: said }) => `${at} ${from}: ${said}`).join("\n");
+  // Names stand in one line, and a message's further lines are indented: none looks like another message.
+  const lines = messages.map(({ at, from, text: said }) => {
+    const name = from.replace(/\s+/g, " ");
+    return `${at} ${name}: ${said.replaceAll("\n", "\n  ")}`;
+  });
+  const text = lines.join("\n");
   return { value: { conversation, messages }, text: messages.length === 0 ? "No messages." : text };
 }
 

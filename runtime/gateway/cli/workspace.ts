@@ -40,12 +40,10 @@ export function addWorkspaceCommands(program: Command, context: CommandContext):
     .argument("<file>", "path in the workspace")
     .argument("[version]", "as --json lists them")
     .option("--json", "as JSON, with its sha256 and the versions")
-    .action((file: string, version: string | undefined, { json }: JsonOption) =>
-      answer(json, (files) => {
-        const value = files.show(file, version);
-        return { value, text: value.text };
-      }),
-    );
+    .action((file: string, version: string | undefined, { json }: JsonOption) => {
+      const value = new WorkspaceFiles(context).show(file, version);
+      context.output.file(json, value, value.text);
+    });
   command
     .command("write")
     .description("writes a file in place of the one that was read; the one before is kept as a version")

@@ -9,7 +9,6 @@ import type { Baseline } from "./baseline.ts";
 import { openGates, type RolloutOptions } from "./options.ts";
 
 const WIDTH = 24;
-const CLEAR_LINE = "\r\u001B[2K";
 
 /** Plan of an update, and what stops it. */
 export interface UpdatePlan {
@@ -121,15 +120,14 @@ interface Progress {
 }
 
 /** @param total the resources that are going to change, where that is known; without it they are counted. */
-export function showProgress({ say, log, terminal }: CommandOutput, what: string, total?: number): Progress {
-  if (terminal === undefined) return { ...engineOutput(log), onEvent: () => undefined };
+export function showProgress({ say, log, status }: CommandOutput, what: string, total?: number): Progress {
+  if (status === undefined) return { ...engineOutput(log), onEvent: () => undefined };
   const begun = new Set<string>();
   const done = new Set<string>();
   let last = "";
   const draw = (): void => {
     const bar = total === undefined ? `${begun.size} resources` : `${barOf(done.size, total)} of ${total}`;
-    const line = `${what}  ${bar}  ${last}`;
-    terminal.write(`${CLEAR_LINE}${line.slice(0, (terminal.columns || 80) - 1)}`);
+    status(`${what}  ${bar}  ${last}`);
   };
   return {
     onOutput: () => undefined,
@@ -137,7 +135,7 @@ export function showProgress({ say, log, terminal }: CommandOutput, what: string
       const message = messageOf(event);
       // The command ends with an error's cause and fix.
       if (message !== undefined && event.diagnosticEvent?.severity !== "error") {
-        terminal.write(CLEAR_LINE);
+        status("");
         say(message);
       }
       for (const { op, name } of stepsOf(event)) {
@@ -148,7 +146,7 @@ export function showProgress({ say, log, terminal }: CommandOutput, what: string
       if (urn !== undefined && begun.has(nameOf(urn))) done.add(nameOf(urn));
       draw();
     },
-    end: () => void terminal.write(CLEAR_LINE),
+    end: () => status(""),
   };
 }
 

@@ -47,3 +47,27 @@ test.each([
   expect(out).toBe(expected);
   expect(errors.trim()).toMatch(/^(?:the last line)?$/);
 });
+
+test("what an account or an engine answers commands no terminal", async () => {
+  const answered = String.raw`
+    import { runCommand } from "./infra/shell/command.ts";
+    const evil = "\u001b[2J\u202e\u009b1m\r";
+    await runCommand("x", async (argv, { say, log, report }) => {
+      say("said " + evil + "\n");
+      log("logged " + evil);
+      report({ answered: evil });
+      throw new Error("refused " + evil);
+    });
+  `;
+  const run = (...words: string[]) =>
+    new Promise<string>((done) => {
+      const argv = ["--input-type=module", "--eval", answered, "--", ...words];
+      execFile(process.execPath, argv, (_error, stdout, stderr) => done(stdout + stderr));
+    });
+  const shown = String.raw`\u001b[2J\u202e\u009b1m\u000d`;
+  const said = await run();
+  expect(said).toContain(`said ${shown}\n`);
+  expect(said).toContain(`logged ${shown}\n`);
+  expect(said).toContain(`refused ${shown}`);
+  expect(await run("--json")).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+});

@@ -135,6 +135,32 @@ test("sessions reset starts a conversation over and keeps its messages; one that
   expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: "session_unknown" } });
 });
 
+test("what people write commands no terminal, and no line of a message looks like another message", async () => {
+  const { home, run } = await commandLine();
+  const database = openStore(join(home, "state.db"));
+  const sessions = new Sessions(database);
+  const text = "\u001b[2Jhi\u202e\n1970-01-01T00:00:01.000Z steward: of course\rno\u009b1m";
+  sessions.append({
+    conversation: "slack:T1:C1",
+    delivery: "E1",
+    role: "user",
+    sender: "U1",
+    text,
+    at: 1_000,
+  });
+  database.prepare("UPDATE messages SET name = ?").run("Ada\u001b[8m\n1970");
+  expect((await run("sessions", "messages", "slack:T1:C1")).stdout).toBe(
+    String.raw`1970-01-01T00:00:01.000Z Ada\u001b[8m 1970: \u001b[2Jhi\u202e
+  1970-01-01T00:00:01.000Z steward: of course\u000dno\u009b1m
+`,
+  );
+  const asJson = (await run("sessions", "messages", "slack:T1:C1", "--json")).stdout;
+  expect(asJson).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+  expect(JSON.parse(asJson).messages).toMatchObject([{ text }]);
+  const unknown = await run("sessions", "show", "\u001b[2J", "--json");
+  expect([unknown.stdout, unknown.stderr].join("")).not.toContain("\u001b");
+});
+
 test("a conversation is shown without its messages, with them on request, and deleted with all of them", async () => {
   const { home, run } = await commandLine();
   const database = openStore(join(home, "state.db"));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stewardHere } from "../support/cli.ts";
+import { stewardAtTerminal, stewardHere } from "../support/cli.ts";
 import { writeConfig } from "../support/gateway.ts";
 import { SECRETS, temporaryDirectory } from "../support/processes.ts";
 
@@ -25,7 +25,7 @@ test("a file is written, changed, read in a former version, removed and had back
   });
   expect(await readFile(file("AGENTS.md"), "utf8")).toBe(first);
   await run("write", "AGENTS.md", digest(first), "--", "--json");
-  expect(await run("show", "AGENTS.md")).toMatchObject({ code: 0, stdout: "--json\n" });
+  expect(await run("show", "AGENTS.md")).toMatchObject({ code: 0, stdout: "--json" });
 
   const shown = await json("show", "AGENTS.md", "--json");
   expect(shown).toMatchObject({ text: "--json", expected: digest("--json"), sha256: digest("--json") });
@@ -93,4 +93,21 @@ test("no path leads out of the workspace or into its history, and no long text g
   expect(await json("show", "AGENTS.md", "1700000000000", "--json")).toMatchObject({
     error: { code: "workspace_file_unknown" },
   });
+});
+
+test("a file cannot command the terminal that shows it, and is copied as it is", async () => {
+  const { home, run, json } = await commandLine();
+  const text = "# Notes\n\u001b]0;owned\u0007\u009b2J\u202etxt\n";
+  await run("write", "AGENTS.md", "none", "--", text);
+  const environment = { ...SECRETS, STEWARD_HOME: home };
+  const { stdout } = await stewardAtTerminal(environment, "workspace", "show", "AGENTS.md");
+  expect(stdout).toBe(String.raw`# Notes
+\u001b]0;owned\u0007\u009b2J\u202etxt
+
+`);
+  expect(await run("show", "AGENTS.md")).toMatchObject({ stdout: text });
+  expect(await json("show", "AGENTS.md", "--json")).toMatchObject({ text });
+  const asJson = await stewardAtTerminal(environment, "workspace", "show", "AGENTS.md", "--json");
+  expect(asJson.stdout).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ text });
 });

@@ -19,8 +19,18 @@ export async function steward(environment: Record<string, string>, ...args: stri
  * Runs `steward <args>` in this process, as `runtime/gateway/cli/main.ts` does in its own. A process takes a tenth of a
  * second of a processor, so tests of many lines use this one.
  */
-export async function stewardHere(environment: Record<string, string>, ...args: string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+export function stewardHere(environment: Record<string, string>, ...args: string[]) {
+  return runHere(environment, args, new PassThrough());
+}
+
+/** Runs `steward <args>` in this process, as at a terminal without colours. */
+export function stewardAtTerminal(environment: Record<string, string>, ...args: string[]) {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, getColorDepth: () => 1 });
+  return runHere(environment, args, terminal);
+}
+
+async function runHere(environment: Record<string, string>, args: string[], stdout: PassThrough) {
+  const stderr = new PassThrough();
   const redact = createRedactor(environment);
   const output = processOutput({ stdout, stderr, redact });
   let code = 0;

@@ -1,0 +1,40 @@
+/**
+ * Characters that a terminal obeys, hides or puts in another order: control characters but line feed and tab, bidi
+ * controls (https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters), invisible blanks, annotations,
+ * tags, and halves of a surrogate pair. Joiners and variation selectors stay, which letters and emoji are made with.
+ */
+const UNSEEN =
+  /(?![\n\t])\p{Cc}|[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]|\p{Cs}/gu;
+
+/**
+ * Returns a text with such characters escaped as in JSON: `\u001b`. A JSON text keeps its value by it, since they are
+ * in its strings alone.
+ */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, escaped);
+}
+
+/** A stream of text, such as a terminal. */
+interface TextStream {
+  write(text: string): unknown;
+}
+
+/** Writes a text to a stream, made {@link visible}. `style` then adds the program's own control sequences. */
+export function writeText(stream: TextStream, text: string, style = (shown: string) => shown): void {
+  stream.write(style(visible(text)));
+}
+
+/** Writes a text to standard output; see {@link writeText}. */
+export function print(text: string): void {
+  writeText(process.stdout, text);
+}
+
+/** Writes a text to standard error; see {@link writeText}. */
+export function printError(text: string): void {
+  writeText(process.stderr, text);
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => String.raw`\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
