@@ -39,10 +39,6 @@ function withoutJwts(text: string): string {
   return masked + text.slice(end);
 }
 
-/** In a JSON text, a string under a key that names a secret, also where the text breaks off or is not valid. */
-const NAMED_SECRET =
-  /("[^"\\\n]{0,64}?(?:token|secret|password|apikey|api_key|authorization|cookie|credential)[^"\\\n]{0,64}"\s{0,8}:\s{0,8})"(?:[^"\\\n]|\\.)*"?/gi;
-
 /** Tells whether a key's value is a secret by the key's name. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
@@ -63,24 +59,6 @@ export function createRedactor(environment: Environment, others: readonly string
     const known = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
     return SECRET_FORMS.reduce((rest, form) => rest.replace(form, MASK), withoutJwts(known));
   };
-}
-
-/** In a JSON text, an argument such as `"--api-key=…"`, or the one behind `"--api-key"`. */
-const ARGUMENT_IN_TEXT =
-  /("--?[\w-]{0,64}?(?:token|secret|password|key|credential|auth)[\w-]{0,64})(?:"(\s{0,8},\s{0,8})"|=)(?:[^"\\\n]|\\.)*"?/gi;
-const URL_IN_TEXT = /\b(?:https?|wss?):\/\/[^\s"'<>\\]+/gi;
-
-/**
- * Masks what a JSON text says under keys that name a secret, in arguments that do, and in the queries of addresses. The
- * text keeps its form; it need not be valid.
- */
-export function redactJsonText(text: string): string {
-  return text
-    .replace(NAMED_SECRET, `$1"${MASK}"`)
-    .replace(ARGUMENT_IN_TEXT, (_, flag: string, comma?: string) =>
-      comma === undefined ? `${flag}=${MASK}"` : `${flag}"${comma}"${MASK}"`,
-    )
-    .replace(URL_IN_TEXT, withoutUrlSecrets);
 }
 
 /** `{"env": "NAME"}` tells a name only; anything else under `env` may be a secret that was put there. */

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { tellProblem } from "../contract/config/help.ts";
 import { mendConfig } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
+import { schemaKeys } from "../contract/config/schema-at.ts";
 import { readConfigText, secretValues } from "../contract/config/text.ts";
 import {
   CONFIG_LIMIT_BYTES,
@@ -58,6 +59,8 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
       values: knownValues(text, environment),
       ...(before && { marked: before.secrets }),
     });
+  const markFile = (text: string): MarkedText =>
+    isJson(text) ? mark(text) : markSecrets(text, { environment, values: [], keys: schemaKeys() });
 
   /** Under the lock: the last moment at which the file may be another. */
   const change = (expected: string, work: () => void): void => {
@@ -72,12 +75,12 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
   return {
     show: (given) => {
       const text = readText(path);
-      const file = text === null ? undefined : mark(text);
+      const file = text === null ? undefined : markFile(text);
       return { text: mark(given, file).text, sha256: text === null ? null : digest(text) };
     },
     read: (kind) => {
       const text = readText(path);
-      const file = text === null ? undefined : mark(text);
+      const file = text === null ? undefined : markFile(text);
       const sha256 = text === null ? null : digest(text);
       if (kind === "fresh") return { text: mark(renderConfig(environment), file).text, sha256 };
       const shown = file?.text ?? null;
@@ -89,7 +92,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
       if (given === "") throw new StewardError("body_invalid", `The config file's text is empty. ${LIMIT}`);
       const former = readText(path);
       if (digest(former) !== expected) throw new StewardError("config_changed");
-      const before = mark(former ?? "");
+      const before = markFile(former ?? "{}");
       const text = unmarkSecrets(given, before.secrets);
       // What was sent and not what is written: a mark in a wrong place must not turn into its secret.
       const sent = mark(given, before);

@@ -38,19 +38,23 @@ export interface KnownSecrets {
   environment: Environment;
   /** Values that config and environment name. */
   values: readonly string[];
+  /**
+   * For a file that is no JSON, whose places tell nothing: every word of it but these keys is a secret. Absent: secrets
+   * are recognised by their places.
+   */
+  keys?: ReadonlySet<string>;
   /** Numbers that are given already, so that a secret keeps its own. */
   marked?: ReadonlyMap<number, string>;
 }
 
 /**
  * Replaces every literal secret of a config's text by a mark such as `"[kept secret 1]"`. The text need not be
- * JSON: one with a comma too many is edited too, and must not show more than another. A text too long to be a config is
- * one secret.
+ * JSON: one with a comma too many is edited too. A text too long to be a config is one secret.
  */
 export function markSecrets(text: string, known: KnownSecrets): MarkedText {
   const redact = createRedactor(known.environment, known.values);
   const literals = text.length > LONGEST ? [whole(text)] : readLiterals(text).filter(isUnmarked);
-  const ownSecrets = new Set(literals.filter((one) => isSecret(one, redact)));
+  const ownSecrets = new Set(literals.filter((one) => isSecret(one, redact, known.keys)));
   const own = [...ownSecrets].map(({ value }) => value);
   const values = new Set([...own, ...known.values].filter((value) => value !== ""));
   const numbers = new Map([...(known.marked ?? [])].map(([number, raw]) => [raw, number]));
@@ -98,8 +102,13 @@ export function marksIn(text: string): number[] {
   return [...text.matchAll(MARK)].map(([, number]) => Number(number));
 }
 
-function isSecret({ raw, value, isKey, path, before }: Literal, redact: Redactor): boolean {
+function isSecret(
+  { raw, value, isKey, path, before }: Literal,
+  redact: Redactor,
+  keys: ReadonlySet<string> | undefined,
+): boolean {
   if (value === "") return false;
+  if (keys !== undefined) return !(isKey && keys.has(value)) && !/^(?:true|false|null)$/.test(raw);
   if (redact(value) !== value) return true;
   if (isKey || PLAIN_WORD.test(raw)) return false;
   if (looksSecret(value, path.includes("args") ? before : undefined)) return true;

@@ -6,7 +6,8 @@ import type { Environment } from "../contract/environment.ts";
 import { StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
 import type { Operation } from "../contract/operations.ts";
-import { createRedactor, MASK, redactJsonText, type Redactor } from "../shared/redact.ts";
+import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
+import { markSecrets } from "./config-marks.ts";
 import { runCommand } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
@@ -14,6 +15,13 @@ import type { Timers } from "./timers.ts";
 const LARGEST_FILE = 1024 * 1024;
 /** A link is not followed, and a pipe without a writer does not hold up the opening. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Kinds of files that are shown: configs, also of former times, and who may write to the bot. All of them are JSON. */
+const SHOWN: readonly RegExp[] = [
+  new RegExp(String.raw`^${CONFIG_FILE.replace(".", String.raw`\.`)}(?:\.[\w.-]+)?$`),
+  /^credentials\/\w+-(?:pairing|allowFrom|operators)\.json$/,
+];
+const NOT_SHOWN = `\`cat\` shows ${CONFIG_FILE}, its copies, and the pairing files below credentials/. A file of the workspace is shown by \`workspace show <file>\`, the log by its page, browsers by \`devices list\`.`;
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
@@ -59,16 +67,16 @@ export function createOperations(options: OperationsOptions): RunOperation {
 
 async function run(options: OperationsOptions, operation: Operation): Promise<CliResult> {
   const { cli, environment, home, timers } = options;
-  const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
   if (operation.kind === "cat") {
     const file = await readDataFile(home, operation.file);
     if (!file.ok) return { exitCode: 1, stdout: "", stderr: `cat: ${operation.file}: ${file.problem}\n` };
-    // The file may be a config of former times, with secrets of its own.
-    const secrets = await secretsIn([config, file.text], environment);
-    return { exitCode: 0, stdout: redactor(secrets, environment)(file.text), stderr: "" };
+    return showJson(operation.file, file.text, environment);
   }
-  const secrets = await secretsIn([config], environment);
-  const redact = redactor(secrets, environment);
+  const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
+  const secrets = await secretsIn(config, environment);
+  // Within a JSON text a secret stands as JSON writes it.
+  const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  const redact = createRedactor(environment, [...secrets, ...escaped]);
   const result = await runCommand({ command: [...cli, ...operation.args], environment, redact, timers });
   // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
   const answer = result.stdout.trim();
@@ -76,40 +84,48 @@ async function run(options: OperationsOptions, operation: Operation): Promise<Cl
   return isSecret && answer !== "" ? { ...result, stdout: `${MASK}\n` } : result;
 }
 
-function redactor(secrets: readonly string[], environment: Environment): Redactor {
-  // Within a JSON text a secret stands as JSON writes it.
-  const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
-  const redact = createRedactor(environment, [...secrets, ...escaped]);
-  return (text) => redact(redactJsonText(text));
+/** Shows a file's value without its secrets. Of a file that is no JSON only the form, and the config's own keys, are shown. */
+async function showJson(name: string, text: string, environment: Environment): Promise<CliResult> {
+  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  const { readConfigText } = await import("../contract/config/text.ts");
+  const { value, result } = readConfigText(text, environment);
+  if (value !== null) {
+    // The file may be a config of former times, with secrets of its own.
+    const redact = createRedactor(environment, await secretsIn(text, environment));
+    return { exitCode: 0, stdout: `${JSON.stringify(redactValue(value, redact), null, 2)}\n`, stderr: "" };
+  }
+  const [problem] = result.ok ? [] : result.problems;
+  const { schemaKeys } = await import("../contract/config/schema-at.ts");
+  const shown = markSecrets(text, { environment, values: [], keys: schemaKeys() }).text;
+  const stdout = shown.replaceAll(/"\[kept secret \d+\]"/g, JSON.stringify(MASK));
+  return { exitCode: 1, stdout, stderr: `cat: ${name}: ${problem?.message}. Its values are left out.\n` };
 }
 
-/** The secrets that config files hold or refer to. What is no JSON is masked by its keys alone. */
-async function secretsIn(texts: readonly string[], environment: Environment): Promise<string[]> {
-  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+/** The secrets that a config holds or refers to. */
+async function secretsIn(text: string, environment: Environment): Promise<string[]> {
   const { secretValues } = await import("../contract/config/text.ts");
-  return texts.flatMap((text) => {
-    try {
-      return secretValues(JSON.parse(text), environment);
-    } catch {
-      return [];
-    }
-  });
+  try {
+    return secretValues(JSON.parse(text), environment);
+  } catch {
+    return [];
+  }
 }
 
 /** A file's text, or why it is not shown. */
 type DataFile = { ok: true; text: string } | { ok: false; problem: string };
 
 /**
- * Reads a text file of the data directory, named relative to it or in full. Only regular files below it:
- * no link on the way, and no second name of a file that may lie elsewhere.
+ * Reads a text file of the data directory, named relative to it or in full. Only regular files of the kinds of
+ * {@link SHOWN}: no link on the way, and no second name of a file that may lie elsewhere.
  *
- * @throws StewardError `command_not_allowed` for a path that leads out of the directory.
+ * @throws StewardError `command_not_allowed` for another kind, and for a path that leads out of the directory.
  */
 async function readDataFile(home: string, file: string): Promise<DataFile> {
   const inside = relative(home, resolve(home, file));
   if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) {
     throw new StewardError("command_not_allowed", `The file lies outside the data directory ${home}.`);
   }
+  if (!SHOWN.some((kind) => kind.test(inside))) throw new StewardError("command_not_allowed", NOT_SHOWN);
   let handle: FileHandle | undefined;
   try {
     const path = join(await realpath(home), inside);

@@ -32,6 +32,40 @@ export function sizeProblem(text: string): ConfigProblem | undefined {
   return undefined;
 }
 
+/** Returns the problem of a text that is no JSON, with its line and column and nothing of the text; otherwise `undefined`. */
+export function syntaxProblem(text: string): ConfigProblem | undefined {
+  const error = syntaxError(text);
+  if (error === undefined) return undefined;
+  const before = text.slice(0, lengthOfJson(text)).split("\n");
+  const what = error
+    .replace(/^Unexpected token .*/s, "Unexpected character")
+    .replace(/ (?:in JSON|after JSON)? ?at position .*/s, "");
+  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  return problemAt(`Not valid JSON: ${what} at ${place}`);
+}
+
+/** The parser does not tell a position with every error: the length of the longest beginning that JSON can have. */
+function lengthOfJson(text: string): number {
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const error = syntaxError(text.slice(0, middle));
+    const isCutOff = error === "Unexpected end of JSON input" || error?.includes(` at position ${middle} `);
+    if (error === undefined || isCutOff) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function syntaxError(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : "unreadable";
+  }
+}
+
 function problemAt(message: string): ConfigProblem {
   return { path: "", message };
 }

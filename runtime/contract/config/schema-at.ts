@@ -7,6 +7,21 @@ export function keysAt(path: string): string[] {
   return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
 }
 
+/** Returns every key that the schema itself names, at any depth. */
+export function schemaKeys(): ReadonlySet<string> {
+  const keys = new Set<string>();
+  const seen = new Set<Node>();
+  const walk = (node: Node | undefined): void => {
+    if (node === undefined || seen.has(node)) return;
+    seen.add(node);
+    const { shape = {}, innerType, valueType, element, options = [] } = node.def;
+    for (const key of Object.keys(shape)) keys.add(key);
+    for (const next of [...Object.values(shape), innerType, valueType, element, ...options]) walk(next);
+  };
+  walk(configSchema as unknown as Node);
+  return keys;
+}
+
 /** A schema with the parts of it that lead to other schemas. */
 interface Node extends z.core.$ZodType {
   def: {
@@ -15,6 +30,7 @@ interface Node extends z.core.$ZodType {
     shape?: Record<string, Node>;
     valueType?: Node;
     element?: Node;
+    options?: readonly Node[];
   };
 }
 

@@ -1,6 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
-import { encodingProblem, repeatedKeys, sizeProblem } from "./json-text.ts";
+import { encodingProblem, repeatedKeys, sizeProblem, syntaxProblem } from "./json-text.ts";
 import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
@@ -16,14 +16,9 @@ export interface ConfigReading {
  * credentials the environment has are on in the result, although the file may not name them.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
-  const unreadable = encodingProblem(text) ?? sizeProblem(text);
+  const unreadable = encodingProblem(text) ?? sizeProblem(text) ?? syntaxProblem(text);
   if (unreadable !== undefined) return { value: null, result: { ok: false, problems: [unreadable] } };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { value: null, result: { ok: false, problems: [{ path: "", message: parseProblem(error) }] } };
-  }
+  const value: unknown = JSON.parse(text);
   const whole = withCredentials(value, environment);
   const checked = checkConfig(whole);
   const named = checked.ok ? checked.config : whole;
@@ -35,12 +30,6 @@ export function readConfigText(text: string, environment: Environment): ConfigRe
   ];
   if (checked.ok && problems.length === 0) return { value, result: checked };
   return { value, result: { ok: false, problems } };
-}
-
-/** The parser's message without the piece of the text that it quotes: that piece may hold a secret. */
-function parseProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : "unreadable";
-  return `Not valid JSON: ${message.replace(/, (?:\.\.\.)?".*$/s, "")}`;
 }
 
 function missingVariables(value: unknown, environment: Environment): ConfigProblem[] {

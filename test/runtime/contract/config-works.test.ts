@@ -148,6 +148,35 @@ test.each(REPEATED)("a key of %s that stands twice is refused, with its lines", 
   );
 });
 
+test.each([
+  ['{"a": tru}', "Unexpected character at line 1, column 10"],
+  ['{"a": 1,\n  "b": secret\n}', "Unexpected character at line 2, column 8"],
+  ['{"a": 1', "Expected ',' or '}' after property value at line 1, column 8"],
+  ["", "Unexpected end of JSON input at line 1, column 1"],
+  ['{"a": 1} {', "Unexpected non-whitespace character at line 1, column 10"],
+])("of %j the place is told that is no JSON, and nothing that stands there", (text, told) => {
+  expect(report(text)).toBe(`Invalid config at steward.json:\n- (root): Not valid JSON: ${told}`);
+});
+
+test("the place is the parser's own, wherever that tells one", () => {
+  const text = JSON.stringify({ a: [1, -2.5e3, true, null, 'x\n"q'], b: { c: "\u0001" } }, null, 1);
+  const edits = ["", "x", ",", '"', "}", "]", "{", ":", "\n", "\\", "1", "-", "t"].flatMap((piece) =>
+    Array.from({ length: text.length }, (_, at) => text.slice(0, at) + piece + text.slice(at + 1)),
+  );
+  const placed = edits.flatMap((edited) => {
+    try {
+      JSON.parse(edited);
+      return [];
+    } catch (error) {
+      const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
+      return line === undefined ? [] : [[edited, `line ${line}, column ${column}`] as const];
+    }
+  });
+  expect(placed.length).toBeGreaterThan(500);
+  for (const [edited, place] of placed)
+    expect([edited, report(edited)]).toEqual([edited, expect.stringContaining(place)]);
+});
+
 const SCHEMA_PATHS = [
   ["agent"],
   ["channels"],

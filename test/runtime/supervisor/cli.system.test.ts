@@ -72,14 +72,18 @@ test("no answer holds a secret, wherever it comes from", async () => {
     MY_GATEWAY_TOKEN: token,
     STEWARD_OWN_SECRETS: "MY_GATEWAY_TOKEN",
   });
-  await writeFile(join(home, "note.txt"), `the token is ${token}, the key ${SECRETS.ANTHROPIC_API_KEY}`);
+  await mkdir(join(home, "workspace"));
+  await writeFile(
+    join(home, "workspace/note.txt"),
+    `the token is ${token}, the key ${SECRETS.ANTHROPIC_API_KEY}`,
+  );
   const answers = [
     await run("config", "get", "slack.botToken"),
     await run("config", "get", "slack.signingSecret"),
     await run("config", "get", "gateway.token", "--json"),
     await run("config", "get", "channels"),
     await run("cat", "steward.json"),
-    await run("cat", "note.txt"),
+    await run("workspace", "show", "note.txt"),
     await run("status"),
   ];
   expect(answers.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0, 0, 0]);
@@ -105,7 +109,7 @@ test("a config of former times shows no secret that the one of today does not kn
   const server = { command: "x", env: { REGION: "an-old-value-in-plain" } };
   await writeFile(join(home, "steward.json.bak-1"), JSON.stringify({ tools: { mcp: { old: server } } }));
   const { stdout } = await run("cat", "steward.json.bak-1");
-  expect(stdout).toContain('"REGION":"[redacted]"');
+  expect(stdout).toContain('"REGION": "[redacted]"');
 });
 
 test("no more than four commands run at the same time", async () => {
@@ -119,47 +123,103 @@ test("no more than four commands run at the same time", async () => {
   expect((await post({ words: ["devices", "list"] })).status).toBe(200);
 });
 
-test("a config file that is no JSON shows no secret either", async () => {
-  const { run } = await container(
-    '{"channels": {"slack": {"signingSecret": "a-secret-in-plain",\n "botToken" : "cut-off',
-  );
-  const { stdout } = await run("cat", "steward.json");
-  expect(stdout).toContain('"signingSecret": "[redacted]"');
-  expect(stdout).not.toMatch(/a-secret-in-plain|cut-off/);
+const SERVER = {
+  command: "npx",
+  args: ["-y", "a-server", "--api-key", "hidden-1", "--password=hidden-2"],
+  env: { REGION: "hidden-3" },
+  headers: { "X-Plain": "hidden-4" },
+  url: "https://me:hidden-5@a.example/mcp?k=hidden-6",
+};
+const WITH_SECRETS = JSON.stringify({ tools: { mcp: { own: SERVER } } }, null, 2);
+
+test("of a config every secret is left out, by the place that it has", async () => {
+  const { run } = await container(WITH_SECRETS);
+  const { exitCode, stdout } = await run("cat", "steward.json");
+  expect([exitCode, JSON.parse(stdout)]).toEqual([
+    0,
+    {
+      tools: {
+        mcp: {
+          own: {
+            command: "npx",
+            args: ["-y", "a-server", "--api-key", "[redacted]", "--password=[redacted]"],
+            env: { REGION: "[redacted]" },
+            headers: { "X-Plain": "[redacted]" },
+            url: "https://[redacted]@a.example/mcp?k=[redacted]",
+          },
+        },
+      },
+    },
+  ]);
+});
+
+test.each([
+  ["a comma too many", WITH_SECRETS.replace(/\n\}$/, ",\n}"), "line 23, column 1"],
+  ["a comment", `// hidden-7\n${WITH_SECRETS}`, "line 1, column 1"],
+  ["a comma missing", WITH_SECRETS.replace('"npx",', '"npx"'), "line 6, column 9"],
+  ["a quote that is not closed", WITH_SECRETS.replace('hidden-3"', "hidden-3"), "line 14, column 30"],
+  ["no quotes", "{tools: {mcp: {own: {env: {A: hidden-1 hidden-2}}}}}", "line 1, column 2"],
+  ["a secret where a key stands", '{"hidden-1": 1, "token" "hidden-2": hidden-3', "line 1, column 25"],
+  ["nothing but a secret", "hidden-1", "line 1, column 1"],
+])("of a config with %s the form is shown, with the place and no value", async (_name, text, place) => {
+  const { run } = await container(text);
+  const { exitCode, stdout, stderr } = await run("cat", "steward.json");
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(place)]);
+  expect(stderr).toMatch(/^cat: steward\.json: Not valid JSON: .*\. Its values are left out\.\n$/);
+  expect(stdout + stderr).not.toMatch(/hidden|npx|a-server|Plain|REGION/);
+});
+
+test("cat shows configs and pairing files, and for another kind of file the operation that shows it", async () => {
+  const { home, post } = await container();
+  await mkdir(join(home, "workspace"));
+  const token = "a-token-that-works";
+  for (const file of ["status-token", "workspace/note.md", "credentials.json", "state.db", "alerts.json"])
+    await writeFile(join(home, file), token);
+  for (const file of ["status-token", "workspace/note.md", "credentials.json", "state.db", "alerts.json"]) {
+    const response = await post({ words: ["cat", file] });
+    const said = await response.text();
+    expect([file, response.status, said]).toEqual([
+      file,
+      400,
+      expect.stringContaining("workspace show <file>"),
+    ]);
+    expect(said).not.toContain(token);
+  }
 });
 
 test("cat reads regular files of the data directory and nothing that leads out of it", async () => {
   const { home, run, post } = await container();
   const { home: outside } = await surroundings();
-  await writeFile(join(outside, "secret.txt"), "outside");
-  await mkdir(join(home, "workspace"));
-  await writeFile(join(home, "workspace", "note.txt"), "inside");
-  await writeFile(join(home, "large.txt"), "x".repeat(1024 * 1024 + 1));
-  await writeFile(join(home, "binary"), new Uint8Array([1, 0, 2]));
-  await symlink(join(outside, "secret.txt"), join(home, "link.txt"));
-  await symlink(outside, join(home, "folder"));
-  await symlink(join(home, "workspace"), join(home, "within"));
-  await link(join(outside, "secret.txt"), join(home, "hard.txt"));
-  const socket = createServer().listen(join(home, "socket"));
+  const name = (file: string) => `steward.json.${file}`;
+  await writeFile(join(outside, "secret"), '"outside"');
+  await writeFile(join(home, name("copy")), '"inside"');
+  await writeFile(join(home, name("large")), "x".repeat(1024 * 1024 + 1));
+  await writeFile(join(home, name("binary")), new Uint8Array([1, 0, 2]));
+  await mkdir(join(home, name("folder")));
+  await symlink(join(outside, "secret"), join(home, name("link")));
+  await symlink(outside, join(home, "credentials"));
+  await writeFile(join(outside, "slack-pairing.json"), '"outside"');
+  await link(join(outside, "secret"), join(home, name("hard")));
+  const socket = createServer().listen(join(home, name("socket")));
   await once(socket, "listening");
 
-  expect(await run("cat", "workspace/note.txt")).toEqual({ exitCode: 0, stdout: "inside", stderr: "" });
-  expect(await run("cat", join(home, "workspace", "note.txt"))).toMatchObject({ stdout: "inside" });
+  const inside = { exitCode: 0, stdout: '"inside"\n', stderr: "" };
+  expect(await run("cat", name("copy"))).toEqual(inside);
+  expect(await run("cat", join(home, name("copy")))).toEqual(inside);
   const failures = {
-    "missing.txt": "no such file",
-    "link.txt": "links are not followed",
-    "folder/secret.txt": "links are not followed",
-    "within/note.txt": "links are not followed",
-    "hard.txt": "links are not followed",
-    workspace: "not a regular file",
-    socket: "it cannot be read",
-    "large.txt": "larger than 1048576 bytes",
-    binary: "not a text file",
+    [name("missing")]: "no such file",
+    [name("link")]: "links are not followed",
+    "credentials/slack-pairing.json": "links are not followed",
+    [name("hard")]: "links are not followed",
+    [name("folder")]: "not a regular file",
+    [name("socket")]: "it cannot be read",
+    [name("large")]: "larger than 1048576 bytes",
+    [name("binary")]: "not a text file",
   };
   for (const [file, why] of Object.entries(failures))
     expect(await run("cat", file)).toEqual({ exitCode: 1, stdout: "", stderr: `cat: ${file}: ${why}\n` });
   socket.close();
-  for (const file of ["/etc/passwd", "../secret.txt", `${home}-other/secret.txt`, "."]) {
+  for (const file of ["/etc/passwd", "../secret", `${home}-other/secret`, "."]) {
     const response = await post({ words: ["cat", file] });
     expect([file, response.status]).toEqual([file, 400]);
     expect(await response.json()).toMatchObject({ code: "command_not_allowed" });

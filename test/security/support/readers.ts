@@ -1,7 +1,12 @@
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { readConfigText } from "../../../runtime/contract/config/text.ts";
 import { networkOf } from "../../../runtime/contract/client.ts";
-import { encodingProblem, repeatedKeys, sizeProblem } from "../../../runtime/contract/config/json-text.ts";
+import {
+  encodingProblem,
+  repeatedKeys,
+  sizeProblem,
+  syntaxProblem,
+} from "../../../runtime/contract/config/json-text.ts";
 import { shellWord } from "../../../runtime/contract/operator-commands.ts";
 import { formProblem, ownNameProblem } from "../../../runtime/contract/variables.ts";
 import {
@@ -65,16 +70,11 @@ import { readAsides } from "../../../runtime/gateway/sessions/context.ts";
 import { parseInline, visibleText } from "../../../runtime/shared/inline-markdown.ts";
 import { isRecord, parseJson } from "../../../runtime/shared/json.ts";
 import { readBytes } from "../../../runtime/shared/read-bytes.ts";
+import { visible, writeText } from "../../../runtime/shared/terminal.ts";
 import { openSlackFile } from "../../../runtime/shared/slack-file.ts";
 import { readableLine } from "../../../runtime/shared/log.ts";
 import { priceOf, publishedPrice } from "../../../runtime/shared/prices.ts";
-import {
-  createRedactor,
-  looksSecret,
-  namesSecret,
-  redactJsonText,
-  redactValue,
-} from "../../../runtime/shared/redact.ts";
+import { createRedactor, looksSecret, namesSecret, redactValue } from "../../../runtime/shared/redact.ts";
 import { retryAfterMs } from "../../../runtime/shared/retry-after.ts";
 import { table } from "../../../runtime/shared/table.ts";
 import { bearerToken, sameToken } from "../../../runtime/shared/token.ts";
@@ -112,6 +112,8 @@ const pieces = (text: string, length = PIECE): string[] =>
   Array.from({ length: Math.ceil(text.length / length) }, (_, at) =>
     text.slice(at * length, (at + 1) * length),
   );
+
+const shown = (text: string): void => writeText({ write: () => true }, text);
 
 /** A request with a text as its body. */
 const posted = (body: string): Request =>
@@ -178,6 +180,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     encodingProblem,
     repeatedKeys: (text) => caught((async () => repeatedKeys(text))()),
     sizeProblem,
+    // What is nested too deeply is refused before.
+    syntaxProblem: (text) => sizeProblem(text) ?? syntaxProblem(text),
   },
   "contract/operator-commands.ts": { shellWord },
   "contract/variables.ts": { formProblem, ownNameProblem },
@@ -323,7 +327,6 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     createRedactor: redact,
     looksSecret: (text) => looksSecret(text),
     namesSecret,
-    redactJsonText,
     redactValue: (text) =>
       redactValue({ url: `https://${text}`, args: [text, text], list: pieces(text) }, redact),
   },
@@ -346,6 +349,13 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
         ["A", "B"],
         pieces(text).map((piece) => [piece, piece]),
       ),
+  },
+  "shared/terminal.ts": {
+    visible,
+    writeText: shown,
+    // Both hand a text to writeText, which must not write this test's to its terminal.
+    print: shown,
+    printError: shown,
   },
   "shared/token.ts": { bearerToken, sameToken: (text) => sameToken(text, `${text}x`) },
   "supervisor/config-marks.ts": {
