@@ -1,6 +1,8 @@
+import { appendFile, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { cacheRoot, contentKey, exclusively, publish } from "../../infra/shell/cache.ts";
-import { goBuild } from "./go.ts";
+import { run } from "../../infra/shell/process.ts";
+import { downloadModule, goBuild, type GoBuild } from "./go.ts";
 import { isExecutable } from "./plugins.ts";
 
 /** The newest engine whose module public proxies serve. `pulumi/go.mod` holds the same. */
@@ -10,6 +12,21 @@ const MODULE = join(import.meta.dirname, "pulumi");
 
 /** The Automation API refuses a CLI that doesn't know its own version, and the linker is what tells it. */
 const LDFLAGS = `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v${ENGINE_VERSION}`;
+
+/**
+ * Both copies of the password meter that the CLI links: it rates what looks like a secret in `pulumi config set`. Each
+ * reads its word lists in every command, which is more than half of a short one's time.
+ */
+const METERS = ["github.com/nbutton23/zxcvbn-go", "github.com/ccojocar/zxcvbn-go"];
+
+/** Changes in a meter by file, after which it reads its word lists when it is first asked: `[from, to]`. */
+const READ_LATE: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  "frequency/frequency.go": [["func init() {", "func Load() {"]],
+  "matching/matching.go": [
+    ["func init() {\n\tloadFrequencyList()\n}\n", ""],
+    ["func loadFrequencyList() {\n", "func loadFrequencyList() {\n\tfrequency.Load()\n"],
+  ],
+};
 
 /** Where the cache keeps the project's own engine, whether it is there yet or not. */
 export interface EnginePlace {
@@ -27,7 +44,8 @@ export interface CachedBuild {
 
 /** The place in the cache that follows from the pinned modules, the flags and this machine's kind. */
 export async function enginePlace(root: string): Promise<EnginePlace> {
-  const key = await contentKey([LDFLAGS, process.platform, process.arch], MODULE, /^go\.(mod|sum)$/);
+  const texts = [LDFLAGS, JSON.stringify(READ_LATE), process.platform, process.arch];
+  const key = await contentKey(texts, MODULE, /^go\.(mod|sum)$/);
   const folder = join(root, `pulumi-${ENGINE_VERSION}-${key}`);
   return { folder, cli: join(folder, "bin", "pulumi") };
 }
@@ -38,18 +56,43 @@ export async function buildEngine(
   { env, log }: Omit<CachedBuild, "root">,
 ): Promise<"cache" | "built"> {
   if (await isExecutable(place.cli)) return "cache";
-  const build = (target: string) =>
-    goBuild({
+  const build = async (target: string): Promise<void> => {
+    const module = join(target, "module");
+    const engine = {
       what: `the Pulumi engine ${ENGINE_VERSION}`,
       codePrefix: "engine",
-      module: MODULE,
+      module,
       command: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       output: join(target, "bin", "pulumi"),
       ldflags: LDFLAGS,
       log,
       env,
-    });
+    };
+    await cp(MODULE, module, { recursive: true });
+    const prepare = async (): Promise<void> => {
+      for (const meter of METERS) await readLate(engine, meter);
+    };
+    await goBuild({ ...engine, prepare });
+    await rm(module, { recursive: true });
+  };
   return buildOnce(place.folder, place.cli, build, log);
+}
+
+/** Replaces a password meter by a copy of it beside go.mod that reads its word lists late. */
+async function readLate(build: GoBuild, meter: string): Promise<void> {
+  const copy = join(build.module, meter);
+  // The files of Go's module cache are read-only.
+  await cp(await downloadModule(build, meter), copy, { recursive: true });
+  await run("chmod", ["-R", "u+w", copy]);
+  for (const [name, changes] of Object.entries(READ_LATE)) {
+    const file = join(copy, name);
+    let text = await readFile(file, "utf8");
+    for (const [from, to] of changes) text = text.replace(from, to);
+    await writeFile(file, text);
+  }
+  // One of them is from before modules.
+  await writeFile(join(copy, "go.mod"), `module ${meter}\n`, { flag: "wx" }).catch(() => undefined);
+  await appendFile(join(build.module, "go.mod"), `\nreplace ${meter} => ./${meter}\n`);
 }
 
 /** A program of a pinned Go module that is kept in the cache. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BuildFailure } from "../../infra/shell/failure.ts";
-import { run, tail } from "../../infra/shell/process.ts";
+import { type Finished, run, tail } from "../../infra/shell/process.ts";
 
 export interface GoBuild {
   /** What is built, as progress and errors name it. */
@@ -16,6 +16,8 @@ export interface GoBuild {
   output: string;
   ldflags: string;
   tags?: readonly string[];
+  /** Changes the module before the build, once it is known that there is a Go. */
+  prepare?: () => Promise<void>;
   log: (line: string) => void;
   env: NodeJS.ProcessEnv;
 }
@@ -33,6 +35,7 @@ export async function goBuild(build: GoBuild): Promise<void> {
   const seconds = () => Math.round((performance.now() - started) / 1000);
 
   build.log(`building ${build.what} with ${go}, once for this machine`);
+  await build.prepare?.();
   let packages = 0;
   let downloads = 0;
   const progress = setInterval(() => {
@@ -52,14 +55,28 @@ export async function goBuild(build: GoBuild): Promise<void> {
     },
   }).finally(() => clearInterval(progress));
 
-  if (finished.code !== 0) {
-    throw new BuildFailure(
-      `${build.codePrefix}_build_failed`,
-      `building ${build.what} failed after ${seconds()} s (go build, exit code ${finished.code}):\n${tail(finished)}`,
-      "Read Go's message above. Modules come from GOPROXY (go env GOPROXY): it must be reachable once.",
-    );
-  }
+  if (finished.code !== 0) throw buildFailed(build, `after ${seconds()} s (go build`, finished);
   build.log(`built ${build.what} in ${seconds()} s`);
+}
+
+/**
+ * Downloads a module that the build's go.mod names, in the version that it names.
+ *
+ * @returns the module's folder in Go's cache, whose files are read-only
+ * @throws BuildFailure `<prefix>_build_failed`
+ */
+export async function downloadModule(build: GoBuild, name: string): Promise<string> {
+  const finished = await run("go", ["mod", "download", "-json", name], { cwd: build.module, env: build.env });
+  if (finished.code !== 0) throw buildFailed(build, "(go mod download", finished);
+  return (JSON.parse(finished.stdout) as { Dir: string }).Dir;
+}
+
+function buildFailed({ codePrefix, what }: GoBuild, step: string, finished: Finished): BuildFailure {
+  return new BuildFailure(
+    `${codePrefix}_build_failed`,
+    `building ${what} failed ${step}, exit code ${finished.code}):\n${tail(finished)}`,
+    "Read Go's message above. Modules come from GOPROXY (go env GOPROXY): it must be reachable once.",
+  );
 }
 
 /** The version of the Go on PATH, once it is known to serve. */

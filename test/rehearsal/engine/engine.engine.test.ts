@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "../../../infra/shell/process.ts";
 import { ensureEngine } from "../../../rehearsal/engine/index.ts";
+import { installedEngine } from "../../../rehearsal/engine/installed.ts";
 import { createTestStack, ENGINE_MS, type TestStack, UPDATE_MS } from "../../support/stack.ts";
+
+const installed = (await installedEngine(process.env)) !== undefined;
 
 /** A dynamic resource that tells which Node ran its provider. */
 class Probe extends pulumi.dynamic.Resource {
@@ -62,6 +66,27 @@ describe("the engine", () => {
     expect(again.source).not.toBe("built");
     expect(again.ms).toBeLessThan(5_000);
   });
+
+  // An installed engine is as its maker built it.
+  test.skipIf(installed)(
+    "reads the word lists of its password meter only where it rates a value",
+    async () => {
+      const env = { ...process.env, ...probe.environment, GODEBUG: "inittrace=1" };
+      const pulumi = (...words: string[]) => run("pulumi", words, { cwd: probe.folder, env });
+      const version = await pulumi("version");
+      expect(version.stderr).toContain("init github.com/pulumi/");
+      // The lists and what is made of them are 8 and 10 MB.
+      expect(version.stderr).not.toMatch(/zxcvbn-go\/\w+ @.* \d{7,} bytes/);
+
+      const set = (...value: string[]) =>
+        pulumi("config", "set", "--non-interactive", "-s", "test", "probe:token", ...value);
+      const refused = await set("xq7Lr0Zp9wVt3kBn8sYd");
+      expect(refused.stderr).toContain("looks like a secret");
+      expect(refused.code).not.toBe(0);
+      // As long, and made of words of the lists.
+      expect((await set("password football mary")).code).toBe(0);
+    },
+  );
 
   test(
     "runs a dynamic resource in the Node of this process",

@@ -9,6 +9,7 @@ import { ensureEngine } from "../../../rehearsal/engine/index.ts";
 const GO = `#!/bin/sh
 here=$(dirname "$0")
 if [ "$1" = env ]; then echo go1.30.0; exit; fi
+if [ "$1" = mod ]; then echo "{\\"Dir\\":\\"$here/module\\"}"; exit; fi
 echo "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi" >&2
 echo built >>"$here/builds"
 sleep 1
@@ -63,6 +64,9 @@ describe("where the engine comes from", () => {
   async function workingGo(): Promise<void> {
     env["PATH"] = `${bin}:/usr/bin:/bin`;
     await script(join(bin, "go"), GO);
+    for (const file of ["frequency/frequency.go", "matching/matching.go"]) {
+      await script(join(bin, "module", file), "package meter\n");
+    }
     await script(join(bin, "new-pulumi"), "#!/bin/sh\necho v3.250.0\n");
   }
 
