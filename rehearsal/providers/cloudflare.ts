@@ -1,4 +1,4 @@
 import { createCloudflareProvider } from "./cloudflare/provider.ts";
 import { runProvider } from "./serve.ts";
 
-await runProvider(createCloudflareProvider(process.env));
+await runProvider(() => createCloudflareProvider(process.env));

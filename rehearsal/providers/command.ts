@@ -1,4 +1,4 @@
 import { createCommandProvider } from "./command/provider.ts";
 import { runProvider } from "./serve.ts";
 
-await runProvider(createCommandProvider());
+await runProvider(createCommandProvider);

@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module";
-import grpc, { type handleUnaryCall } from "@grpc/grpc-js";
+import grpc, { type handleUnaryCall, type Server } from "@grpc/grpc-js";
 import type { Message } from "google-protobuf";
 import emptyProto from "google-protobuf/google/protobuf/empty_pb.js";
 import structProto, { type Struct } from "google-protobuf/google/protobuf/struct_pb.js";
@@ -45,38 +45,61 @@ export interface Provider {
   delete(type: string, id: string, inputs: Properties, outputs: Properties): Promise<void>;
 }
 
+/** A provider that is being served. */
+interface ServedProvider {
+  /** For PULUMI_DEBUG_PROVIDERS. */
+  port: number;
+  server: Server;
+}
+
 /**
- * Serves a provider to the engine over the resource provider protocol (pulumi proto/pulumi/provider.proto) on a free
+ * Serves a provider to engines over the resource provider protocol (pulumi proto/pulumi/provider.proto) on a free
  * loopback port. `main` of `@pulumi/pulumi/provider` could serve it too, but does not pass on the provider's
  * configuration, which contains the API's address.
  *
- * @returns the port, for PULUMI_DEBUG_PROVIDERS.
+ * @param create makes the provider of a connection. An engine opens one for each configuration
  */
-async function serveProvider(provider: Provider): Promise<number> {
+export async function serveProvider(create: () => Provider): Promise<ServedProvider> {
   const server = new grpc.Server({ "grpc.max_receive_message_length": 400 * 1024 * 1024 });
+  const providers = new Map<string, Provider>();
+  const unary = <Request extends Message, Response extends Message>(
+    answer: (request: Request, provider: Provider) => Response | Promise<Response>,
+  ): handleUnaryCall<Request, Response> => {
+    return async (call, callback) => {
+      try {
+        const peer = call.getPeer();
+        const provider = providers.get(peer) ?? create();
+        providers.set(peer, provider);
+        callback(null, await answer(call.request, provider));
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        callback({ code: grpc.status.UNKNOWN, details: message });
+      }
+    };
+  };
   server.addService(service.ResourceProviderService, {
     attach: unary(() => new emptyProto.Empty()),
     cancel: unary(() => new emptyProto.Empty()),
-    getPluginInfo: unary(() => new pluginProto.PluginInfo().setVersion(provider.version)),
+    getPluginInfo: unary((_, { version }) => new pluginProto.PluginInfo().setVersion(version)),
     getSchema: unary(() => new proto.GetSchemaResponse().setSchema("{}")),
     checkConfig: unary((request: messages.CheckRequest) =>
       new proto.CheckResponse().setInputs(request.getNews()),
     ),
     diffConfig: unary(() => new proto.DiffResponse().setChanges(proto.DiffResponse.DiffChanges.DIFF_NONE)),
-    configure: unary((request: messages.ConfigureRequest) => {
+    configure: unary((request: messages.ConfigureRequest, provider) => {
       provider.configure(read(request.getArgs()));
       return new proto.ConfigureResponse().setAcceptsecrets(true);
     }),
-    check: unary((request: messages.CheckRequest) => check(provider, request)),
-    diff: unary((request: messages.DiffRequest) => diff(provider, request)),
-    create: unary((request: messages.CreateRequest) => create(provider, request)),
-    read: unary((request: messages.ReadRequest) => refresh(provider, request)),
-    update: unary((request: messages.UpdateRequest) => update(provider, request)),
-    delete: unary((request: messages.DeleteRequest) => remove(provider, request)),
+    check: unary(check),
+    diff: unary(diff),
+    create: unary(createOne),
+    read: unary(refresh),
+    update: unary(update),
+    delete: unary(remove),
   });
   return new Promise((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
+      error ? reject(error) : resolve({ port, server }),
     );
   });
 }
@@ -85,14 +108,15 @@ async function serveProvider(provider: Provider): Promise<number> {
  * Runs a provider as this process: serves it, prints the port as the first line, and exits when the parent process
  * does, because that closes standard input.
  */
-export async function runProvider(provider: Provider): Promise<void> {
+export async function runProvider(create: () => Provider): Promise<void> {
   process.stdin.once("end", () => process.exit()).resume();
-  print(`${await serveProvider(provider)}\n`);
+  print(`${(await serveProvider(create)).port}
+`);
   // The engine ends this process with a signal, and Node would then not write its compile cache.
   flushCompileCache();
 }
 
-async function check(provider: Provider, request: messages.CheckRequest) {
+async function check(request: messages.CheckRequest, provider: Provider) {
   const { inputs, failures } = await provider.check(tokenOf(request.getUrn()), read(request.getNews()));
   const list = failures.map(({ property, reason }) =>
     new proto.CheckFailure().setProperty(property).setReason(reason),
@@ -100,7 +124,7 @@ async function check(provider: Provider, request: messages.CheckRequest) {
   return new proto.CheckResponse().setInputs(write(inputs)).setFailuresList(list);
 }
 
-function diff(provider: Provider, request: messages.DiffRequest) {
+function diff(request: messages.DiffRequest, provider: Provider) {
   const { DIFF_NONE, DIFF_SOME } = proto.DiffResponse.DiffChanges;
   // The engine has already replaced ignored inputs by their old values. With `*`, all are ignored: the old values are
   // not compared with the account's either.
@@ -113,12 +137,12 @@ function diff(provider: Provider, request: messages.DiffRequest) {
     .setReplacesList(replaces);
 }
 
-async function create(provider: Provider, request: messages.CreateRequest) {
+async function createOne(request: messages.CreateRequest, provider: Provider) {
   const { id, outputs } = await provider.create(tokenOf(request.getUrn()), read(request.getProperties()));
   return new proto.CreateResponse().setId(id).setProperties(write(outputs));
 }
 
-async function refresh(provider: Provider, request: messages.ReadRequest) {
+async function refresh(request: messages.ReadRequest, provider: Provider) {
   const state = await provider.read(tokenOf(request.getUrn()), {
     id: request.getId(),
     inputs: read(request.getInputs()),
@@ -129,14 +153,14 @@ async function refresh(provider: Provider, request: messages.ReadRequest) {
   return new proto.ReadResponse().setId(id).setInputs(write(inputs)).setProperties(write(outputs));
 }
 
-async function update(provider: Provider, request: messages.UpdateRequest) {
+async function update(request: messages.UpdateRequest, provider: Provider) {
   const type = tokenOf(request.getUrn());
   const news = read(request.getNews());
   const outputs = await provider.update(type, request.getId(), news, read(request.getOlds()));
   return new proto.UpdateResponse().setProperties(write(outputs));
 }
 
-async function remove(provider: Provider, request: messages.DeleteRequest) {
+async function remove(request: messages.DeleteRequest, provider: Provider) {
   const type = tokenOf(request.getUrn());
   await provider.delete(type, request.getId(), read(request.getOldInputs()), read(request.getProperties()));
   return new emptyProto.Empty();
@@ -153,17 +177,4 @@ function read(struct: Struct | undefined): Properties {
 
 function write(properties: Properties): Struct {
   return structProto.Struct.fromJavaScript(properties);
-}
-
-function unary<Request extends Message, Response extends Message>(
-  answer: (request: Request) => Response | Promise<Response>,
-): handleUnaryCall<Request, Response> {
-  return async (call, callback) => {
-    try {
-      callback(null, await answer(call.request));
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      callback({ code: grpc.status.UNKNOWN, details: message });
-    }
-  };
 }

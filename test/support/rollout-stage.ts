@@ -11,7 +11,13 @@ import { startSlack, type SlackStandIn } from "../../rehearsal/standins/slack.ts
 import type { ErrorCode } from "../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../runtime/contract/problem.ts";
 import { ACCOUNT, SCRIPT } from "../rehearsal/support.ts";
-import { MODEL_KEY, SIGNING_SECRET, startServerlessStage, type ServerlessStage } from "./serverless-stack.ts";
+import {
+  MODEL_KEY,
+  SIGNING_SECRET,
+  startServerlessStage,
+  type ServerlessStage,
+  type StageOptions,
+} from "./serverless-stack.ts";
 import { stackCommand, startStackCommand, type Ended } from "./stack-command.ts";
 import type { TestStack } from "./stack.ts";
 
@@ -56,10 +62,13 @@ export interface RolloutStage {
 }
 
 /** Starts all of that; nothing is deployed yet. */
-export async function startRolloutStage(): Promise<RolloutStage> {
+export async function startRolloutStage(
+  options: Pick<StageOptions, "ownProvider"> = {},
+): Promise<RolloutStage> {
   const { container } = await buildBundle();
   const command = [process.execPath, path.join(container.dir, "supervisor/main.js")];
   const world = await startServerlessStage({
+    ...options,
     containers: (dir) => ({
       kind: "process",
       supervise: { command, dir: path.join(dir, "containers") },

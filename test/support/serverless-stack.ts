@@ -8,10 +8,12 @@ import {
 } from "../../rehearsal/access/index.ts";
 import type { ContainerMode } from "../../rehearsal/cloudflare/index.ts";
 import { Hono } from "hono";
+import { createCloudflareProvider } from "../../rehearsal/providers/cloudflare/provider.ts";
+import { serveProvider } from "../../rehearsal/providers/serve.ts";
 import { listen } from "../../rehearsal/standins/serve.ts";
 import { ACCOUNT, startStage, TOKEN, type AccountOptions, type Stage } from "../rehearsal/support.ts";
 import { program as stackProgram } from "../../stacks/program.ts";
-import { cloudflareConfig, createTestStack, type TestStack } from "./stack.ts";
+import { cloudflareConfig, createTestStack, testEngine, type TestStack } from "./stack.ts";
 
 /** Secrets that must be found nowhere in plain. */
 export const MODEL_KEY = "sk-test-the-model-key-0123456789";
@@ -46,10 +48,12 @@ const TAKES_EVERY_SECRET = new Hono()
 export interface StageOptions extends AccountOptions {
   /** How containers run. Default: none starts. */
   containers?: (dir: string) => ContainerMode;
+  /** The engine starts its cloudflare provider itself, so that it also ends with it. */
+  ownProvider?: boolean;
 }
 
 export async function startServerlessStage(options: StageOptions = {}): Promise<ServerlessStage> {
-  const { containers, ...accountOptions } = options;
+  const { containers, ownProvider = false, ...accountOptions } = options;
   const stage = await startStage(containers, accountOptions);
   const { account } = stage.cloudflare;
   const identity = await startIdentityGateway({
@@ -62,6 +66,7 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
   const front = await startFront({ port: 0, account, runner: stage.runner, access: identity });
   const platforms = await listen(TAKES_EVERY_SECRET, { hostname: "127.0.0.1", port: 0 });
   const endpoints = JSON.stringify({ anthropic: platforms.url, slack: `${platforms.url}/api/` });
+  const provider = ownProvider ? undefined : await sharedProvider();
   const opened: TestStack[] = [];
   const access = cloudflareConfig(stage.cloudflare.url, TOKEN);
   const open = async (options: {
@@ -70,7 +75,8 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     program: PulumiFn;
     environment?: Record<string, string>;
   }): Promise<TestStack> => {
-    const made = await createTestStack(options);
+    const environment = { ...provider?.environment, ...options.environment };
+    const made = await createTestStack({ ...options, environment });
     opened.push(made);
     return made;
   };
@@ -97,10 +103,24 @@ export async function startServerlessStage(options: StageOptions = {}): Promise<
     bare: ({ name, config: own }) => open({ name, program: stackProgram, config: { ...own, ...access } }),
     async close() {
       for (const stack of opened) await stack.close();
+      provider?.close();
       await platforms.close();
       await front.close();
       await identity.close();
       await stage.close();
     },
+  };
+}
+
+/**
+ * Serves this process's cloudflare provider to all engines of a test. Each would otherwise start one of its own, which
+ * takes a third of a second of a processor. An official plugin is used as an operator uses it.
+ */
+async function sharedProvider() {
+  if ((await testEngine()).official.cloudflare) return undefined;
+  const { port, server } = await serveProvider(() => createCloudflareProvider({}));
+  return {
+    environment: { PULUMI_DEBUG_PROVIDERS: `cloudflare:${port}` },
+    close: () => server.forceShutdown(),
   };
 }

@@ -68,10 +68,11 @@ export class CloudflareApi {
           ...(body && { "content-type": "application/json" }),
         },
         ...(body && { body: JSON.stringify(body) }),
-      }).catch((error: unknown) => error);
+      }).catch((error: unknown) => ({ error }));
       const isLast = attempt === ATTEMPTS;
-      if (!(response instanceof Response)) {
-        if (isLast) throw new Error(`${named}: ${causeOf(response)}`, { cause: response });
+      if ("error" in response) {
+        const { error } = response;
+        if (isLast) throw new Error(`${named}: ${causeOf(error)}`, { cause: error });
       } else {
         const { ok, status, statusText } = response;
         const text = await response.text();
@@ -79,7 +80,7 @@ export class CloudflareApi {
         if (status === 404 && unlessGone) return undefined;
         if (isLast || !isTransient(status)) throw new Error(`${named}: ${status} ${statusText} ${text}`);
       }
-      await sleep(pauseAfter(attempt, response));
+      await sleep(pauseAfter(attempt, "error" in response ? undefined : response.headers));
     }
   }
 }
@@ -89,9 +90,11 @@ function isTransient(status: number): boolean {
 }
 
 /** Milliseconds until the next attempt: as the answer asks, else longer each time. */
-function pauseAfter(attempt: number, response: unknown): number {
-  const asked = response instanceof Response ? response.headers.get("retry-after") : undefined;
-  return Math.min(retryAfterMs(asked, Date.now()) ?? backoffMs(PAUSES, attempt), LONGEST_WAIT_MS);
+function pauseAfter(attempt: number, headers: Headers | undefined): number {
+  return Math.min(
+    retryAfterMs(headers?.get("retry-after"), Date.now()) ?? backoffMs(PAUSES, attempt),
+    LONGEST_WAIT_MS,
+  );
 }
 
 function causeOf(error: unknown): string {

@@ -7,7 +7,7 @@ const LIVE = { aud: "the-audience-of-the-application", imageId: `sha256:${"a".re
  * A provider that takes every resource and keeps none: what the rules look at also has types that neither the
  * project's own providers know nor an engine of this machine.
  */
-await runProvider({
+await runProvider(() => ({
   name: "any",
   version: "99.0.0",
   configure: () => undefined,
@@ -21,4 +21,4 @@ await runProvider({
   read: (_type, state) => Promise.resolve(state),
   update: (_type, _id, inputs) => Promise.resolve({ ...inputs, ...LIVE }),
   delete: () => Promise.resolve(),
-});
+}));

@@ -7,7 +7,7 @@ import { ENGINE_MS, UPDATE_MS } from "../../support/stack.ts";
 let stage: RolloutStage;
 
 beforeAll(async () => {
-  stage = await startRolloutStage();
+  stage = await startRolloutStage({ ownProvider: true });
 }, ENGINE_MS);
 
 afterAll(() => stage?.close(), UPDATE_MS);
