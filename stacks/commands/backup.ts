@@ -2,6 +2,7 @@
  * `npm run backup`: the backups of a deployed stack, made and checked by the service itself. See
  * `npm run backup -- --help`.
  */
+import "./late-modules.ts";
 import { explain, explanationText } from "../../infra/shell/explain.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";

@@ -2,6 +2,7 @@
  * `npm run compose`: the host stack's container as a file for Docker Compose, from the same configuration. See
  * `npm run compose -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";

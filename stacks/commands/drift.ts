@@ -2,6 +2,7 @@
  * `npm run drift`: shows what in a stack is no longer as it was deployed. Changes nothing.
  * See `npm run drift -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import type { EngineEvent, Stack } from "@pulumi/pulumi/automation/index.js";
 import { Argument } from "commander";

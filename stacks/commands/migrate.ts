@@ -2,6 +2,7 @@
  * `npm run migrate`: gives a stack's Worker another name, with the migration that this takes. Previews the
  * change, and writes it to the stack's settings once it is accepted. See `npm run migrate -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

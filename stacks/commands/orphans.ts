@@ -2,6 +2,7 @@
  * `npm run orphans`: the container applications that deleted Workers have left in a stack's account, and their removal
  * by id. See `npm run orphans -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { Argument } from "commander";
 import { findOrphans, type Orphan, removeOrphan } from "../../infra/serverless/container-api.ts";

@@ -2,6 +2,7 @@
  * `npm run policies`: runs the policy pack on the preview of a stack; changes nothing. Exits with 1 if a mandatory rule
  * is broken. With `--publish-dir` it only makes the pack. See `npm run policies -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine, commandsFor } from "../../infra/shell/package.ts";
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";

@@ -2,6 +2,7 @@
  * `npm run preview`: a stack's preview under the policies as Markdown, for a comment on a pull request. Changes
  * nothing. See `npm run preview -- --help`.
  */
+import "./late-modules.ts";
 import { commandLine } from "../../infra/shell/package.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";

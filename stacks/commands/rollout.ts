@@ -3,6 +3,7 @@
  * something that nobody has accepted, deploys, and goes back if the new version does not answer. For its options, see
  * `npm run rollout -- --help`.
  */
+import "./late-modules.ts";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline/promises";

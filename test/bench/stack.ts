@@ -28,7 +28,7 @@ type Subjects = Record<"whole" | "empty" | "each", TestStack>;
  * more with the account as twenty stacks leave it.
  */
 export async function benchStack(runs: number, log: (line: string) => void): Promise<Figure[]> {
-  const world = await startServerlessStage();
+  const world = await startServerlessStage({ ownProvider: true });
   try {
     const subjects: Subjects = {
       whole: await world.stack(),

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { request } from "node:http";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -69,6 +68,8 @@ export function containersOf(address?: string): Containers {
  * settings in the form in which it reports them, so a copy keeps all of them.
  */
 async function post(env: NodeJS.ProcessEnv, path: string, body: object): Promise<void> {
+  // Loaded late: an import of it loads the whole of undici, 25 ms of each operation's start, and copies are rare.
+  const { request } = await import("node:http");
   const dialled = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const connection = Duplex.from({ readable: dialled.stdout, writable: dialled.stdin });
   try {

@@ -1,9 +1,16 @@
-// Loaded first by what the engine starts. @pulumi/pulumi loads npm's dependency tree, the TypeScript compiler and the
-// Automation API, two thirds of its start. They serialise functions and resolve packages, which nothing here asks for.
-// Whoever asks all the same gets them then.
+// Loaded first by what the engine starts. @pulumi/pulumi loads npm's dependency tree, the TypeScript compiler, the
+// Automation API, tracing and rules for versions, three quarters of its start. They serialise functions, resolve packages
+// and report spans, which nothing here asks for. Whoever asks all the same gets them then.
 const Module = require("node:module");
 
-const LATER = new Set(["@npmcli/arborist", "typescript", "./automation"]);
+const LATER = new Set([
+  "@npmcli/arborist",
+  "@opentelemetry/api",
+  "normalize-package-data",
+  "semver",
+  "typescript",
+  "./automation",
+]);
 /** Maps each stack trace, of which @pulumi/pulumi takes one a promise: a fifth of a program. Ours need no mapping. */
 const NEVER = "source-map-support/register";
 const load = Module._load;
@@ -16,7 +23,7 @@ function loadLater(request, ...rest) {
     // What a compiled module asks first, to know how to take this one.
     if (key === "__esModule") return true;
     loaded ??= load.call(this, request, ...rest);
-    return loaded[key];
+    return key === "default" && !loaded.__esModule ? loaded : loaded[key];
   };
   return new Proxy({}, { get });
 }
