@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+import { buildBundle } from "../../infra/bundle/bundle.ts";
 import { dockerAvailable } from "../../infra/shell/docker.ts";
 import { BuildFailure } from "../../infra/shell/failure.ts";
 import { prepareBaseImage } from "../../rehearsal/base-image.ts";
@@ -9,6 +10,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Reason why there is no Pulumi engine for `npm test`; empty if there is one. */
     engineMissing: string;
+    /** Folder of the bundled programs, in the system tier. */
+    programs: string;
   }
 }
 
@@ -29,5 +32,6 @@ export default async function prepare(project: TestProject): Promise<void> {
     log(`skipped: what needs a Pulumi engine (${error.message})`);
     project.provide("engineMissing", error.message);
   }
+  if (name === "system") project.provide("programs", (await buildBundle()).container.dir);
   if (name === "system" && (await dockerAvailable()).ok) await prepareBaseImage({ log });
 }

@@ -1,16 +1,13 @@
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { processOutput } from "../../../runtime/gateway/cli/context.ts";
 import { runCommandLine } from "../../../runtime/gateway/cli/program.ts";
 import { readProcessSettings } from "../../../runtime/process/settings.ts";
 import { createRedactor } from "../../../runtime/shared/redact.ts";
-import { startNode } from "./processes.ts";
-
-const MAIN = fileURLToPath(new URL("../../../runtime/gateway/cli/main.ts", import.meta.url));
+import { programOf, startNode } from "./processes.ts";
 
 /** Runs `steward <args>` to its end, in a process of its own. */
 export async function steward(environment: Record<string, string>, ...args: string[]) {
-  const run = startNode([MAIN, ...args], environment);
+  const run = startNode([programOf("gateway/cli/main.ts"), ...args], environment);
   const code = await run.exited;
   return { code, stdout: run.stdout(), stderr: run.stderr() };
 }

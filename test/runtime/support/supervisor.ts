@@ -1,10 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../runtime/shared/log.ts";
 import { createSupervisor, type SupervisorOptions } from "../../../runtime/supervisor/supervisor.ts";
-import { CONTROL_TOKEN, SECRETS, temporaryDirectory } from "./processes.ts";
+import { CONTROL_TOKEN, programOf, SECRETS, temporaryDirectory } from "./processes.ts";
 import { freePort } from "../../support/ports.ts";
 
 /** A log that keeps its lines. */
@@ -17,12 +16,6 @@ function memoryLog(): Log & { lines: string[] } {
 
 /** Quick enough for a test, slow enough to be seen. */
 const QUICK = { firstMs: 20, longestMs: 80, maxFailures: 4, stableAfterMs: 60_000, neededAfterMs: 60_000 };
-
-/** The gateway's real program. */
-const GATEWAY = fileURLToPath(new URL("../../../runtime/gateway/main.ts", import.meta.url));
-
-/** The command line's real program. */
-const CLI = fileURLToPath(new URL("../../../runtime/gateway/cli/main.ts", import.meta.url));
 
 /** A program in place of the gateway. It may use `port` and `ready()`, which listens and answers. */
 async function program(directory: string, source: string): Promise<string> {
@@ -43,10 +36,10 @@ export async function supervised(source: string | undefined, extra: Partial<Supe
   const [home, gatewayPort] = await Promise.all([temporaryDirectory(), freePort()]);
   const log = memoryLog();
   const output: string[] = [];
-  const file = source === undefined ? GATEWAY : await program(home, source);
+  const file = source === undefined ? programOf("gateway/main.ts") : await program(home, source);
   const supervisor = createSupervisor({
     command: [process.execPath, file],
-    cli: [process.execPath, CLI],
+    cli: [process.execPath, programOf("gateway/cli/main.ts")],
     environment: { ...SECRETS },
     home,
     gatewayPort,
