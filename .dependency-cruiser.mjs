@@ -1,9 +1,16 @@
 /** The import table of the project: for each folder, what its files may import beside themselves. */
 const TABLE = [
   { from: "runtime/contract", may: [], packages: ["zod"], node: false },
+  // Of the gateway they know the types: see the rule below.
+  {
+    from: "runtime/operations",
+    may: ["runtime/contract", "runtime/shared", "runtime/gateway"],
+    packages: ["zod"],
+    node: false,
+  },
   {
     from: "runtime/edge",
-    may: ["runtime/contract", "runtime/shared"],
+    may: ["runtime/operations", "runtime/contract", "runtime/shared"],
     packages: ["diff", "hono", "jose", "zod"],
     node: false,
   },
@@ -11,13 +18,13 @@ const TABLE = [
   { from: "runtime/process", may: ["runtime/contract", "runtime/shared"], packages: "any", node: true },
   {
     from: "runtime/gateway",
-    may: ["runtime/process", "runtime/contract", "runtime/shared"],
+    may: ["runtime/operations", "runtime/process", "runtime/contract", "runtime/shared"],
     packages: "any",
     node: true,
   },
   {
     from: "runtime/supervisor",
-    may: ["runtime/process", "runtime/contract", "runtime/shared"],
+    may: ["runtime/operations", "runtime/process", "runtime/contract", "runtime/shared"],
     packages: "any",
     node: true,
   },
@@ -117,6 +124,19 @@ export default {
       severity: "error",
       from: { pathNot: "^(test/|runtime/gateway/http/completions\\.ts$)" },
       to: { path: "^runtime/gateway/prompt/caller\\.ts$" },
+    },
+    {
+      name: "operations know the gateway by types alone",
+      comment: "The edge loads them, in a Worker too. What they do is in the tools that they get.",
+      severity: "error",
+      from: { path: "^runtime/operations/" },
+      to: { path: "^runtime/gateway/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "of the gateway only the command line imports operations",
+      severity: "error",
+      from: { path: "^runtime/gateway/", pathNot: "^runtime/gateway/cli/" },
+      to: { path: "^runtime/operations/" },
     },
     { name: "no cycles", severity: "error", from: {}, to: { circular: true } },
   ],

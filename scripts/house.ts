@@ -42,7 +42,7 @@ const VAGUE = new Set(
 );
 /** Rules, error tables, tools, commands, dynamic providers, pages and entries of processes. */
 const ON_THEIR_OWN =
-  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
+  /^policies\/rules\/|\/error-texts\/|\/tools\/|^stacks\/commands\/[^/]+$|\/cli\/|^runtime\/operations\/|-provider\.ts$|\/admin\/[^/]+$|\/main\.ts$/;
 const REASONS: Readonly<Record<string, string>> = {
   "runtime/edge/changes.ts": "a route",
   "runtime/edge/pages/problem.ts": "a page",

@@ -2,7 +2,7 @@ import type { ConfigSource } from "./backup.ts";
 import type { ColdStart } from "./cold-starts.ts";
 import type { Platform } from "./delivery.ts";
 import type { Duty } from "./duty.ts";
-import type { Reason } from "./errors.ts";
+import type { ErrorCode, Reason } from "./errors.ts";
 
 export { CONTROL_TOKEN_VARIABLE } from "./variables.ts";
 
@@ -14,8 +14,8 @@ export const CONTROL_ROUTES = {
   processes: "/processes",
   /** GET: {@link ContainerConfig} */
   config: "/config",
-  /** POST, {@link CliRequest}: {@link CliResult}; 400 for what is not in the list of operations.ts. */
-  cli: "/cli",
+  /** POST, {@link OperationRequest}: {@link OperationReply}; 400 for an operation or an input that is not allowed. */
+  operations: "/operations",
   /** POST: 202; restarts the gateway, also out of "crash-looping". */
   restart: "/restart",
   /** POST: 202; tries a crashed gateway at once in place of at the end of its backoff. */
@@ -198,12 +198,23 @@ export interface ToldProblem {
   help?: string;
 }
 
-/** Body of `/cli`: the words of a line. */
-export interface CliRequest {
-  words: string[];
+/** Body of `/operations`: an operation of `runtime/operations` by its name. */
+export interface OperationRequest {
+  operation: string;
+  /** As the operation's own schema has it. */
+  input: object;
 }
 
-/** Answer of `/cli`. Secrets are redacted. */
+/** Answer of `/operations`: what the operation returned, or why it failed. Secrets are redacted. */
+export type OperationReply = (
+  | { ok: true; value: unknown }
+  | { ok: false; error: { code: ErrorCode; message: string; fix: string } }
+) & {
+  /** Lines that people should know beside it; empty if there are none. */
+  notes: string;
+};
+
+/** Result of a process, and of a line of `/debug/cli`. */
 export interface CliResult {
   /** 124 where the time was over, as `timeout` of the coreutils has it. */
   exitCode: number;

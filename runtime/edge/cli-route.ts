@@ -1,12 +1,15 @@
-import { backupsText, madeText, wholeText } from "../shared/backup-texts.ts";
 import type { Handler } from "hono";
-import type { CliResult } from "../contract/control.ts";
+import type { CliResult, OperationReply } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { type Operation, readOperation, splitWords } from "../contract/operations.ts";
+import { backup } from "../operations/backup.ts";
+import type { Operation } from "../operations/operation.ts";
+import { notAllowed } from "../operations/registry.ts";
+import { replyOf } from "../operations/reply.ts";
+import { type Line, readWords, splitWords } from "../operations/words.ts";
 import { type AccessVariables, askToContinue, isDeliberate } from "./access.ts";
 import { readFields } from "./form.ts";
-import { operate, inTime } from "./operate.ts";
+import { askOperation, inTime } from "./operate.ts";
 import type { Backups, RecordChange, Sandbox } from "./ports.ts";
 
 /** An archive of some size, and where it is stopped a container's start before. */
@@ -27,41 +30,50 @@ interface CliOptions {
 }
 
 /** Runs one line of the allow-list in the container for an operator, with the gateway up or down. */
-type RunLine = (line: Line, by: string) => Promise<{ command: string } & CliResult>;
+type RunLine = (line: TypedLine, by: string) => Promise<{ command: string } & CliResult>;
 
 /** A line that the list allows. It is read before the container is asked, so that a wrong one wakes nothing. */
-interface Line {
+interface TypedLine extends Line {
   command: string;
-  words: string[];
-  operation: Operation;
 }
 
-/** @throws StewardError `command_not_allowed` */
-function readLine(command: string): Line {
-  const words = splitWords(command);
-  return { command, words, operation: readOperation(words) };
+/** The operations that run here: on the serverless stack the container does not see the backups in the bucket. */
+const AT_EDGE: readonly Operation<object, unknown, Pick<CliOptions, "backups">>[] = [
+  backup.list,
+  backup.create,
+  backup.verify,
+];
+
+/** @throws StewardError `command_not_allowed`, `usage_invalid` */
+async function readTyped(command: string): Promise<TypedLine> {
+  const line = await readWords(await splitWords(command), "console");
+  if ("help" in line) throw await notAllowed();
+  return { command, ...line };
 }
 
-function changes({ operation }: Line): boolean {
-  return operation.kind === "command" && operation.changes;
+function changes({ operation, input }: Line): boolean {
+  return operation.changes?.(input) ?? false;
 }
 
 /** Creates what `/debug/cli` runs its lines with. It starts a stopped container. */
 export function createLineRunner({ sandbox, backups, log, record }: CliOptions): RunLine {
   return async (line, by) => {
-    const { command, words, operation } = line;
+    const { command, operation, input } = line;
     log.info("operator runs a command", { by, command });
     if (changes(line)) await record(by, "command", command);
-    const isBackup = operation.kind === "command" && operation.args[0] === "backup";
-    const result = isBackup ? await runBackupCommand(backups, operation.args) : await operate(sandbox, words);
-    return { command, ...result };
+    const here = AT_EDGE.find(({ name }) => name === operation.name);
+    const reply =
+      here === undefined
+        ? await askOperation(sandbox, operation, input)
+        : await runHere(() => here.run({ backups }, input));
+    return { command, ...(await print(line, reply)) };
   };
 }
 
 /** `GET /debug/cli?cmd=`: runs a line. A change runs only if no other site can have caused the request. */
 export function debugCli(run: RunLine): Handler<AccessVariables> {
   return async function handleCli(context) {
-    const line = readLine(context.req.query("cmd") ?? "");
+    const line = await readTyped(context.req.query("cmd") ?? "");
     const identity = context.get("identity");
     if (changes(line) && !isDeliberate(context.req.raw, identity)) return askToContinue(context, "post");
     return context.json(await run(line, identity.name));
@@ -72,46 +84,39 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
 export function changeByCli(run: RunLine): Handler<AccessVariables> {
   return async function handleChangeByCli(context) {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });
-    return context.json(await run(readLine(cmd), context.get("identity").name));
+    return context.json(await run(await readTyped(cmd), context.get("identity").name));
   };
 }
 
-/**
- * Runs `backup list|create|verify` on the copies of this deployment, in the form of the command line. On the
- * serverless stack they lie in the bucket, where the container's own command line does not see them.
- */
-async function runBackupCommand(backups: Backups, args: readonly string[]): Promise<CliResult> {
-  const json = args.includes("--json");
-  try {
-    const { value, text } = await inTime(LIMIT_MS, answer(backups, args));
-    return { exitCode: 0, stdout: json ? asJson(value) : `${text}\n`, stderr: "" };
-  } catch (error) {
-    if (!(error instanceof StewardError)) throw error;
-    const { code, detail, fix } = error.reason;
-    const late = code === "command_timed_out";
-    const message = late ? GOES_ON : detail;
-    return {
-      exitCode: late ? TIMED_OUT : 1,
-      stdout: json ? asJson({ error: { code, message, fix } }) : "",
-      stderr: `${message}\nFix: ${fix}\n`,
-    };
-  }
+/** Prints a reply as the command line does. */
+async function print({ operation, input, json }: Line, reply: OperationReply): Promise<CliResult> {
+  if (!reply.ok) return printFailure(reply, json);
+  const { value, notes } = reply;
+  const parsed = operation.output().safeParse(value);
+  if (!parsed.success) throw new StewardError("command_failed");
+  const exitCode = operation.failed?.(parsed.data) ? 1 : 0;
+  if (json) return { exitCode, stdout: asJson(value), stderr: notes };
+  const text = await replyOf(() => operation.text(parsed.data, input));
+  if (!text.ok) return printFailure({ ...text, notes }, json);
+  const warnings = (operation.warnings?.(parsed.data) ?? []).map((warning) => `${warning}\n`);
+  const end = operation.verbatim ? "" : "\n";
+  return { exitCode, stdout: `${String(text.value)}${end}`, stderr: [notes, ...warnings].join("") };
 }
 
-async function answer(
-  backups: Backups,
-  [, verb, id = ""]: readonly string[],
-): Promise<{ value: unknown; text: string }> {
-  if (verb === "create") {
-    const manifest = await backups.create({ cause: "operator" });
-    return { value: manifest, text: madeText(manifest) };
-  }
-  if (verb === "verify") {
-    const report = await backups.verify(id);
-    return { value: report, text: wholeText(report) };
-  }
-  const list = await backups.list();
-  return { value: { backups: list }, text: backupsText(list) };
+function printFailure(reply: Extract<OperationReply, { ok: false }>, json: boolean): CliResult {
+  const { code, message, fix } = reply.error;
+  return {
+    exitCode: code === "command_timed_out" ? TIMED_OUT : 1,
+    stdout: json ? asJson({ error: { code, message, fix } }) : "",
+    stderr: `${reply.notes}${message}\nFix: ${fix}\n`,
+  };
+}
+
+/** Says that a backup which takes long continues, and not that it failed. */
+async function runHere(run: () => unknown): Promise<OperationReply> {
+  const reply = await replyOf(() => inTime(LIMIT_MS, Promise.resolve(run())));
+  if (reply.ok || reply.error.code !== "command_timed_out") return reply;
+  return { ...reply, error: { ...reply.error, message: GOES_ON } };
 }
 
 function asJson(value: unknown): string {

@@ -1,10 +1,8 @@
 import { within } from "../shared/within.ts";
-import { parseJson } from "../shared/json.ts";
-import * as z from "zod/mini";
-import { type CliRequest, type CliResult, CONTROL_ROUTES } from "../contract/control.ts";
-import { withJson } from "../contract/operations.ts";
+import { CONTROL_ROUTES, type OperationReply, type OperationRequest } from "../contract/control.ts";
 import { ERRORS, isErrorCode, reason, type Reason, StewardError } from "../contract/errors.ts";
 import type { Problem } from "../contract/problem.ts";
+import type { Operation } from "../operations/operation.ts";
 import type { PortRequest, Sandbox } from "./ports.ts";
 
 /** Status of a container whose main process is silent. */
@@ -12,9 +10,6 @@ export const NO_SUPERVISOR = "The container's supervisor does not answer.";
 
 /** Refusals that are the supervisor's own, and not a failure of it. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
-
-/** Answer of the command line with `--json` where it fails. */
-const failureSchema = () => z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /**
  * Asks the supervisor; starts a stopped container.
@@ -45,43 +40,45 @@ export function looking(sandbox: Sandbox): Sandbox {
 }
 
 /**
- * Runs an operation of contract/operations.ts in the container, with the gateway up or down; starts a
- * stopped container.
+ * Has the container run an operation, with the gateway up or down; starts a stopped container.
  *
- * @throws StewardError the supervisor's refusal, or `gateway_unavailable` where it does not answer.
+ * @throws StewardError the supervisor's refusal, or `gateway_unavailable` if it does not answer.
  */
-export async function operate(sandbox: Sandbox, words: string[]): Promise<CliResult> {
-  const request: CliRequest = { words };
+export async function askOperation(
+  sandbox: Sandbox,
+  { name }: Pick<Operation, "name">,
+  input: object,
+): Promise<OperationReply> {
+  const request: OperationRequest = { operation: name, input };
   const body = JSON.stringify(request);
-  const response = await askSupervisor(sandbox, { method: "POST", path: CONTROL_ROUTES.cli, body });
+  const response = await askSupervisor(sandbox, { method: "POST", path: CONTROL_ROUTES.operations, body });
   if (REFUSALS.includes(response.status)) {
     const { code, detail } = (await response.json()) as Problem;
     throw new StewardError(code, detail);
   }
   if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
-  return (await response.json()) as CliResult;
+  return (await response.json()) as OperationReply;
 }
 
 /**
- * Runs a command with `--json` and reads its answer.
+ * Has the container run an operation, and reads what it returns by the operation's own schema.
  *
- * @throws StewardError what {@link operate} throws, the command's own error, or `command_failed` for an
- * answer of another form.
+ * @throws StewardError what {@link askOperation} throws, the operation's own error, or `command_failed` for an answer
+ * of another form.
  */
-export async function operateJson<T>(
+export async function operate<I extends object, O, T>(
   sandbox: Sandbox,
-  words: string[],
-  schema: z.ZodMiniType<T>,
-): Promise<T> {
-  const { exitCode, stdout } = await operate(sandbox, withJson(words));
-  const value = parseJson(stdout);
-  const failure = failureSchema().safeParse(value);
-  if (failure.success && isErrorCode(failure.data.error.code)) {
-    throw new StewardError(failure.data.error.code, failure.data.error.message);
+  operation: Operation<I, O, T>,
+  input: I,
+): Promise<O> {
+  const reply = await askOperation(sandbox, operation, input);
+  if (reply.ok !== true) {
+    const { code, message } = reply.error ?? {};
+    throw isErrorCode(code) ? new StewardError(code, message) : new StewardError("command_failed");
   }
-  const answer = schema.safeParse(value);
-  if (exitCode !== 0 || !answer.success) throw new StewardError("command_failed");
-  return answer.data;
+  const value = operation.output().safeParse(reply.value);
+  if (!value.success) throw new StewardError("command_failed");
+  return value.data;
 }
 
 /** Waits for `work` for at most so many milliseconds: a page must not wait for a container that hangs. */

@@ -9,6 +9,8 @@ const LAST_WORDS_MS = 1_000;
 export interface ChildOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
+  /** Its whole standard input. Default: a pipe that closes when this process is gone. */
+  input?: string;
 }
 
 /** End of a process. */
@@ -69,6 +71,7 @@ function spawnChild(options: ChildOptions): Child {
   };
   // The pipe breaks when the child ends first, which is no error here.
   streams.stdin?.on("error", () => {});
+  if (options.input !== undefined) streams.stdin?.end(options.input);
   const handover = child.stdio?.[SECRETS_FD];
   if (handover && "end" in handover) handover.on("error", () => {}).end(secrets);
   const exited = new Promise<ChildExit>((resolve) => {

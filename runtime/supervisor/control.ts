@@ -7,7 +7,6 @@ import {
 } from "../contract/control.ts";
 import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import type { Log } from "../shared/log.ts";
-import { readOperation } from "../contract/operations.ts";
 import { problem } from "../contract/problem.ts";
 import { bearerToken, sameToken } from "../shared/token.ts";
 import type { Control, ControlAnswer, ControlRequest } from "./control-request.ts";
@@ -17,8 +16,8 @@ const REFUSED = 422;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 
 const BACKUP_ROUTES = [CONTROL_ROUTES.revision, CONTROL_ROUTES.generations, CONTROL_ROUTES.restore];
-/** Characters of the longest body with the words of a line. */
-const LONGEST_LINE = 128 * 1024;
+/** Characters of the longest body of a request of an operation. */
+const LONGEST_REQUEST = 128 * 1024;
 
 type Handler = (query: URLSearchParams, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
@@ -29,8 +28,8 @@ export function createControl(supervisor: Supervisor, controlToken: string, log:
     [`GET ${CONTROL_ROUTES.processes}`]: (query) =>
       ok(supervisor.processes({ logs: query.get("logs") === "true", after: readAfter(query) })),
     [`GET ${CONTROL_ROUTES.config}`]: async () => ok(await supervisor.config()),
-    [`POST ${CONTROL_ROUTES.cli}`]: async (_query, body) =>
-      ok(await supervisor.operate(readOperation(readWords(body)))),
+    [`POST ${CONTROL_ROUTES.operations}`]: async (_query, body) =>
+      ok(await supervisor.operate(readOperationRequest(body))),
     [`POST ${CONTROL_ROUTES.restart}`]: () => {
       supervisor.restart();
       return { status: 202, value: supervisor.status() };
@@ -81,12 +80,11 @@ function ok(value: unknown): ControlAnswer {
   return { status: 200, value };
 }
 
-/** The words of a {@link CliRequest}. */
-function readWords(body: string): string[] {
-  const value = body.length > LONGEST_LINE ? undefined : parseJson(body);
-  const words = typeof value === "object" && value !== null && "words" in value ? value.words : undefined;
-  if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
-  throw new StewardError("body_invalid", 'The body is not {"words": [...]}.');
+/** Reads the body. The operations check the name and the input. */
+function readOperationRequest(body: string): { operation: unknown; input?: unknown } {
+  const value = body.length > LONGEST_REQUEST ? undefined : parseJson(body);
+  if (typeof value === "object" && value !== null && "operation" in value) return value;
+  throw new StewardError("body_invalid", 'The body is not {"operation": "…", "input": {…}}.');
 }
 
 function refusal(code: ErrorCode, detail?: string): ControlAnswer {

@@ -1,14 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { CliResult } from "../contract/control.ts";
+import type { CliResult, OperationReply, OperationRequest } from "../contract/control.ts";
 import type { Environment } from "../contract/environment.ts";
-import { StewardError } from "../contract/errors.ts";
+import { type ErrorCode, reason, StewardError } from "../contract/errors.ts";
 import { CONFIG_FILE } from "../contract/names.ts";
-import type { Operation } from "../contract/operations.ts";
+import { REQUEST_FLAG } from "../operations/reply.ts";
+import { parseJson } from "../shared/json.ts";
 import { createRedactor, MASK, redactValue } from "../shared/redact.ts";
 import { markSecrets } from "./config-marks.ts";
-import { runCommand } from "./run-command.ts";
+import { CUT_NOTE, runCommand, TIMED_OUT } from "./run-command.ts";
 import type { Timers } from "./timers.ts";
 
 /** Bytes of a file that may be shown. */
@@ -45,60 +46,99 @@ interface OperationsOptions {
 const MOST_RUNNING = 4;
 
 /** Runs an operation; see {@link createOperations}. */
-export type RunOperation = (operation: Operation) => Promise<CliResult>;
+export type RunOperation = (request: Unchecked) => Promise<OperationReply>;
+
+/** A request that nobody has looked at yet. */
+type Unchecked = Partial<Record<keyof OperationRequest, unknown>>;
 
 /**
- * Creates the runner of allow-listed operations, beside the gateway, which may be dead. It uses no shell.
- * It rejects with `command_not_allowed` for a file outside the data directory, and with `commands_busy`
- * while too many run.
+ * Creates the runner of the console's operations, each in a process beside the gateway, which may be dead. It uses no
+ * shell. It rejects with `command_not_allowed` or `usage_invalid` before anything runs, and with `commands_busy` while
+ * too many run.
  */
 export function createOperations(options: OperationsOptions): RunOperation {
   let running = 0;
-  return async (operation) => {
+  return async (request) => {
     if (running >= MOST_RUNNING) throw new StewardError("commands_busy");
     running += 1;
     try {
-      return await run(options, operation);
+      return await run(options, request);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function run(options: OperationsOptions, operation: Operation): Promise<CliResult> {
+async function run(options: OperationsOptions, request: Unchecked): Promise<OperationReply> {
   const { cli, environment, home, timers } = options;
-  if (operation.kind === "cat") {
-    const file = await readDataFile(home, operation.file);
-    if (!file.ok) return { exitCode: 1, stdout: "", stderr: `cat: ${operation.file}: ${file.problem}\n` };
-    return showJson(operation.file, file.text, environment);
-  }
+  // Loaded when somebody looks, as the schema below.
+  const { readRequest } = await import("../operations/registry.ts");
+  const { operation, input } = await readRequest(request.operation, request.input);
+  if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
   const secrets = await secretsIn(config, environment);
   // Within a JSON text a secret stands as JSON writes it.
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const redact = createRedactor(environment, [...secrets, ...escaped]);
-  const result = await runCommand({ command: [...cli, ...operation.args], environment, redact, timers });
+  const text = JSON.stringify({ operation: operation.name, input });
+  const command = [...cli, REQUEST_FLAG] as const;
+  const result = await runCommand({ command, environment, input: text, redact, timers });
+  const reply = readReply(result);
   // A value that is short enough to occur in ordinary text is masked where it is all of the answer.
-  const answer = result.stdout.trim();
-  const isSecret = secrets.some((secret) => answer === secret || answer === JSON.stringify(secret));
-  return isSecret && answer !== "" ? { ...result, stdout: `${MASK}\n` } : result;
+  if (reply.ok && typeof reply.value === "string" && reply.value !== "" && secrets.includes(reply.value))
+    return { ...reply, value: MASK };
+  return reply;
 }
 
-/** Shows a file's value without its secrets. Of a file that is no JSON only the form, and the config's own keys, are shown. */
-async function showJson(name: string, text: string, environment: Environment): Promise<CliResult> {
+/** Needs no process, so it works if none can start. */
+async function runCat(
+  { environment, home }: OperationsOptions,
+  { file: name = "" }: { file?: string },
+): Promise<OperationReply> {
+  const file = await readDataFile(home, name);
+  if (!file.ok) return failure("file_unreadable", `cat: ${name}: ${file.problem}`);
+  const { text, notes } = await showJson(name, file.text, environment);
+  return { ok: true, value: { text }, notes };
+}
+
+/** Reads what the process wrote. */
+function readReply({ exitCode, stdout, stderr }: CliResult): OperationReply {
+  const reply = parseJson(stdout) as OperationReply | undefined;
+  if (reply !== undefined) return { ...reply, notes: stderr };
+  const code = exitCode === TIMED_OUT ? "command_timed_out" : "command_failed";
+  const why = stdout.endsWith(CUT_NOTE) ? "The answer is too long to be shown here." : stderr.trim();
+  return failure(code, why || undefined);
+}
+
+function failure(code: ErrorCode, why?: string): OperationReply {
+  const { detail, fix } = reason(code, why);
+  return { ok: false, error: { code, message: detail, fix }, notes: "" };
+}
+
+/**
+ * Shows a file's value without its secrets. Of a file that is no JSON the form and the config's own keys are shown, with
+ * a note on the error.
+ */
+async function showJson(
+  name: string,
+  text: string,
+  environment: Environment,
+): Promise<{ text: string; notes: string }> {
   // The schema weighs more than the supervisor itself, and is needed when somebody looks.
   const { readConfigText } = await import("../contract/config/text.ts");
   const { value, result } = readConfigText(text, environment);
   if (value !== null) {
-    // The file may be a config of former times, with secrets of its own.
+    // The file may be an older config, with secrets of its own.
     const redact = createRedactor(environment, await secretsIn(text, environment));
-    return { exitCode: 0, stdout: `${JSON.stringify(redactValue(value, redact), null, 2)}\n`, stderr: "" };
+    return { text: `${JSON.stringify(redactValue(value, redact), null, 2)}\n`, notes: "" };
   }
   const [problem] = result.ok ? [] : result.problems;
   const { schemaKeys } = await import("../contract/config/schema-at.ts");
-  const shown = markSecrets(text, { environment, values: [], keys: schemaKeys() }).text;
-  const stdout = shown.replaceAll(/"\[kept secret \d+\]"/g, JSON.stringify(MASK));
-  return { exitCode: 1, stdout, stderr: `cat: ${name}: ${problem?.message}. Its values are left out.\n` };
+  const { text: marked } = markSecrets(text, { environment, values: [], keys: schemaKeys() });
+  return {
+    text: marked.replaceAll(/"\[kept secret \d+\]"/g, JSON.stringify(MASK)),
+    notes: `cat: ${name}: ${problem?.message}. Its values are left out.\n`,
+  };
 }
 
 /** The secrets that a config holds or refers to. */

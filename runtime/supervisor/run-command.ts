@@ -6,19 +6,21 @@ import type { Timers } from "./timers.ts";
 
 const TIME_LIMIT_MS = 20_000;
 /** Exit code of the coreutils' `timeout`. */
-const TIMED_OUT = 124;
+export const TIMED_OUT = 124;
 /** Exit codes of a shell that cannot start a program. */
 const NOT_STARTED = 127;
 /** Characters that are shown of each stream. */
 const SHOWN = 256 * 1024;
 /** Characters that are held of each stream: redaction wants whole lines, and shortens or lengthens them. */
 const HELD = 2 * SHOWN;
-const CUT_NOTE = "[cut: the output is longer]\n";
+export const CUT_NOTE = "[cut: the output is longer]\n";
 
 /** Command to run. */
 interface CommandOptions {
   command: readonly [string, ...string[]];
   environment: Environment;
+  /** Its standard input. */
+  input?: string;
   redact: Redactor;
   timers: Timers;
   /** Default 20 s. */
@@ -27,10 +29,10 @@ interface CommandOptions {
 
 /** Runs a program to its end, within limits of time and output. What it wrote is redacted. Never rejects. */
 export async function runCommand(options: CommandOptions): Promise<CliResult> {
-  const { command, environment, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
+  const { command, environment, input, redact, timers, timeLimitMs = TIME_LIMIT_MS } = options;
   const held = { stdout: "", stderr: "" };
   let late = false;
-  const child = startChild({ command, environment });
+  const child = startChild({ command, environment, ...(input !== undefined && { input }) });
   child.read((stream, text) => (held[stream] += text.slice(0, HELD - held[stream].length)));
   const cancel = timers.after(timeLimitMs, () => {
     late = true;

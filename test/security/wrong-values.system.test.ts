@@ -4,14 +4,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readOperation } from "../../runtime/contract/operations.ts";
 import { processOutput } from "../../runtime/gateway/cli/context.ts";
-import { runCommandLine } from "../../runtime/gateway/cli/program.ts";
+import { runRequest } from "../../runtime/gateway/cli/program.ts";
 import { openStore } from "../../runtime/gateway/store.ts";
 import { Sessions } from "../../runtime/gateway/sessions/store.ts";
 import { readProcessSettings } from "../../runtime/process/settings.ts";
 import { problem } from "../../runtime/contract/problem.ts";
-import { StewardError } from "../../runtime/contract/errors.ts";
 import { writeConfig } from "../runtime/support/gateway.ts";
 import { edgeFixture, NOW, signedIn } from "../support/edge.ts";
 
@@ -26,43 +24,19 @@ let page: (path: string, fields?: Record<string, string>) => Promise<{ status: n
 async function edge(home: string) {
   const environment = { STEWARD_HOME: home, SLACK_BOT_TOKEN: "x", SLACK_SIGNING_SECRET: "y" };
   const settings = readProcessSettings(environment);
-  const run = async (words: string[]) => {
-    const { kind, ...operation } = readOperation(words);
-    if (kind !== "command" || !("args" in operation)) throw new Error("no command");
+  const answer = async ({ body = "" }: { body?: string }) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const output = processOutput({ stdout, stderr, redact: (text) => text });
-    let exitCode = 0;
-    const setExitCode = (code: number) => void (exitCode = code);
-    const context = {
-      environment,
-      settings,
-      redact: (text: string) => text,
-      output,
-      clock: Date.now,
-      setExitCode,
-    };
-    try {
-      await runCommandLine(context, operation.args);
-    } catch (error) {
-      output.fail(true, error);
-      exitCode = 1;
-    }
-    return { exitCode, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
-  };
-  const cli = async ({ body = "" }: { body?: string }) => {
-    try {
-      return Response.json(await run(JSON.parse(body).words as string[]));
-    } catch (error) {
-      if (!(error instanceof StewardError)) throw error;
-      const document = problem(error.code, error.message);
-      return Response.json(document, { status: document.status });
-    }
+    const redact = (text: string) => text;
+    const output = processOutput({ stdout, stderr, redact });
+    const setExitCode = () => undefined;
+    await runRequest({ environment, settings, redact, output, clock: Date.now, setExitCode }, body);
+    return new Response(String(stdout.read()));
   };
   const { jwk, headers } = await operator;
   let now = NOW;
   // Slower than the limit of an identity's requests.
   const clock = () => (now += 300);
-  const { app } = edgeFixture({ jwk, answers: { "/cli": cli }, clock });
+  const { app } = edgeFixture({ jwk, answers: { "/operations": answer }, clock });
   return async (path: string, fields?: Record<string, string>) => {
     const body = fields && new URLSearchParams(fields).toString();
     const form = { origin: HOST, "content-type": "application/x-www-form-urlencoded" };

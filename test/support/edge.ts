@@ -189,6 +189,35 @@ const USAGE_REPORT: UsageReport = {
   prices: { [MODEL]: { input: 3, output: 15 } },
 };
 
+function replyOf(value: unknown) {
+  const isError = typeof value === "object" && value !== null && "error" in value;
+  if (!isError) return { ok: true, value, notes: "" };
+  const { detail: message, ...rest } = Object(value.error);
+  return { ok: false, error: { message, ...rest }, notes: "" };
+}
+
+/** A request of an operation, as the supervisor gets it. */
+type Asked = [operation: string, input: Record<string, unknown>];
+
+/**
+ * A container that answers operations with a value, or with `{error}`; `undefined` never comes to an answer. `asked` and
+ * `lines`, which holds each request in the words of a command, grow with each request.
+ */
+export function operationAnswers(answer: (line: string, ...asked: Asked) => unknown) {
+  const asked: Asked[] = [];
+  const lines: string[] = [];
+  const handle = async ({ body = "" }: PortRequest): Promise<Response> => {
+    const { operation, input } = JSON.parse(body);
+    const values = Object.entries(input).map(([name, value]) => (value === true ? `--${name}` : value));
+    const line = [operation, ...values].join(" ");
+    asked.push([operation, input]);
+    lines.push(line);
+    const value = answer(line, operation, input);
+    return value === undefined ? new Promise<Response>(() => undefined) : Response.json(replyOf(value));
+  };
+  return { asked, lines, answers: { "/operations": handle } };
+}
+
 /** The edge over a ledger and a sandbox that remember what was asked of them. */
 export function edgeFixture(fixture: EdgeFixture = {}) {
   const { state = "ready", publicWebhooks = true, grantsWake = true, clock = () => NOW } = fixture;
@@ -220,7 +249,7 @@ export function edgeFixture(fixture: EdgeFixture = {}) {
     requests.push({ port, request });
     const answer = fixture.answers?.[request.path];
     if (answer !== undefined) return answer(request);
-    if (request.path === "/cli") return Response.json({ exitCode: 0, stdout: "done\n", stderr: "" });
+    if (request.path === "/operations") return Response.json(replyOf({ error: reason("command_failed") }));
     return Response.json(request.path.startsWith("/config") ? CONTAINER_CONFIG : PROCESSES);
   };
   const broker = createBroker({

@@ -11,11 +11,8 @@ export const ROLES = ["operator", "person", "group", "guest"] as const;
 /** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number];
 
-/** Roles that an approval or a name in the config can grant. */
-export const GRANTED_ROLES = ["person", "operator"] as const satisfies Role[];
-
-/** One of {@link GRANTED_ROLES}. */
-export type GrantedRole = (typeof GRANTED_ROLES)[number];
+/** A role that an approval or a name in the config can grant. */
+export type GrantedRole = Extract<Role, "person" | "operator">;
 
 const roles = (allowed: Role[], help: string) => described(z._default(z.array(z.enum(ROLES)), allowed), help);
 

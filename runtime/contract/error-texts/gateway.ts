@@ -62,6 +62,12 @@ export const GATEWAY_ERRORS = {
     cause: "This command is not on the list of those allowed in the container.",
     fix: "Use one of the commands in the detail; for everything else run `steward` in the container.",
   },
+  file_unreadable: {
+    status: 404,
+    title: "The file cannot be shown",
+    cause: "It does not exist, is no regular text file, is too large, or is a link.",
+    fix: "Name a text file of the data directory, such as steward.json.",
+  },
   internal: {
     status: 500,
     title: "Internal error",

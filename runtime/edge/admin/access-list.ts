@@ -1,8 +1,11 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema, type Platform } from "../../contract/delivery.ts";
 import { reason, type Reason } from "../../contract/errors.ts";
-import { attempt, operate, operateJson, inTime } from "../operate.ts";
+import { cat } from "../../operations/cat.ts";
+import { devices, grantedTo, isUsable } from "../../operations/devices.ts";
+import { pairing, pairingFile } from "../../operations/pairing.ts";
+import { attempt, operate, inTime } from "../operate.ts";
 import type { Clock, Sandbox } from "../ports.ts";
 
 /** Together 10 s: the lists, and where they do not come the files themselves. */
@@ -55,45 +58,7 @@ export interface AccessList {
   problem?: Reason;
 }
 
-// Made when they are needed: a Worker's start has 20 ms of CPU, and these lists are looked at now and then.
-const sendersSchema = () =>
-  z.object({
-    requests: z.array(
-      z.object({
-        id: z.string(),
-        code: z.string(),
-        createdAt: z.iso.datetime(),
-        meta: z.optional(z.record(z.string(), z.string())),
-      }),
-    ),
-  });
-const pairingSchema = () =>
-  z.object({
-    channels: z.array(
-      z.extend(sendersSchema(), {
-        channel: platformSchema,
-        approved: z._default(z.array(z.string()), []),
-        operators: z._default(z.array(z.string()), []),
-      }),
-    ),
-  });
-const devicesSchema = () =>
-  z.object({
-    pending: z.array(
-      z.object({ requestId: z.string(), displayName: z.string(), remoteIp: z.string(), ts: z.number() }),
-    ),
-    paired: z.array(
-      z.object({
-        deviceId: z.string(),
-        displayName: z.string(),
-        approvedAtMs: z.number(),
-        scopes: z._default(z.array(z.string()), []),
-        tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
-      }),
-    ),
-  });
-
-/** Asks the container's command line, inTime 10 s. Never rejects: what is not known has a reason. */
+/** Asks the container, for at most 10 s. Never rejects: what is not known has a reason. */
 export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<AccessList> {
   const [senders, devices] = await Promise.all([
     attempt(LISTS_MS, listSenders(sandbox)),
@@ -110,7 +75,8 @@ export async function readAccessList(sandbox: Sandbox, clock: Clock): Promise<Ac
 }
 
 async function listSenders(sandbox: Sandbox): Promise<Pick<AccessList, "senders" | "people">> {
-  const { channels } = await operateJson(sandbox, ["pairing", "list"], pairingSchema());
+  const listed = await operate(sandbox, pairing.list, {});
+  const channels = "channels" in listed ? listed.channels : [listed];
   return {
     senders: channels.flatMap(({ channel, requests }) => sendersOf(channel, { requests })),
     people: channels.flatMap(({ channel, approved, operators }) =>
@@ -124,29 +90,29 @@ async function listSenders(sandbox: Sandbox): Promise<Pick<AccessList, "senders"
 }
 
 async function listDevices(sandbox: Sandbox): Promise<Pick<AccessList, "requests" | "devices">> {
-  const { pending, paired } = await operateJson(sandbox, ["devices", "list"], devicesSchema());
+  const { pending, paired } = await operate(sandbox, devices.list, {});
   const requests = pending.map(({ requestId, displayName, remoteIp, ts }) => ({
     requestId,
     name: shown(displayName),
     address: remoteIp,
     askedAt: ts,
   }));
-  const devices = paired.map(({ deviceId, displayName, approvedAtMs, scopes, tokens }): Device => ({
-    deviceId,
-    name: shown(displayName),
-    approvedAt: approvedAtMs,
-    role: scopes.includes("operator") ? "operator" : "person",
-    revoked: Object.values(tokens).every(({ revokedAtMs }) => revokedAtMs !== undefined),
+  const approved = paired.map((device): Device => ({
+    deviceId: device.deviceId,
+    name: shown(device.displayName),
+    approvedAt: device.approvedAtMs,
+    role: grantedTo(device),
+    revoked: !isUsable(device),
   }));
-  return { requests, devices };
+  return { requests, devices: approved };
 }
 
 /** Returns what the files say: reading one needs no process of its own, so it works where the command line does not. */
 async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderRequest[]> {
   const oldest = clock() - PAIRING_LIFE_MS;
   const read = async (platform: Platform): Promise<SenderRequest[]> => {
-    const { stdout } = await operate(sandbox, ["cat", `credentials/${platform}-pairing.json`]);
-    return sendersOf(platform, sendersSchema().parse(JSON.parse(stdout)));
+    const { text } = await operate(sandbox, cat, { file: `credentials/${platform}-pairing.json` });
+    return sendersOf(platform, pairingFile().parse(JSON.parse(text)));
   };
   const files = await Promise.allSettled(platformSchema.options.map((one) => inTime(FILES_MS, read(one))));
   return files
@@ -156,7 +122,7 @@ async function sendersOfFiles(sandbox: Sandbox, clock: Clock): Promise<SenderReq
 
 function sendersOf(
   platform: Platform,
-  { requests }: z.infer<ReturnType<typeof sendersSchema>>,
+  { requests }: z.infer<ReturnType<typeof pairingFile>>,
 ): SenderRequest[] {
   return requests.map(({ id, code, createdAt, meta }) => ({
     platform,

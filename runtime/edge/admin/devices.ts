@@ -1,6 +1,5 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import * as z from "zod/mini";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema } from "../../contract/delivery.ts";
@@ -9,7 +8,10 @@ import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readField } from "../form.ts";
-import { operateJson, inTime } from "../operate.ts";
+import { devices } from "../../operations/devices.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { pairing } from "../../operations/pairing.ts";
+import { operate, inTime } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
@@ -89,12 +91,14 @@ export function settleRequests(verb: "approve" | "reject", actions: DeviceAction
     const requests = await readField(context.req.raw, "request", REQUEST);
     const roles = requests.map((request) => request.split(":")[2]);
     if (verb === "reject" && roles.some((role) => role !== undefined)) throw new StewardError("form_invalid");
-    const commands = requests.map((request) => {
+    const changes = requests.map((request): Change => {
       const [kind = "", id = "", role] = request.split(":");
-      const words = kind === "device" ? ["devices", verb, id] : ["pairing", verb, kind, id];
-      return words.concat(role === undefined ? [] : `--${role}`);
+      const given = role === undefined ? {} : { operator: true };
+      return kind === "device"
+        ? { operation: devices[verb], input: { requestId: id, ...given } }
+        : { operation: pairing[verb], input: { channel: kind, code: id, ...given } };
     });
-    const problem = await runAll(commands, actions, context.get("identity").name);
+    const problem = await runAll(changes, actions, context.get("identity").name);
     const isOperator = roles.every((role) => role === "operator");
     return context.redirect(
       `${ROUTES.devicesPage.path}${flashQuery(isOperator ? "approvedOperator" : done, problem)}`,
@@ -107,11 +111,13 @@ export function settleRequests(verb: "approve" | "reject", actions: DeviceAction
 export function grantRole(actions: DeviceActions): Handler<AccessVariables> {
   return async function handleGrant(context) {
     const grants = await readField(context.req.raw, "grant", GRANT);
-    const commands = grants.map((grant) => {
+    const changes = grants.map((grant): Change => {
       const [kind = "", id = "", role = ""] = grant.split(":");
-      return kind === "device" ? ["devices", "grant", id, role] : ["pairing", "grant", kind, id, role];
+      return kind === "device"
+        ? { operation: devices.grant, input: { deviceId: id, role } }
+        : { operation: pairing.grant, input: { channel: kind, sender: id, role } };
     });
-    const problem = await runAll(commands, actions, context.get("identity").name);
+    const problem = await runAll(changes, actions, context.get("identity").name);
     return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("granted", problem)}`, 303);
   };
 }
@@ -119,9 +125,9 @@ export function grantRole(actions: DeviceActions): Handler<AccessVariables> {
 /** `POST /_admin/devices/revoke`, field `device`. */
 export function revokeDevice(actions: DeviceActions): Handler<AccessVariables> {
   return async function handleRevoke(context) {
-    const devices = await readField(context.req.raw, "device", DEVICE);
-    const commands = devices.map((device) => ["devices", "revoke", device]);
-    const problem = await runAll(commands, actions, context.get("identity").name);
+    const ids = await readField(context.req.raw, "device", DEVICE);
+    const changes = ids.map((deviceId): Change => ({ operation: devices.revoke, input: { deviceId } }));
+    const problem = await runAll(changes, actions, context.get("identity").name);
     return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("revoked", problem)}`, 303);
   };
 }
@@ -130,31 +136,40 @@ export function revokeDevice(actions: DeviceActions): Handler<AccessVariables> {
 export function revokePerson(actions: DeviceActions): Handler<AccessVariables> {
   return async function handleRevokePerson(context) {
     const people = await readField(context.req.raw, "person", PERSON);
-    const commands = people.map((person) => {
-      const [platform = "", ...id] = person.split(":");
-      return ["pairing", "revoke", platform, id.join(":")];
+    const changes = people.map((person): Change => {
+      const [channel = "", ...id] = person.split(":");
+      return { operation: pairing.revoke, input: { channel, sender: id.join(":") } };
     });
-    const problem = await runAll(commands, actions, context.get("identity").name);
+    const problem = await runAll(changes, actions, context.get("identity").name);
     return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("removed", problem)}`, 303);
   };
 }
 
-/** Runs commands one after another. The first failure is reported; the page shows what is still open. */
+/** A change of who has access. */
+interface Change {
+  operation: Operation;
+  input: object;
+}
+
+/** Runs changes one after another. The first failure is reported; the page shows what is still open. */
 async function runAll(
-  commands: readonly string[][],
+  changes: readonly Change[],
   { sandbox, clock, log, record }: DeviceActions,
   by: string,
 ): Promise<ErrorCode | undefined> {
   const deadline = clock() + LIMIT_MS;
   let problem: ErrorCode | undefined;
-  for (const words of commands) {
-    log.info("operator settles access", { by, command: words.join(" ") });
+  for (const { operation, input } of changes) {
+    const [group = "", verb = ""] = operation.name.split(" ");
+    const values = Object.entries(input).map(([name, value]) => (value === true ? `--${name}` : value));
+    const command = [group, verb, ...values].join(" ");
+    log.info("operator settles access", { by, command });
     try {
-      await inTime(Math.max(0, deadline - clock()), operateJson(sandbox, words, z.unknown()));
-      await record(by, words[1] ?? "", [words[0] ?? "", ...words.slice(2)].join(" "));
+      await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
+      await record(by, verb, [group, ...values].join(" "));
     } catch (error) {
       const code = error instanceof StewardError ? error.code : "command_failed";
-      log.warn("operator's command failed", { by, command: words.join(" "), code });
+      log.warn("operator's command failed", { by, command, code });
       problem ??= code;
       if (code === "command_timed_out") break;
     }

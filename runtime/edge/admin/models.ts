@@ -1,6 +1,6 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import type { ModelHealth, ModelPrice } from "../../contract/control.ts";
 import { ERRORS, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
@@ -8,7 +8,8 @@ import { PRICES_SOURCE } from "../../shared/prices.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
-import { attempt, operateJson } from "../operate.ts";
+import { models } from "../../operations/models.ts";
+import { attempt, operate } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
@@ -26,13 +27,6 @@ const STATES: Record<ModelHealth["state"], [tone: string, words: string]> = {
   cooling: ["wait", "Left alone for a while after it failed"],
   failing: ["bad", "Failing"],
 };
-
-// Made when the page is asked for, and not at a start.
-const price = () => z.object({ input: z.number(), output: z.number() });
-const listSchema = () =>
-  z.object({ models: z.array(z.object({ id: z.string(), price: z.optional(price()) })) });
-const testSchema = () =>
-  z.object({ ms: z.number(), tokens: z.object({ input: z.number(), output: z.number() }) });
 
 /** A model as the config has it. */
 interface ListedModel {
@@ -63,7 +57,7 @@ export function testModel(pages: ModelPages): Handler<AccessVariables> {
     const by = context.get("identity").name;
     log.info("operator tests a model", { by, model });
     await record(by, "model", model);
-    const asked = await attempt(LIMIT_MS, operateJson(sandbox, ["models", "test", model], testSchema()));
+    const asked = await attempt(LIMIT_MS, operate(sandbox, models.test, { model }));
     return page(context, pages, { model, ...asked });
   };
 }
@@ -71,7 +65,7 @@ export function testModel(pages: ModelPages): Handler<AccessVariables> {
 /** Outcome of a test. */
 interface Tested {
   model: string;
-  value?: z.infer<ReturnType<typeof testSchema>>;
+  value?: z.infer<ReturnType<typeof models.test.output>>;
   problem?: Reason;
 }
 
@@ -83,7 +77,7 @@ async function page(
   const visitor = await context.get("visitor")();
   const { facts, reuseAfter } = visitor;
   const { status, details } = facts;
-  const ask = () => operateJson(sandbox, ["models", "list"], listSchema());
+  const ask = () => operate(sandbox, models.list, {});
   const listed = await askOrRecall(answers, {
     question: "models",
     status,

@@ -1,13 +1,15 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { ERRORS, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readFields } from "../form.ts";
-import { attempt, operateJson } from "../operate.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { schedules } from "../../operations/schedules.ts";
+import { attempt, operate } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
@@ -29,40 +31,8 @@ import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
 const LIMIT_MS = 10_000;
 const ID = /^[\w:.-]{1,128}$/;
 
-// Made when the page is asked for, and not at a start.
-const listSchema = () =>
-  z.object({
-    schedules: z.array(
-      z.object({
-        id: z.string(),
-        source: z.string(),
-        to: z.object({ platform: z.string(), chat: z.string(), thread: z.optional(z.string()) }),
-        at: z.optional(z.string()),
-        every: z.optional(z.string()),
-        cron: z.optional(z.string()),
-        timezone: z.optional(z.string()),
-        text: z.optional(z.string()),
-        prompt: z.optional(z.string()),
-        nextAt: z.nullable(z.string()),
-        lastAt: z.nullable(z.string()),
-        lastOutcome: z.nullable(z.string()),
-      }),
-    ),
-  });
-const historySchema = () =>
-  z.object({
-    runs: z.array(
-      z.object({
-        schedule: z.string(),
-        dueAt: z.iso.datetime(),
-        state: z.string(),
-        count: z.int(),
-        note: z.string(),
-      }),
-    ),
-  });
-type Row = z.infer<ReturnType<typeof listSchema>>["schedules"][number];
-type Run = z.infer<ReturnType<typeof historySchema>>["runs"][number];
+type Row = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
+type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
 /** Dependencies of the page of the schedules. */
 interface SchedulePages {
@@ -86,12 +56,15 @@ export function addScheduleFrom(pages: SchedulePages): Handler<AccessVariables> 
     const values = (await readFields(context.req.raw, SCHEDULE_FORM)) as Values;
     const { platform, chat, kind, when, timezone, content, message } = values;
     const by = context.get("identity").name;
-    const zone = kind === "cron" && timezone !== "" ? ["--timezone", timezone] : [];
-    const words = ["schedules", "add", "--to", `${platform}:${chat}`, `--${kind}`, when, ...zone];
     const missing = marksOf(values);
     if (Object.keys(missing).length > 0)
       return page(context, pages, { values, marks: missing, problem: WRONG });
-    const asked = operateJson(sandbox, [...words, `--${content}`, message], z.unknown());
+    const asked = operate(sandbox, schedules.add, {
+      to: `${platform}:${chat}`,
+      [kind]: when,
+      [content]: message,
+      ...(kind === "cron" && timezone !== "" && { timezone }),
+    });
     const { problem } = await attempt(LIMIT_MS, asked);
     if (problem !== undefined) {
       const marks = toldMarks(problem);
@@ -120,8 +93,8 @@ export function changeSchedule(
   return async function handleChangeSchedule(context) {
     const { id } = await readFields(context.req.raw, { id: ID });
     const by = context.get("identity").name;
-    const asked = operateJson(sandbox, ["schedules", verb, id], z.unknown());
-    const { problem } = await attempt(LIMIT_MS, asked);
+    const changed: Operation<{ id: string }, unknown> = schedules[verb];
+    const { problem } = await attempt(LIMIT_MS, operate(sandbox, changed, { id }));
     if (problem === undefined) {
       log.info("operator changes a schedule", { by, verb, id });
       await record(by, "schedule", `${verb} ${id}`);
@@ -147,12 +120,12 @@ async function page(
   const { facts, reuseAfter } = visitor;
   const { status } = facts;
   const ask = async () => {
-    const [{ schedules }, history] = await Promise.all([
-      operateJson(sandbox, ["schedules", "list"], listSchema()),
+    const [list, history] = await Promise.all([
+      operate(sandbox, schedules.list, {}),
       // The list is worth showing without it.
-      attempt(LIMIT_MS, operateJson(sandbox, ["schedules", "history"], historySchema())),
+      attempt(LIMIT_MS, operate(sandbox, schedules.history, {})),
     ]);
-    return { schedules, runs: history.value?.runs ?? [] };
+    return { schedules: list.schedules, runs: history.value?.runs ?? [] };
   };
   const list = await askOrRecall(answers, {
     question: "schedules",

@@ -6,7 +6,8 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { attempt, operateJson } from "../operate.ts";
+import { sessions } from "../../operations/sessions.ts";
+import { attempt, operate } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
 import { reasonBox } from "../pages/home.ts";
@@ -22,19 +23,8 @@ const TYPED = /^[\s\S]{0,20000}$/;
 
 // Made when the page is asked for, and not at a start.
 const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(CONVERSATION)) });
-const sessionSchema = () =>
-  z.object({
-    messages: z.int(),
-    inUse: z.int(),
-    firstAt: z.optional(z.iso.datetime()),
-    lastAt: z.optional(z.iso.datetime()),
-    model: z.optional(z.string()),
-    summarised: z.boolean(),
-  });
-const messagesSchema = () =>
-  z.object({ messages: z.array(z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() })) });
-type Session = z.infer<ReturnType<typeof sessionSchema>>;
-type Message = z.infer<ReturnType<typeof messagesSchema>>["messages"][number];
+type Session = z.infer<ReturnType<typeof sessions.show.output>>;
+type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
 
 /** Dependencies of the page of a conversation. */
 interface SessionPages {
@@ -58,8 +48,7 @@ export function showMessages({ sandbox, log, record }: SessionPages): Handler<Ac
     const by = context.get("identity").name;
     log.info("operator reads a conversation", { by, conversation });
     await record(by, "read", conversation);
-    const words = ["sessions", "messages", conversation];
-    const asked = await attempt(LIMIT_MS, operateJson(sandbox, words, messagesSchema()));
+    const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
     return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
   };
 }
@@ -102,8 +91,11 @@ async function change(
   { verb, action, conversation, done }: Change,
 ): Promise<Response> {
   const by = context.get("identity").name;
-  const asked = operateJson(sandbox, ["sessions", verb, conversation], z.unknown());
-  const { problem } = await attempt(LIMIT_MS, asked);
+  const asked =
+    verb === "reset"
+      ? operate(sandbox, sessions.reset, { conversation })
+      : operate(sandbox, sessions.delete, { conversation });
+  const { problem } = await attempt<unknown>(LIMIT_MS, asked);
   if (problem === undefined) {
     log.info("operator changes a conversation", { by, verb, conversation });
     await record(by, action, conversation);
@@ -123,10 +115,10 @@ interface Shown {
 
 async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: Shown): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const words = ["sessions", "show", shown.conversation];
+  const { conversation } = shown;
   const { value: session, problem: unknown } = await attempt(
     LIMIT_MS,
-    operateJson(sandbox, words, sessionSchema()),
+    operate(sandbox, sessions.show, { conversation }),
   );
   const problem = shown.problem ?? unknown;
   const content = html`<p><code>${shown.conversation}</code></p>

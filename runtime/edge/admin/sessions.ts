@@ -5,7 +5,8 @@ import type { RetentionNotice, SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
-import { operateJson } from "../operate.ts";
+import { sessions } from "../../operations/sessions.ts";
+import { operate } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
@@ -17,13 +18,6 @@ import { askOrRecall } from "./answers.ts";
 import { type Flash, flashSchema, readFlash } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
-
-/** Never what was written. */
-// Made when the page is asked for, and not at a start.
-const sessionsSchema = () =>
-  z.object({
-    sessions: z.array(z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() })),
-  });
 
 /** Dependencies of the page of the sessions. */
 interface SessionsOptions {
@@ -39,7 +33,7 @@ export function showSessions({ sandbox, answers, clock }: SessionsOptions): Hand
     const visitor = await context.get("visitor")();
     const { facts, reuseAfter } = visitor;
     const { status, details } = facts;
-    const ask = () => operateJson(sandbox, ["sessions", "list"], sessionsSchema());
+    const ask = () => operate(sandbox, sessions.list, {});
     const asked = await askOrRecall(answers, {
       question: "sessions",
       status,

@@ -8,7 +8,8 @@ import { fileNameProblem } from "../../contract/workspace.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { attempt, operateJson } from "../operate.ts";
+import { workspace } from "../../operations/workspace.ts";
+import { attempt, operate } from "../operate.ts";
 import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
@@ -33,34 +34,19 @@ const KNOWN: Readonly<Record<string, string>> = {
 };
 
 // Made when the page is asked for, and not at a start.
-const listSchema = () =>
-  z.object({
-    files: z.array(z.object({ name: z.string(), size: z.int(), changedAt: z.iso.datetime() })),
-    next: z.optional(z.string()),
-    chats: z.optional(z.array(z.object({ root: z.string(), entries: z.int(), bytes: z.int() }))),
-  });
 const listQuery = () =>
   z.strictObject({
     root: z._default(z.string().check(z.regex(/^chats\/[\w-]{1,120}$/)), ""),
     after: z.optional(z.string().check(z.maxLength(1_000))),
-  });
-const fileSchema = () =>
-  z.object({
-    text: z.string(),
-    expected: z.string(),
-    sha256: z.string(),
-    versions: z.array(
-      z.object({ id: z.string(), at: z.iso.datetime(), by: z.optional(z.enum(["operator", "agent"])) }),
-    ),
   });
 const fileQuery = () =>
   z.strictObject({
     name: z._default(z.string(), ""),
     version: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
   });
-type List = z.infer<ReturnType<typeof listSchema>>;
+type List = z.infer<ReturnType<typeof workspace.list.output>>;
 type Listed = List["files"][number];
-type File = z.infer<ReturnType<typeof fileSchema>>;
+type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
 /** Dependencies of the pages of the workspace. */
 interface WorkspacePages {
@@ -79,9 +65,7 @@ export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Hand
     const { facts, reuseAfter } = visitor;
     const { status } = facts;
     const isFirst = root === "" && after === undefined;
-    // A dash at the beginning would be an option to the command line.
-    const words = ["workspace", "list", ...(isFirst ? [] : [root || ".", ...(after ? [`./${after}`] : [])])];
-    const ask = () => operateJson(sandbox, words, listSchema());
+    const ask = () => operate(sandbox, workspace.list, { root: root || ".", ...(after && { after }) });
     const asked: Answer<List> = isFirst
       ? await askOrRecall(answers, { question: "workspace", status, reuseAfter, limitMs: LIMIT_MS, ask })
       : await attempt(LIMIT_MS, ask());
@@ -120,11 +104,8 @@ export function saveFile({ sandbox, log, record }: WorkspacePages): Handler<Acce
   return async function handleSaveFile(context) {
     const form = { name: FILE, expected: EXPECTED, text: ANY };
     const { name, expected, text } = await readFields(context.req.raw, form);
-    const words = ["workspace", "write", name, expected, "--", text.replaceAll("\r\n", "\n")];
-    // No command takes this character, and no text needs it.
-    const { problem } = text.includes("\0")
-      ? { problem: reason("workspace_refused", "The text holds a NUL character.") }
-      : await attempt(LIMIT_MS, operateJson(sandbox, words, z.unknown()));
+    const written = { file: name, expected, text: text.replaceAll("\r\n", "\n") };
+    const { problem } = await attempt(LIMIT_MS, operate(sandbox, workspace.write, written));
     if (problem !== undefined) {
       const { value } = await attempt(LIMIT_MS, readFile(sandbox, name, undefined));
       const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
@@ -141,8 +122,8 @@ export function saveFile({ sandbox, log, record }: WorkspacePages): Handler<Acce
 export function removeFile({ sandbox, log, record }: WorkspacePages): Handler<AccessVariables> {
   return async function handleRemoveFile(context) {
     const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
-    const words = ["workspace", "remove", name, expected];
-    const { problem } = await attempt(LIMIT_MS, operateJson(sandbox, words, z.unknown()));
+    const asked = operate(sandbox, workspace.remove, { file: name, expected });
+    const { problem } = await attempt(LIMIT_MS, asked);
     const by = context.get("identity").name;
     if (problem === undefined) {
       log.info("operator removes a file of the workspace", { by, name });
@@ -154,9 +135,8 @@ export function removeFile({ sandbox, log, record }: WorkspacePages): Handler<Ac
 
 /** Reads a file. One that is not there yet is empty. */
 async function readFile(sandbox: Sandbox, name: string, version: string | undefined): Promise<File> {
-  const words = ["workspace", "show", name, ...(version === undefined ? [] : [version])];
   try {
-    return await operateJson(sandbox, words, fileSchema());
+    return await operate(sandbox, workspace.show, { file: name, ...(version && { version }) });
   } catch (error) {
     const isNew = error instanceof StewardError && error.code === "workspace_file_unknown";
     if (!isNew || version !== undefined) throw error;

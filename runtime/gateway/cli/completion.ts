@@ -1,34 +1,23 @@
-import { Argument, type Command } from "commander";
 import { AGENT } from "../../contract/names.ts";
-import type { CommandContext } from "./context.ts";
+import { optionNames } from "../../operations/form.ts";
+import { GROUPS } from "../../operations/registry.ts";
 
 /** A place in the line, and the words that may follow there. */
 type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** `steward completion bash|zsh|fish`: prints what the shell has to read to complete this command line. */
-export function addCompletionCommand(program: Command, context: CommandContext): void {
-  program
-    .command("completion")
-    .description("prints completions for a shell, such as: source <(steward completion bash)")
-    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)))
-    .action((shell: keyof typeof SHELLS) => context.output.text(SHELLS[shell](placesOf(program))));
-}
-
-/** The words behind each command, from the commands themselves. */
-function placesOf(program: Command): Place[] {
-  const places: Place[] = [];
-  const walk = (command: Command, before: string): void => {
-    const options = command.options.flatMap(({ long }) =>
-      long === null || long === undefined ? [] : [long],
-    );
-    const names = command.commands.map((one) => one.name());
-    places.push([before, [...names, ...options, "--help"]]);
-    for (const one of command.commands) walk(one, before === "" ? one.name() : `${before} ${one.name()}`);
-  };
-  walk(program, "");
-  return places;
+/** Returns what a shell has to read to complete this command line. */
+export async function completionScript(shell: keyof typeof SHELLS): Promise<string> {
+  const groups = GROUPS.filter(({ hidden }) => !hidden);
+  const places: Place[] = [["", [...groups.map(({ name }) => name), "--version", "--help"]]];
+  for (const { name, load } of groups) {
+    const operations = await load();
+    const verbs = operations.flatMap((one) => one.name.split(" ")[1] ?? []);
+    if (verbs.length > 0) places.push([name, [...verbs, "--help"]]);
+    for (const one of operations) places.push([one.name, [...optionNames(one), "--help"]]);
+  }
+  return SHELLS[shell](places);
 }
 
 function bash(places: readonly Place[]): string {

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
+import { type Config, formatConfigProblems } from "../../contract/config/index.ts";
 import { readConfigText, type ConfigReading } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Environment } from "../../contract/variables.ts";
-
-const CHANNELS = new Set(["slack", "telegram", "discord"]);
 
 /**
  * Reads and checks the config file.
@@ -19,8 +18,13 @@ export function readConfigFile(path: string, environment: Environment): ConfigRe
   }
 }
 
-/** The keys of a path; one that starts with a channel's name leaves out `channels`. */
-export function configPath(wanted: string): string[] {
-  const keys = wanted.split(".");
-  return CHANNELS.has(keys[0] ?? "") ? ["channels", ...keys] : keys;
+/**
+ * Reads the config file.
+ *
+ * @throws StewardError `config_missing`, and `config_invalid` with every problem.
+ */
+export function validConfig(path: string, environment: Environment): Config {
+  const { result } = readConfigFile(path, environment);
+  if (!result.ok) throw new StewardError("config_invalid", formatConfigProblems(path, result.problems));
+  return result.config;
 }

@@ -5,16 +5,10 @@ import { StewardError } from "../../contract/errors.ts";
 import { wholeReading } from "../../process/config-file.ts";
 import { withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { configPath, readConfigFile } from "./config-file.ts";
+import { keysOf } from "../../operations/config.ts";
+import type { SetOptions } from "../../operations/tools.ts";
+import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
-
-/** Options beside writing a value. */
-export interface SetOptions {
-  /** Writes a reference to this variable instead of a value. */
-  env?: string;
-  /** A secret may stand in the file in plain text. */
-  plain?: boolean;
-}
 
 // Assigning to these would change the object's own machinery instead of adding a key.
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);
@@ -33,7 +27,7 @@ export async function setConfig(
   if ((text === undefined) === (options.env === undefined)) {
     throw new StewardError("usage_invalid", "Give either a value or --env NAME.");
   }
-  const keys = configPath(path);
+  const keys = keysOf(path);
   const value = text === undefined ? { env: options.env } : jsonOrText(text);
   if (!options.plain && text !== undefined) refusePlainSecret(context, keys, value, path);
   await change(context, (root) => {
@@ -50,7 +44,7 @@ export async function setConfig(
  * @throws StewardError `config_path_not_found`, `config_refused`, `config_invalid`, `config_missing`.
  */
 export async function unsetConfig(context: CommandContext, path: string): Promise<void> {
-  const keys = configPath(path);
+  const keys = keysOf(path);
   await change(context, (root) => {
     let section: unknown = root;
     for (const key of keys.slice(0, -1)) {

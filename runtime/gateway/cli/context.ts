@@ -1,12 +1,9 @@
 import { styleText } from "node:util";
-import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
-import { AGENT } from "../../contract/names.ts";
 import { writeText } from "../../shared/terminal.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { Environment } from "../../contract/variables.ts";
 import type { ProcessSettings } from "../../process/settings.ts";
-import { pairingStores, type PairingStores } from "../pairing/store.ts";
 
 /** Dependencies of every command. */
 export interface CommandContext {
@@ -20,17 +17,12 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** The option that every command takes. */
-export interface JsonOption {
-  json?: boolean;
-}
-
 /** Destination of a command's words; exit code 1 where something is wrong. */
 interface Output {
   /** One answer: the text, or with `--json` the value. */
   answer(json: boolean | undefined, value: unknown, text: string): void;
   /** A file. Elsewhere than on a terminal its text is written as it is, so that it can be copied. */
-  file(json: boolean | undefined, value: unknown, text: string): void;
+  file(text: string): void;
   /** Text as it stands, such as a help page. */
   text(text: string): void;
   /** Something the operator should know beside the answer. */
@@ -55,8 +47,8 @@ export function processOutput({ stdout, stderr, redact }: OutputOptions): Output
       if (json) writeText(stdout, line(value));
       else writeText(stdout, `${text}\n`, (shown) => coloured(shown, stdout));
     },
-    file: (json, value, text) => {
-      if (json || ("isTTY" in stdout && stdout.isTTY)) writeText(stdout, json ? line(value) : `${text}\n`);
+    file: (text) => {
+      if ("isTTY" in stdout && stdout.isTTY) writeText(stdout, `${text}\n`);
       else stdout.write(text);
     },
     text: (text) => writeText(stdout, text),
@@ -91,23 +83,4 @@ function coloured(text: string, stream: NodeJS.WritableStream): string {
     });
   const isTable = rows.length > 0 && !head.includes(":") && / {2,}/.test(head);
   return [isTable ? paint("bold", head) : states(head), ...rows.map(states)].join("\n");
-}
-
-/** Returns what an approval has granted, and the command that grants the other role. */
-export function grantedText(role: GrantedRole, command: readonly string[]): string {
-  const [now, other, next]: [string, string, GrantedRole] =
-    role === "person"
-      ? ["a person's", "an operator's", "operator"]
-      : ["an operator's", "a person's", "person"];
-  return `Granted ${now} rights. For ${other}: ${[AGENT, ...command, next].join(" ")}`;
-}
-
-/** The pairing stores of the data directory; an unreadable one is reported beside the answer. */
-export function commandStores({ settings, output, clock }: CommandContext): PairingStores {
-  return pairingStores({
-    home: settings.home,
-    clock,
-    onSetAside: ({ path, movedTo, problem }) =>
-      output.warn(`${path} could not be read (${problem}). It was set aside as ${movedTo}.`),
-  });
 }

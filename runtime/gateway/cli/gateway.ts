@@ -10,23 +10,12 @@ import {
   type ModelTested,
 } from "../../contract/control.ts";
 import { isErrorCode, StewardError } from "../../contract/errors.ts";
+import type { GatewayAnswer } from "../../operations/tools.ts";
 import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
 /** A gateway on this machine answers within milliseconds; one that hangs is not up. */
 const TIMEOUT_MS = 2_000;
-
-/**
- * Statement of the running gateway about itself. `details` if this process has its control token or may read its status token. `foreign`: something
- * else answers on its port, perhaps the gateway of another data directory.
- */
-export interface GatewayAnswer {
-  url: string;
-  ready: boolean;
-  foreign?: true;
-  version?: string;
-  details?: GatewayStatus;
-}
 
 type Surroundings = Pick<CommandContext, "settings">;
 
@@ -37,14 +26,6 @@ export async function askReady({ settings }: Surroundings): Promise<GatewayAnswe
   if (answer === undefined) return { url, ready: false };
   if (answer.home !== homeName(settings.home)) return { url, ready: false, foreign: true };
   return { url, ready: true, version: answer.version };
-}
-
-/** Says where the gateway answers, or why it does not. */
-export function readyText({ url, ready, foreign, version }: GatewayAnswer): string {
-  if (ready) return `ready at ${url}, version ${version}`;
-  return foreign
-    ? `another program answers at ${url}: stop it, or set another GATEWAY_PORT for this gateway`
-    : `no answer at ${url}`;
 }
 
 /** Asks the gateway of this machine how everything stands. */

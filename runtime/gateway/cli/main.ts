@@ -3,7 +3,9 @@ import { createRedactor } from "../../shared/redact.ts";
 import { ownEnvironment } from "../../process/environment.ts";
 import { readProcessSettings } from "../../process/settings.ts";
 import { processOutput } from "./context.ts";
-import { runCommandLine } from "./program.ts";
+import { REQUEST_FLAG } from "../../operations/reply.ts";
+import { text } from "node:stream/consumers";
+import { runCommandLine, runRequest } from "./program.ts";
 
 // Only the gateway reads what a command writes.
 process.umask(0o077);
@@ -16,7 +18,9 @@ try {
   const setExitCode = (code: number): void => void (process.exitCode = code);
   // A config is valid by what the gateway gets, and not by what else this shell has.
   const environment = gatewayEnvironment(received);
-  await runCommandLine({ environment, settings, redact, output, clock: Date.now, setExitCode }, args);
+  const context = { environment, settings, redact, output, clock: Date.now, setExitCode };
+  const isRequest = args.length === 1 && args[0] === REQUEST_FLAG;
+  await (isRequest ? runRequest(context, await text(process.stdin)) : runCommandLine(context, args));
 } catch (error) {
   output.fail(args.includes("--json"), error);
   process.exitCode = 1;

@@ -87,6 +87,8 @@ test("no path leads out of the workspace or into its history, and no long text g
   expect(await readFile(join(home, "secret"), "utf8")).toBe("a secret");
   const long = await json("write", "AGENTS.md", "none", "--json", "--", "x".repeat(48 * 1024 + 1));
   expect(long).toMatchObject({ error: { code: "workspace_refused" } });
+  const nul = await json("write", "AGENTS.md", "none", "--json", "--", "a\0b");
+  expect(nul).toMatchObject({ error: { code: "workspace_refused" } });
   expect(await json("show", "AGENTS.md", "--json")).toMatchObject({
     error: { code: "workspace_file_unknown" },
   });

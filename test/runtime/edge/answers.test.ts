@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
 
 /** The command line's answers of a container that runs. */
 const ANSWERS: Record<string, unknown> = {
-  "sessions list --json": {
+  "sessions list": {
     sessions: [{ conversation: "slack:T1:C7", messages: 3, lastAt: new Date(NOW).toISOString() }],
   },
-  "workspace list --json": {
+  "workspace list": {
     files: [{ name: "skills/mail/SKILL.md", size: 4, changedAt: new Date(NOW).toISOString() }],
   },
-  "models list --json": { models: [{ id: "anthropic/x-1" }] },
-  "pairing list --json": {
+  "models list": { models: [{ id: "anthropic/x-1" }] },
+  "pairing list": {
     channels: [
       {
         channel: "slack",
@@ -22,8 +22,8 @@ const ANSWERS: Record<string, unknown> = {
       },
     ],
   },
-  "devices list --json": { pending: [], paired: [] },
-  "schedules list --json": {
+  "devices list": { pending: [], paired: [] },
+  "schedules list": {
     schedules: [
       {
         id: "standup",
@@ -54,11 +54,8 @@ const PAGES = [
 
 async function edge(options: Parameters<typeof edgeFixture>[0] = {}) {
   const { jwk, headers } = await operator;
-  const cli = ({ body = "" }: { body?: string }) => {
-    const line = (JSON.parse(body).words as string[]).join(" ");
-    return Response.json({ exitCode: 0, stdout: JSON.stringify(ANSWERS[line] ?? {}), stderr: "" });
-  };
-  const fixture = edgeFixture({ jwk, answers: { "/cli": cli }, ...options });
+  const { answers } = operationAnswers((_, operation) => ANSWERS[operation] ?? {});
+  const fixture = edgeFixture({ jwk, answers, ...options });
   const look = async (path: string, more: Record<string, string> = {}) =>
     (await fixture.app.request(`${HOST}${path}`, { headers: { ...headers, ...more } })).text();
   return { ...fixture, look, text: look };
@@ -92,7 +89,7 @@ describe("what the container said last", () => {
     expect(asked).toBeGreaterThan(PAGES.length);
 
     const itself = { "steward-look": "1" };
-    const commands = () => requests.filter(({ request }) => request.path === "/cli").length;
+    const commands = () => requests.filter(({ request }) => request.path === "/operations").length;
     const before = commands();
     for (const [path, told] of PAGES) expect(await look(path, itself)).toContain(told);
     expect(commands()).toBe(before);
@@ -116,7 +113,7 @@ describe("what the container said last", () => {
     const remembered = [...(await fill("/_admin/sessions")).remembered];
     const failing = await edge({
       remembered,
-      answers: { "/cli": () => new Response(null, { status: 500 }) },
+      answers: { "/operations": () => new Response(null, { status: 500 }) },
     });
     const page = await failing.text("/_admin/sessions");
     expect(page).toContain("T1:C7");
@@ -136,14 +133,10 @@ describe("what the container said last", () => {
   it("holds no list of access that is not whole", async () => {
     const half = await edge({
       answers: {
-        "/cli": ({ body = "" }) =>
-          body.includes("devices")
+        "/operations": (request) =>
+          request.body?.includes("devices")
             ? new Response(null, { status: 500 })
-            : Response.json({
-                exitCode: 0,
-                stdout: JSON.stringify(ANSWERS["pairing list --json"]),
-                stderr: "",
-              }),
+            : operationAnswers(() => ANSWERS["pairing list"]).answers["/operations"](request),
       },
     });
     expect(await half.text("/_admin/devices")).toContain("U777");

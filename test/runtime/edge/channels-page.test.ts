@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { reason } from "../../../runtime/contract/errors.ts";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
@@ -75,11 +75,7 @@ describe("GET /_admin/channels, requests to services", () => {
 });
 
 describe("GET /_admin/sessions", () => {
-  const list = (sessions: unknown) => ({
-    answers: {
-      "/cli": () => Response.json({ exitCode: 0, stdout: JSON.stringify({ sessions }), stderr: "" }),
-    },
-  });
+  const list = (sessions: unknown) => operationAnswers(() => ({ sessions }));
 
   it("lists conversations as the command line does, in a table with a caption", async () => {
     const sessions = [
@@ -91,7 +87,7 @@ describe("GET /_admin/sessions", () => {
     expect(text).toMatch(
       /slack<\/span>[\s\S]*conversation=slack%3AT1%3A%3CC1%3E"\s*><code>T1:&lt;C1&gt;[\s\S]*12<\/td>[\s\S]*1 minute ago[\s\S]*telegram<\/span>[\s\S]*<code>42/,
     );
-    expect(requests[0]?.request.body).toBe('{"words":["sessions","list","--json"]}');
+    expect(requests[0]?.request.body).toBe('{"operation":"sessions list","input":{}}');
   });
 
   it("says what the config's rules are going to remove, and from when on", async () => {
@@ -134,13 +130,7 @@ describe("GET /_admin/sessions", () => {
 
   it("starts a conversation over, tells so, and records who did it", async () => {
     const { jwk, headers } = await operator;
-    const words: string[][] = [];
-    const answers = {
-      "/cli": ({ body = "" }: { body?: string }) => {
-        words.push((JSON.parse(body) as { words: string[] }).words);
-        return Response.json({ exitCode: 0, stdout: "{}", stderr: "" });
-      },
-    };
+    const { answers, lines } = operationAnswers(() => ({}));
     const { app } = edgeFixture({ jwk, state: "ready", answers });
     const form = { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" };
     const reset = (conversation: string) =>
@@ -151,7 +141,7 @@ describe("GET /_admin/sessions", () => {
       });
     const answer = await reset("slack:T1:C1");
     expect(answer.status).toBe(303);
-    expect(words).toEqual([["sessions", "reset", "slack:T1:C1", "--json"]]);
+    expect(lines).toEqual(["sessions reset slack:T1:C1"]);
     const shown = await app.request(`${HOST}${answer.headers.get("location")}`, { headers });
     expect(await shown.text()).toContain("Started over.");
     const activity = await app.request(`${HOST}/_admin/activity`, { headers });
@@ -159,6 +149,6 @@ describe("GET /_admin/sessions", () => {
 
     for (const wrong of ["", "--json", "a\nb", "x".repeat(301)])
       expect((await reset(wrong)).status).toBe(400);
-    expect(words.filter(([, verb]) => verb === "reset")).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith("sessions reset"))).toHaveLength(1);
   });
 });

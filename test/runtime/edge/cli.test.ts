@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { StewardError } from "../../../runtime/contract/errors.ts";
+import { reason, StewardError } from "../../../runtime/contract/errors.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { edgeFixture, operationAnswers, signedIn } from "../../support/edge.ts";
 import { TYPED } from "../../support/typed.ts";
 
 type Fixture = Parameters<typeof edgeFixture>[0];
@@ -15,21 +15,49 @@ async function run(line: string, options: Fixture = {}) {
   const response = await edge.app.request(`/debug/cli?cmd=${encodeURIComponent(line)}`, {
     headers: { ...headers, ...TYPED },
   });
-  const words = edge.requests.map(({ request }) => JSON.parse(request.body ?? "{}").words);
-  return { ...edge, response, words };
+  const asked = edge.requests.map(({ request }) => JSON.parse(request.body ?? "{}"));
+  return { ...edge, response, asked };
 }
 
 describe("GET /debug/cli", () => {
   it("runs a line in the container and gives what came out", async () => {
-    const { response, requests } = await run("pairing approve slack ABCDEFGH");
+    const { answers } = operationAnswers(() => ({ channel: "slack", approved: "U1", role: "person" }));
+    const { response, requests } = await run("pairing approve slack ABCDEFGH", { answers });
     expect(await response.json()).toEqual({
       command: "pairing approve slack ABCDEFGH",
       exitCode: 0,
-      stdout: "done\n",
+      stdout:
+        "Approved slack sender U1.\nGranted a person's rights. For an operator's: steward pairing grant slack U1 operator\n",
       stderr: "",
     });
-    const body = JSON.stringify({ words: ["pairing", "approve", "slack", "ABCDEFGH"] });
-    expect(requests).toEqual([{ port: "supervisor", request: { method: "POST", path: "/cli", body } }]);
+    const body = JSON.stringify({
+      operation: "pairing approve",
+      input: { channel: "slack", code: "ABCDEFGH" },
+    });
+    expect(requests).toEqual([
+      { port: "supervisor", request: { method: "POST", path: "/operations", body } },
+    ]);
+  });
+
+  it("prints the value as JSON where it is asked for, and what people should know beside it", async () => {
+    const value = { path: "/x", valid: true, problems: [], warnings: [{ path: "a", detail: "b", fix: "c" }] };
+    const answers = { "/operations": () => Response.json({ ok: true, value, notes: "Set aside.\n" }) };
+    const text = await run("config validate", { answers });
+    expect(await text.response.json()).toMatchObject({
+      exitCode: 0,
+      stdout: "Config is valid: /x\n",
+      stderr: "Set aside.\na: b\nFix: c\n",
+    });
+    const json = (await (await run("config validate --json", { answers })).response.json()) as {
+      stdout: string;
+    };
+    expect(JSON.parse(json.stdout)).toEqual(value);
+    const invalid = operationAnswers(() => ({ ...value, valid: false, report: "Invalid config" }));
+    expect(await (await run("config validate", invalid)).response.json()).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Invalid config\nFix: /),
+    });
   });
 
   it("asks a person whose browser proves nothing, and the page's button sends the command", async () => {
@@ -49,64 +77,87 @@ describe("GET /debug/cli", () => {
       body: new URLSearchParams({ cmd: "pairing approve slack ABCDEFGH" }),
       headers: { ...browser, origin: "http://localhost" },
     });
-    expect(await sent.json()).toMatchObject({ command: "pairing approve slack ABCDEFGH", exitCode: 0 });
+    expect(await sent.json()).toMatchObject({ command: "pairing approve slack ABCDEFGH" });
     expect(requests).toHaveLength(1);
   });
 
   it.each([
-    "cat credentials/telegram-pairing.json",
-    "devices list",
-    "devices approve 3f1c",
-    "devices reject 3f1c",
-    "devices revoke 3f1c",
-    "devices approve 3f1c --operator",
-    "devices grant 3f1c person",
-    "pairing list",
-    "pairing list telegram --json",
-    "pairing reject slack ABCDEFGH",
-    "pairing approve slack ABCDEFGH --operator --json",
-    "pairing grant slack U1 operator",
-    "config get slack.dmPolicy",
-    "config validate --json",
-    "status",
-    "channels status",
-    "sessions list",
-    "sessions reset slack:T1:C1",
-    "schedules list",
-    "doctor",
-    "doctor --fix",
-  ])("allows: %s", async (line) => {
-    const { response, words } = await run(line);
+    ["cat credentials/telegram-pairing.json", "cat", { file: "credentials/telegram-pairing.json" }],
+    ["devices list", "devices list", {}],
+    ["devices approve 3f1c", "devices approve", { requestId: "3f1c" }],
+    ["devices reject 3f1c", "devices reject", { requestId: "3f1c" }],
+    ["devices revoke 3f1c", "devices revoke", { deviceId: "3f1c" }],
+    ["devices approve 3f1c --operator", "devices approve", { requestId: "3f1c", operator: true }],
+    ["devices grant 3f1c person", "devices grant", { deviceId: "3f1c", role: "person" }],
+    ["pairing list", "pairing list", {}],
+    ["pairing list telegram --json", "pairing list", { channel: "telegram" }],
+    ["pairing reject slack ABCDEFGH", "pairing reject", { channel: "slack", code: "ABCDEFGH" }],
+    [
+      "pairing grant slack U1 operator",
+      "pairing grant",
+      { channel: "slack", sender: "U1", role: "operator" },
+    ],
+    ["config get slack.dmPolicy", "config get", { path: "slack.dmPolicy" }],
+    ["config get -- --json", "config get", { path: "--json" }],
+    ["config validate --json", "config validate", {}],
+    ["status", "status", {}],
+    ["channels status", "channels status", {}],
+    ["sessions list", "sessions list", {}],
+    ["sessions reset slack:T1:C1", "sessions reset", { conversation: "slack:T1:C1" }],
+    ["schedules list", "schedules list", {}],
+    [
+      "schedules add --to=slack:C1 --every 1h --text --json",
+      "schedules add",
+      { to: "slack:C1", every: "1h", text: "--json" },
+    ],
+    ["workspace write A none -- --json", "workspace write", { file: "A", expected: "none", text: "--json" }],
+    ["doctor", "doctor", {}],
+    ["doctor --fix", "doctor", { fix: true }],
+  ])("allows: %s", async (line, operation, input) => {
+    const { response, asked } = await run(line);
     expect(response.status).toBe(200);
-    expect(words).toEqual([line.split(" ")]);
+    expect(asked).toEqual([{ operation, input }]);
+  });
+
+  it.each([
+    "cat",
+    "cat a b",
+    "config get",
+    "config get --plain",
+    "pairing approve slack",
+    "pairing approve irc ABCDEFGH",
+    "pairing approve slack ABCDEFGH extra",
+    "pairing approve slack ABCDEFGH --all",
+    "pairing reject slack ABCDEFGH --operator",
+    "pairing grant slack U1",
+    "devices approve ''",
+    "doctor --fix --all",
+    "doctor -- --fix",
+    "status --fix",
+    "status && id",
+    "schedules add",
+  ])("refuses with 400, the form and what it does, without asking the container: %j", async (line) => {
+    const { response, requests } = await run(line, { state: "stopped" });
+    expect(response.status).toBe(400);
+    expect(requests).toEqual([]);
+    const { code, detail } = (await response.json()) as Record<string, string>;
+    expect(code).toBe("usage_invalid");
+    expect(detail).toMatch(/\nUsage: (?:steward )?\w+.*\n\w+/);
   });
 
   it.each([
     "",
     "ls",
     "sh -c id",
-    "cat",
-    "cat a b",
+    "cats",
+    "status --help",
+    "schedules add --to slack:C1 --every 1h --text x --thread 1",
     "cat ../secret",
     "cat credentials/../../secret",
     "config set agent.name x",
-    "config get",
-    "config get --plain",
-    "config get -- a",
-    "pairing approve slack",
-    "pairing approve slack ABCDEFGH extra",
-    "pairing approve slack ABCDEFGH --all",
-    "pairing reject slack ABCDEFGH --operator",
-    "pairing grant slack U1",
     "devices approve --help",
-    "devices approve ''",
-    "doctor --fix --all",
-    "doctor -- --fix",
-    "status --fix",
     "backup restore 00000001-00000001",
-    "schedules add",
     "status; id",
-    "status && id",
     "status\nid",
     "status 'open",
     `config get ${"a".repeat(2_000)}`,
@@ -122,13 +173,13 @@ describe("GET /debug/cli", () => {
   });
 
   it.each([
-    [`cat "a b.json"`, ["cat", "a b.json"]],
-    [`cat 'a "b".json'`, ["cat", 'a "b".json']],
-    ["  devices   list ", ["devices", "list"]],
-    ["cat $HOME/*.json", ["cat", "$HOME/*.json"]],
-    ["cat a`id`", ["cat", "a`id`"]],
-  ])("takes words apart with quotes and expands nothing: %s", async (line, expected) => {
-    expect((await run(line)).words).toEqual([expected]);
+    [`cat "a b.json"`, "a b.json"],
+    [`cat 'a "b".json'`, 'a "b".json'],
+    ["  cat   a ", "a"],
+    ["cat $HOME/*.json", "$HOME/*.json"],
+    ["cat a`id`", "a`id`"],
+  ])("takes words apart with quotes and expands nothing: %s", async (line, file) => {
+    expect((await run(line)).asked).toEqual([{ operation: "cat", input: { file } }]);
   });
 
   it.each([
@@ -136,11 +187,11 @@ describe("GET /debug/cli", () => {
     ["backup create", /^Backup 00000001-00000001 was made, 12345 bytes\.\n$/],
     ["backup verify 00000001-00000001", /is complete\.\nIt holds 9 files, 2 sessions, /],
   ])("runs %s on the deployment's own backups, not the container's folder", async (line, printed) => {
-    const { response, words } = await run(line, { state: "stopped" });
+    const { response, asked } = await run(line, { state: "stopped" });
     expect(await response.json()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(printed) });
     const asJson = (await (await run(`${line} --json`)).response.json()) as { stdout: string };
     expect(JSON.stringify(JSON.parse(asJson.stdout))).toContain('"id":"00000001-00000001"');
-    expect(words).toEqual([]);
+    expect(asked).toEqual([]);
   });
 
   it("tells a backup's refusal as the command line does", async () => {
@@ -155,27 +206,35 @@ describe("GET /debug/cli", () => {
   });
 
   it("is told apart from a command that failed: that one is 200 with its exit code", async () => {
-    const failed = () => Response.json({ exitCode: 1, stdout: "", stderr: "No pending request\n" });
-    const { response } = await run("pairing approve slack X", { answers: { "/cli": failed } });
+    const failed = operationAnswers(() => ({ error: reason("pairing_code_unknown", "No pending request") }));
+    const { response } = await run("pairing approve slack X", failed);
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ exitCode: 1, stderr: "No pending request\n" });
+    expect(await response.json()).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^No pending request\nFix: /),
+    });
+    const late = operationAnswers(() => ({ error: reason("command_timed_out") }));
+    expect(await (await run("status", late)).response.json()).toMatchObject({ exitCode: 124 });
   });
 
   it("hands on the supervisor's own refusal, and says when there is no supervisor", async () => {
     const outside = () => problemResponse(problem("command_not_allowed", "outside"));
-    const refused = await run("cat /etc/passwd", { answers: { "/cli": outside } });
+    const refused = await run("cat /etc/passwd", { answers: { "/operations": outside } });
     expect(refused.response.status).toBe(400);
     expect(await refused.response.json()).toMatchObject({ code: "command_not_allowed", detail: "outside" });
-    const down = await run("status", { answers: { "/cli": () => new Response(null, { status: 500 }) } });
+    const down = await run("status", {
+      answers: { "/operations": () => new Response(null, { status: 500 }) },
+    });
     expect(down.response.status).toBe(503);
     expect(await down.response.json()).toMatchObject({ code: "gateway_unavailable" });
     const broken = () => {
       throw new Error("connection refused");
     };
-    const away = await run("status", { answers: { "/cli": broken } });
+    const away = await run("status", { answers: { "/operations": broken } });
     expect(await away.response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
     const busy = () => problemResponse(problem("commands_busy"));
-    const { response } = await run("status", { answers: { "/cli": busy } });
+    const { response } = await run("status", { answers: { "/operations": busy } });
     expect(await response.json()).toMatchObject({ status: 429, code: "commands_busy" });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { GatewayStatus, SandboxStatus } from "../../../runtime/contract/control.ts";
 import { reason } from "../../../runtime/contract/errors.ts";
 import { judgeHealth } from "../../../runtime/edge/health.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { edgeFixture, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
@@ -133,9 +133,7 @@ describe("a problem", () => {
 
 describe("activity", () => {
   it("lists who changed what, newest first, and nothing before a change", async () => {
-    const { press, text } = await edge({
-      answers: { "/cli": () => Response.json({ exitCode: 0, stdout: "{}", stderr: "" }) },
-    });
+    const { press, text } = await edge(operationAnswers(() => ({})));
     expect(await text("/_admin/activity")).toContain("No changes yet.");
     await press("/_admin/devices/approve", "request=slack%3AABCDEFGH");
     await press("/_admin/restart", "");

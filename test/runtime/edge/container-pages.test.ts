@@ -186,6 +186,8 @@ it("the overview takes a query that is not its own, as an identity gateway may a
 });
 
 it("the overview does not wait for a container that hangs", async () => {
-  const { text, requests } = await edge({ answers: { "/processes?logs=false": hangs, "/cli": hangs } });
+  const { text, requests } = await edge({
+    answers: { "/processes?logs=false": hangs, "/operations": hangs },
+  });
   expect(await afterLimit(requests, () => text("/_admin/"), 3)).toContain("the container does not answer");
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { PortRequest } from "../../../runtime/edge/ports.ts";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const REQUEST_ID = "3f1c2a9e-0000-4000-8000-00000000000a";
@@ -13,6 +13,7 @@ const OLD = { ...CODES, code: "ZZZZZZZZ", createdAt: new Date(NOW - 61 * 60_000)
 const device = (deviceId: string, displayName: string, token: object) => ({
   deviceId,
   displayName,
+  role: "chat",
   approvedAtMs: NOW - 86_400_000,
   tokens: { chat: token },
 });
@@ -21,7 +22,13 @@ const PAIRING = {
 };
 const DEVICES = {
   pending: [
-    { requestId: REQUEST_ID, displayName: "Firefox on Linux", remoteIp: "192.0.2.7", ts: NOW - 1_000 },
+    {
+      requestId: REQUEST_ID,
+      deviceId: DEVICE_ID,
+      displayName: "Firefox on Linux",
+      remoteIp: "192.0.2.7",
+      ts: NOW - 1_000,
+    },
   ],
   paired: [
     device(DEVICE_ID, "Chrome on Mac", {}),
@@ -34,23 +41,15 @@ const operator = signedIn();
 
 /** The command line's answers of a container in order. */
 const usual: Answer = (line) => {
-  if (line === "pairing list --json") return PAIRING;
-  return line === "devices list --json" ? DEVICES : {};
+  if (line === "pairing list") return PAIRING;
+  return line === "devices list" ? DEVICES : {};
 };
 
 /** The edge over a container whose command line answers so; `undefined` never comes to an answer. */
 async function edge(answer: Answer = usual, state: "ready" | "stopped" = "ready") {
   const { jwk, headers } = await operator;
-  const lines: string[] = [];
-  const cli = async ({ body = "" }: PortRequest) => {
-    const line = (JSON.parse(body).words as string[]).join(" ");
-    lines.push(line);
-    const value = answer(line);
-    if (value === undefined) return new Promise<Response>(() => undefined);
-    const exitCode = Object.hasOwn(value as object, "error") ? 1 : 0;
-    return Response.json({ exitCode, stdout: JSON.stringify(value), stderr: "" });
-  };
-  const fixture = edgeFixture({ jwk, state, answers: { "/cli": cli } });
+  const { answers, lines } = operationAnswers(answer);
+  const fixture = edgeFixture({ jwk, state, answers });
   const look = (path = "/_admin/devices") => fixture.app.request(`${HOST}${path}`, { headers });
   const text = async (path?: string) => (await look(path)).text();
   const post = (action: string, body: string, others: Record<string, string> = { origin: HOST }) =>
@@ -74,7 +73,7 @@ describe("GET /_admin/devices", () => {
   it("lists who waits on every platform, and the devices, in one page", async () => {
     const { text, lines } = await edge();
     const page = await text();
-    expect(lines.sort()).toEqual(["devices list --json", "pairing list --json"]);
+    expect(lines.sort()).toEqual(["devices list", "pairing list"]);
     for (const shown of ["Waiting for approval (2)", "ABCDEFGH", "U123", "5 minutes ago"]) {
       expect(page).toContain(shown);
     }
@@ -132,7 +131,7 @@ describe("GET /_admin/devices", () => {
     expect(await text()).toMatch(/People \(2\)[\s\S]*<code>U777<\/code>/);
     const answer = await post("revoke-person", "person=slack%3AU777");
     expect(answer.headers.get("location")).toBe("/_admin/devices?done=removed");
-    expect(lines.at(-1)).toBe("pairing revoke slack U777 --json");
+    expect(lines.at(-1)).toBe("pairing revoke slack U777");
     for (const wrong of ["irc:U1", "slack:", "slack:a b", "slack:--help\n"]) {
       expect((await post("revoke-person", `person=${encodeURIComponent(wrong)}`)).status).toBe(400);
     }
@@ -141,7 +140,8 @@ describe("GET /_admin/devices", () => {
   it("shows what the files tell within 10 s where the command line hangs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { text, lines } = await edge((line) => {
-      if (line === "cat credentials/slack-pairing.json") return { version: 1, requests: [SENDER, OLD] };
+      if (line === "cat credentials/slack-pairing.json")
+        return { text: JSON.stringify({ version: 1, requests: [SENDER, OLD] }) };
       return line === "cat credentials/telegram-pairing.json" ? { error: "none" } : undefined;
     });
     const page = text();
@@ -182,25 +182,25 @@ describe("GET /_admin/devices", () => {
 
 describe("POST /_admin/devices", () => {
   it.each([
-    ["approve", "request=slack:ABCDEFGH", "pairing approve slack ABCDEFGH --json", "approved"],
+    ["approve", "request=slack:ABCDEFGH", "pairing approve slack ABCDEFGH", "approved"],
     [
       "approve",
       "request=slack:ABCDEFGH:operator",
-      "pairing approve slack ABCDEFGH --operator --json",
+      "pairing approve slack ABCDEFGH --operator",
       "approvedOperator",
     ],
     [
       "approve",
       `request=device:${REQUEST_ID}:operator`,
-      `devices approve ${REQUEST_ID} --operator --json`,
+      `devices approve ${REQUEST_ID} --operator`,
       "approvedOperator",
     ],
-    ["grant", "grant=slack:U777:operator", "pairing grant slack U777 operator --json", "granted"],
-    ["grant", `grant=device:${DEVICE_ID}:person`, `devices grant ${DEVICE_ID} person --json`, "granted"],
-    ["reject", "request=telegram:ABCDEFGH", "pairing reject telegram ABCDEFGH --json", "rejected"],
-    ["approve", `request=device:${REQUEST_ID}`, `devices approve ${REQUEST_ID} --json`, "approved"],
-    ["reject", `request=device:${REQUEST_ID}`, `devices reject ${REQUEST_ID} --json`, "rejected"],
-    ["revoke", `device=${DEVICE_ID}`, `devices revoke ${DEVICE_ID} --json`, "revoked"],
+    ["grant", "grant=slack:U777:operator", "pairing grant slack U777 operator", "granted"],
+    ["grant", `grant=device:${DEVICE_ID}:person`, `devices grant ${DEVICE_ID} person`, "granted"],
+    ["reject", "request=telegram:ABCDEFGH", "pairing reject telegram ABCDEFGH", "rejected"],
+    ["approve", `request=device:${REQUEST_ID}`, `devices approve ${REQUEST_ID}`, "approved"],
+    ["reject", `request=device:${REQUEST_ID}`, `devices reject ${REQUEST_ID}`, "rejected"],
+    ["revoke", `device=${DEVICE_ID}`, `devices revoke ${DEVICE_ID}`, "revoked"],
   ])("%s %s", async (action, body, line, done) => {
     const { post, lines, logged } = await edge();
     const response = await post(action, body);
@@ -211,7 +211,7 @@ describe("POST /_admin/devices", () => {
     expect(lines).toEqual([line]);
     expect(JSON.parse(logged[0] ?? "")).toMatchObject({
       by: "operator@example.com",
-      command: line.replace(" --json", ""),
+      command: line,
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, reason } from "../../../runtime/contract/errors.ts";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const FIRST = "anthropic/claude-sonnet-4-5";
@@ -10,17 +10,11 @@ const operator = signedIn();
 /** The edge over a container whose config has two models; `test` is the answer of a test. */
 async function edge(test: object = { ms: 812, tokens: { input: 12, output: 2 } }) {
   const { jwk, headers } = await operator;
-  const lines: string[] = [];
-  const cli = ({ body = "" }: { body?: string }) => {
-    const words = JSON.parse(body).words as string[];
-    lines.push(words.join(" "));
-    const list = { models: [{ id: FIRST, price: { input: 3, output: 15 } }, { id: SECOND }] };
-    const value = words[1] === "test" ? test : list;
-    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
-  };
+  const list = { models: [{ id: FIRST, price: { input: 3, output: 15 } }, { id: SECOND }] };
+  const { answers, lines } = operationAnswers((_, name) => (name === "models test" ? test : list));
   const { app } = edgeFixture({
     jwk,
-    answers: { "/cli": cli },
+    answers,
     gateway: {
       models: [
         { id: FIRST, state: "failing", reason: reason("model_key_invalid") },
@@ -53,7 +47,7 @@ describe("the page of the models", () => {
     expect(page).toMatch(
       /role="status"[\s\S]*a\/model:free<\/code> answered after 812 ms: 12 tokens in, 2 out\./,
     );
-    expect(lines).toContain(`models test ${SECOND} --json`);
+    expect(lines).toContain(`models test ${SECOND}`);
     expect(await look("/_admin/activity")).toMatch(/Tested a model[\s\S]*a\/model:free/);
     for (const wrong of ["", "--json", "a b/c", "anthropic/", "x".repeat(200)])
       expect((await press(wrong)).status).toBe(400);

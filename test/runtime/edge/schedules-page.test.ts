@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PortRequest } from "../../../runtime/edge/ports.ts";
-import { edgeFixture, signedIn } from "../../support/edge.ts";
+import { edgeFixture, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
@@ -28,17 +27,13 @@ const FIELDS = {
   message: "What is new?\nAnything?",
 };
 
-async function edge(answer: (words: string[]) => object = () => LIST, state: "ready" | "stopped" = "ready") {
+async function edge(
+  answer: (operation: string) => object = () => LIST,
+  state: "ready" | "stopped" = "ready",
+) {
   const { jwk, headers } = await operator;
-  const lines: string[][] = [];
-  const cli = async ({ body = "" }: PortRequest) => {
-    const { words } = JSON.parse(body) as { words: string[] };
-    lines.push(words);
-    const value = answer(words);
-    const exitCode = Object.hasOwn(value, "error") ? 1 : 0;
-    return Response.json({ exitCode, stdout: JSON.stringify(value), stderr: "" });
-  };
-  const fixture = edgeFixture({ jwk, state, answers: { "/cli": cli } });
+  const { answers, lines, asked } = operationAnswers((_, operation) => answer(operation));
+  const fixture = edgeFixture({ jwk, state, answers });
   const look = (path = "/_admin/schedules") => fixture.app.request(`${HOST}${path}`, { headers });
   const post = (path: string, fields: Record<string, string>) =>
     fixture.app.request(`${HOST}/_admin/schedules/${path}`, {
@@ -46,7 +41,7 @@ async function edge(answer: (words: string[]) => object = () => LIST, state: "re
       headers: { ...headers, origin: HOST, "content-type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams(fields).toString(),
     });
-  return { ...fixture, lines, look, post };
+  return { ...fixture, lines, asked, look, post };
 }
 
 describe("GET /_admin/schedules", () => {
@@ -65,7 +60,7 @@ describe("GET /_admin/schedules", () => {
       { ...run, state: "missed", count: 3, note: "" },
     ];
     const page = await (
-      await (await edge(([, verb]) => (verb === "history" ? { runs } : LIST))).look()
+      await (await edge((name) => (name === "schedules history" ? { runs } : LIST))).look()
     ).text();
     expect(page).toMatch(/2026-11-23 09:00:00 UTC[\s\S]*badge bad">\s*failed[\s\S]*&lt;b&gt;no such chat/);
     expect(page).toMatch(/badge warn">\s*missed\s*<\/span\s*>\s*3 times/);
@@ -73,7 +68,7 @@ describe("GET /_admin/schedules", () => {
 
   it("pauses, resumes and runs one, and records each", async () => {
     const off = { schedules: [{ ...LIST.schedules[0], nextAt: null }] };
-    const { post, lines, look } = await edge(([, verb]) => (verb === "list" ? off : {}));
+    const { post, lines, look } = await edge((name) => (name === "schedules list" ? off : {}));
     for (const [verb, done] of [
       ["pause", "paused"],
       ["resume", "resumed"],
@@ -81,7 +76,7 @@ describe("GET /_admin/schedules", () => {
     ] as const) {
       const answer = await post(verb, { id: "cli:1" });
       expect(answer.headers.get("location")).toBe(`/_admin/schedules?done=${done}`);
-      expect(lines.at(-1)).toEqual(["schedules", verb, "cli:1", "--json"]);
+      expect(lines.at(-1)).toBe(`schedules ${verb} cli:1`);
       expect(await (await look("/_admin/activity")).text()).toContain(`${verb} cli:1`);
     }
     const page = await (await look()).text();
@@ -98,26 +93,25 @@ describe("GET /_admin/schedules", () => {
 
 describe("the form", () => {
   it("adds a schedule by one command, and it is in the activity", async () => {
-    const { post, lines, look } = await edge();
+    const { post, asked, look } = await edge();
     const answer = await post("add", FIELDS);
     expect(answer.headers.get("location")).toBe("/_admin/schedules?done=scheduled");
-    expect(lines[0]?.join("|")).toBe(
-      "schedules|add|--to|slack:C9|--cron|0 9 * * 1-5|--timezone|Europe/Berlin|--prompt|What is new?\nAnything?|--json",
-    );
+    expect(asked[0]).toEqual([
+      "schedules add",
+      { to: "slack:C9", cron: "0 9 * * 1-5", timezone: "Europe/Berlin", prompt: "What is new?\nAnything?" },
+    ]);
     expect(await (await look("/_admin/activity")).text()).toContain("added for slack:C9");
   });
 
   it("omits the time zone if none is given", async () => {
-    const { post, lines } = await edge();
+    const { post, asked } = await edge();
     await post("add", { ...FIELDS, kind: "every", when: "2h", content: "text" });
-    expect(lines[0]?.join("|")).toBe(
-      `schedules|add|--to|slack:C9|--every|2h|--text|${FIELDS.message}|--json`,
-    );
+    expect(asked[0]).toEqual(["schedules add", { to: "slack:C9", every: "2h", text: FIELDS.message }]);
   });
 
   it("keeps the input of a refused form, and says why", async () => {
     const error = { code: "schedule_invalid", message: "cron: must be five fields" };
-    const { post } = await edge(([, verb]) => (verb === "add" ? { error } : LIST));
+    const { post } = await edge((name) => (name === "schedules add" ? { error } : LIST));
     const answer = await post("add", { ...FIELDS, when: "daily" });
     expect(answer.status).toBe(400);
     const page = await answer.text();
@@ -130,13 +124,13 @@ describe("the form", () => {
   });
 
   it.each(["chat", "when", "message"])("asks for %s without asking the container", async (name) => {
-    const { post, lines } = await edge();
+    const { post, asked } = await edge();
     const answer = await post("add", { ...FIELDS, [name]: " " });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toMatch(
       new RegExp(`name="${name}"[^>]*aria-invalid="true"[\\s\\S]*class="mark"`),
     );
-    expect(lines.filter(([, verb]) => verb === "add")).toEqual([]);
+    expect(asked.filter(([name]) => name === "schedules add")).toEqual([]);
   });
 
   it("refuses another form", async () => {
@@ -150,6 +144,6 @@ describe("the form", () => {
     const { post, lines } = await edge();
     const answer = await post("remove", { id: "cli:1" });
     expect(answer.headers.get("location")).toBe("/_admin/schedules?done=unscheduled");
-    expect(lines[0]).toEqual(["schedules", "remove", "cli:1", "--json"]);
+    expect(lines[0]).toBe("schedules remove cli:1");
   });
 });

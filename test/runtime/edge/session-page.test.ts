@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const NAME = "slack:T1:<C1>";
@@ -9,21 +9,23 @@ const at = new Date(NOW).toISOString();
 /** The edge over a container that knows one conversation. */
 async function edge(answers: Record<string, unknown> = {}) {
   const { jwk, headers } = await operator;
-  const lines: string[] = [];
   const known: Record<string, unknown> = {
-    show: { messages: 12, inUse: 3, firstAt: at, lastAt: at, model: "anthropic/x", summarised: true },
+    show: {
+      conversation: NAME,
+      messages: 12,
+      inUse: 3,
+      firstAt: at,
+      lastAt: at,
+      model: "anthropic/x",
+      summarised: true,
+    },
     messages: { messages: [{ at, from: "Ann", text: "<b>hello</b>" }] },
     reset: {},
     delete: {},
     ...answers,
   };
-  const cli = ({ body = "" }: { body?: string }) => {
-    const words = JSON.parse(body).words as string[];
-    lines.push(words.join(" "));
-    const value = known[words[1] ?? ""] as object;
-    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
-  };
-  const { app, ...fixture } = edgeFixture({ jwk, answers: { "/cli": cli } });
+  const { lines, answers: inside } = operationAnswers((_, name) => known[name.split(" ")[1] ?? ""]);
+  const { app, ...fixture } = edgeFixture({ jwk, answers: inside });
   const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
   const press = (path: string, fields: Record<string, string>) =>
     app.request(`${HOST}${path}`, {
@@ -42,7 +44,7 @@ describe("the page of a conversation", () => {
     expect(page).toMatch(/Messages kept<\/dt>\s*<dd>12[\s\S]*<dd>3, since[\s\S]*anthropic\/x/);
     expect(page).toContain("slack:T1:&lt;C1&gt;");
     expect(page).toContain("/_admin/ledger?q=%3CC1%3E");
-    expect(lines).toEqual([`sessions show ${NAME} --json`]);
+    expect(lines).toEqual([`sessions show ${NAME}`]);
     for (const wrong of ["", "?conversation=", "?conversation=--json", "?conversation=a&x=1"])
       expect(await look(`/_admin/sessions/detail${wrong}`)).toContain("query_invalid");
     expect(lines).toHaveLength(1);
@@ -52,7 +54,7 @@ describe("the page of a conversation", () => {
     const { look, press, lines } = await edge();
     const page = await (await press("/_admin/sessions/messages", { conversation: NAME })).text();
     expect(page).toMatch(/<strong>Ann<\/strong>[\s\S]*&lt;b&gt;hello&lt;\/b&gt;/);
-    expect(lines[0]).toBe(`sessions messages ${NAME} --json`);
+    expect(lines[0]).toBe(`sessions messages ${NAME}`);
     expect(await look("/_admin/activity")).toMatch(/Read a conversation[\s\S]*slack:T1:&lt;C1&gt;/);
   });
 
@@ -63,11 +65,11 @@ describe("the page of a conversation", () => {
     const again = await wrong.text();
     expect(again).toMatch(/role="alert"[\s\S]*To delete it, type slack:T1:&lt;C1&gt;/);
     expect(again).toMatch(/value="slack"[^>]*aria-invalid="true"/);
-    expect(lines).toEqual([`sessions show ${NAME} --json`]);
+    expect(lines).toEqual([`sessions show ${NAME}`]);
 
     const done = await press("/_admin/sessions/delete", { conversation: NAME, typed: ` ${NAME} ` });
     expect(done.headers.get("location")).toBe("/_admin/sessions?done=forgotten");
-    expect(lines.at(-1)).toBe(`sessions delete ${NAME} --json`);
+    expect(lines.at(-1)).toBe(`sessions delete ${NAME}`);
     expect(await look("/_admin/activity")).toMatch(/Deleted a conversation[\s\S]*slack:T1/);
     expect(await look("/_admin/sessions?done=forgotten")).toContain("Deleted. Backups");
   });

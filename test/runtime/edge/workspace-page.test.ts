@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../runtime/contract/digest.ts";
-import { edgeFixture, NOW, signedIn } from "../../support/edge.ts";
+import { edgeFixture, NOW, operationAnswers, signedIn } from "../../support/edge.ts";
 
 const HOST = "https://steward.example.com";
 const operator = signedIn();
@@ -10,20 +10,14 @@ const TEXT = "\n- be kind\n<b>";
 /** The edge over a container with one file. */
 async function edge(answers: Record<string, object> = {}) {
   const { jwk, headers } = await operator;
-  const lines: string[][] = [];
   const sum = await sha256Hex(TEXT);
   const known: Record<string, object> = {
     list: { files: [{ name: "AGENTS.md", size: 9, changedAt: at }] },
     show: { text: TEXT, expected: sum, sha256: sum, versions: [{ id: "1700000000000", at }] },
     ...answers,
   };
-  const cli = ({ body = "" }: { body?: string }) => {
-    const words = JSON.parse(body).words as string[];
-    lines.push(words);
-    const value = known[words[1] ?? ""] ?? {};
-    return Response.json({ exitCode: "error" in value ? 1 : 0, stdout: JSON.stringify(value), stderr: "" });
-  };
-  const { app } = edgeFixture({ jwk, answers: { "/cli": cli } });
+  const { asked, answers: inside } = operationAnswers((_, name) => known[name.split(" ")[1] ?? ""] ?? {});
+  const { app } = edgeFixture({ jwk, answers: inside });
   const look = async (path = "") =>
     (await app.request(`${HOST}/_admin/workspace${path}`, { headers })).text();
   const press = (path: string, fields: Record<string, string>) =>
@@ -33,7 +27,7 @@ async function edge(answers: Record<string, object> = {}) {
       body: new URLSearchParams(fields).toString(),
     });
   const activity = async () => (await app.request(`${HOST}/_admin/activity`, { headers })).text();
-  return { look, press, lines, activity, sum };
+  return { look, press, asked, activity, sum };
 }
 
 describe("the workspace", () => {
@@ -47,14 +41,14 @@ describe("the workspace", () => {
   it("lists the chats' files apart, and every root page by page", async () => {
     const chats = [{ root: "chats/slack-C1", entries: 520, bytes: 9 }];
     const files = [{ name: "skills/mail/SKILL.md", size: 9, changedAt: at }];
-    const { look, lines } = await edge({ list: { files, next: "skills/mail/SKILL.md", chats } });
+    const { look, asked } = await edge({ list: { files, next: "skills/mail/SKILL.md", chats } });
     const page = await look();
     expect(page).toContain("/_admin/workspace?after=skills%2Fmail%2FSKILL.md");
     expect(page).toMatch(/workspace\?root=chats%2Fslack-C1">chats\/slack-C1<[\s\S]*520/);
     expect(await look("?root=chats/slack-C1&after=-x")).toContain("this chat alone reads");
-    expect(lines.at(-1)).toEqual(["workspace", "list", "chats/slack-C1", "./-x", "--json"]);
+    expect(asked.at(-1)).toEqual(["workspace list", { root: "chats/slack-C1", after: "-x" }]);
     await look("?after=skills/mail/SKILL.md");
-    expect(lines.at(-1)).toEqual(["workspace", "list", ".", "./skills/mail/SKILL.md", "--json"]);
+    expect(asked.at(-1)).toEqual(["workspace list", { root: ".", after: "skills/mail/SKILL.md" }]);
     expect(await look("?root=../x")).toContain("query_invalid");
   });
 
@@ -82,14 +76,17 @@ describe("the workspace", () => {
   });
 
   it("saves it, whatever it begins with, and records it", async () => {
-    const { press, lines, activity, sum } = await edge();
+    const { press, asked, activity, sum } = await edge();
     const saved = await press("save", { name: "AGENTS.md", expected: sum, text: "--json\r\n- b" });
     expect(saved.headers.get("location")).toBe("/_admin/workspace?done=written");
-    expect(lines.at(-1)).toEqual(["workspace", "write", "AGENTS.md", sum, "--json", "--", "--json\n- b"]);
+    expect(asked.at(-1)).toEqual([
+      "workspace write",
+      { file: "AGENTS.md", expected: sum, text: "--json\n- b" },
+    ]);
     expect(await activity()).toMatch(/Changed the workspace[\s\S]*AGENTS\.md/);
     const removed = await press("remove", { name: "AGENTS.md", expected: sum });
     expect(removed.headers.get("location")).toBe("/_admin/workspace?done=fileRemoved");
-    for (const wrong of [{ name: "--x" }, { expected: "x" }, { text: "a\0b" }, { extra: "1" }])
+    for (const wrong of [{ name: "--x" }, { expected: "x" }, { extra: "1" }])
       expect((await press("save", { name: "A", expected: sum, text: "", ...wrong })).status).toBe(400);
   });
 

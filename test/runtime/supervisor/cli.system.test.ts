@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CliResult } from "../../../runtime/contract/control.ts";
+import type { OperationReply } from "../../../runtime/contract/control.ts";
 import { runCommand } from "../../../runtime/supervisor/run-command.ts";
 import { systemTimers } from "../../../runtime/supervisor/timers.ts";
 import { ask, surroundings } from "../support/gateway.ts";
@@ -31,35 +31,43 @@ async function container(config: unknown = { unknown: 1 }, extra: Record<string,
     ),
   );
   const post = (body: unknown) =>
-    ask(`${url}/cli`, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) });
-  const run = async (...words: string[]) => {
-    const response = await post({ words });
+    ask(`${url}/operations`, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  const run = async (operation: string, input: object = {}) => {
+    const response = await post({ operation, input });
     expect(response.status).toBe(200);
-    return (await response.json()) as CliResult;
+    return (await response.json()) as OperationReply;
   };
-  return { home, post, run, process, url };
+  const value = async (operation: string, input: object = {}) => {
+    const reply = await run(operation, input);
+    expect(reply).toMatchObject({ ok: true });
+    return JSON.stringify({ value: null, ...reply });
+  };
+  return { home, post, run, value, process, url };
 }
 
-test("commands work while the gateway is dead, with their exit code", async () => {
-  const { home, run } = await container();
+test("operations work while the gateway is dead", async () => {
+  const { home, run, value } = await container();
   const createdAt = new Date().toISOString();
   const waiting = { id: "U0STRANGER", code: "ABCDEFGH", createdAt, lastSeenAt: createdAt };
   await mkdir(join(home, "credentials"), { recursive: true });
   const file = join(home, "credentials", "slack-pairing.json");
   await writeFile(file, JSON.stringify({ version: 1, requests: [waiting] }));
 
-  expect((await run("pairing", "list")).stdout).toContain("ABCDEFGH");
-  expect((await run("cat", "credentials/slack-pairing.json")).stdout).toContain("U0STRANGER");
-  expect(await run("pairing", "approve", "slack", "ABCDEFGH")).toEqual({
-    exitCode: 0,
-    stdout: expect.stringMatching(/^Approved slack sender U0STRANGER\.\nGranted a person/),
-    stderr: "",
+  expect(await value("pairing list")).toContain("ABCDEFGH");
+  expect(await value("cat", { file: "credentials/slack-pairing.json" })).toContain("U0STRANGER");
+  const approval = { channel: "slack", code: "ABCDEFGH" };
+  expect(await run("pairing approve", approval)).toEqual({
+    ok: true,
+    value: { channel: "slack", approved: "U0STRANGER", role: "person" },
+    notes: "",
   });
-  const again = await run("pairing", "approve", "slack", "ABCDEFGH");
-  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("No pending pairing request") });
-  expect(await run("devices", "list")).toMatchObject({ exitCode: 0, stdout: "No device pairing entries.\n" });
-  const { exitCode, stdout } = await run("config", "validate", "--json");
-  expect([exitCode, JSON.parse(stdout).valid]).toEqual([1, false]);
+  const again = await run("pairing approve", approval);
+  expect(again).toMatchObject({ ok: false, error: { code: "pairing_code_unknown" } });
+  expect(await run("devices list")).toMatchObject({ value: { pending: [], paired: [] } });
+  expect(await run("config validate")).toMatchObject({ value: { valid: false } });
 });
 
 test("no answer holds a secret, wherever it comes from", async () => {
@@ -68,7 +76,7 @@ test("no answer holds a secret, wherever it comes from", async () => {
     gateway: { token: { env: "MY_GATEWAY_TOKEN" } },
   };
   const token = "my-own-gateway-token-0123456789";
-  const { home, run } = await container(config, {
+  const { home, run, value } = await container(config, {
     MY_GATEWAY_TOKEN: token,
     STEWARD_OWN_SECRETS: "MY_GATEWAY_TOKEN",
   });
@@ -77,18 +85,18 @@ test("no answer holds a secret, wherever it comes from", async () => {
     join(home, "workspace/note.txt"),
     `the token is ${token}, the key ${SECRETS.ANTHROPIC_API_KEY}`,
   );
+  const botToken = await run("config get", { path: "slack.botToken" });
+  expect(botToken).toEqual({ ok: true, value: "[redacted]", notes: "" });
   const answers = [
-    await run("config", "get", "slack.botToken"),
-    await run("config", "get", "slack.signingSecret"),
-    await run("config", "get", "gateway.token", "--json"),
-    await run("config", "get", "channels"),
-    await run("cat", "steward.json"),
-    await run("workspace", "show", "note.txt"),
-    await run("status"),
+    JSON.stringify(botToken),
+    await value("config get", { path: "slack.signingSecret" }),
+    await value("config get", { path: "gateway.token" }),
+    await value("config get", { path: "channels" }),
+    await value("cat", { file: "steward.json" }),
+    await value("workspace show", { file: "note.txt" }),
+    await value("status"),
   ];
-  expect(answers.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-  expect(answers[0]?.stdout).toBe("[redacted]\n");
-  const told = answers.map(({ stdout, stderr }) => stdout + stderr).join("\n");
+  const told = answers.join("\n");
   for (const secret of [...Object.values(SECRETS), CONTROL_TOKEN, token, PLAIN, 'plain-\\"quoted'])
     expect(told).not.toContain(secret);
 });
@@ -97,30 +105,26 @@ test("a secret that is too short to be looked for is masked where it is the answ
   const { run } = await container({
     channels: { slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "ab" } },
   });
-  for (const flags of [[], ["--json"]])
-    expect(await run("config", "get", "slack.signingSecret", ...flags)).toMatchObject({
-      exitCode: 0,
-      stdout: "[redacted]\n",
-    });
+  expect(await run("config get", { path: "slack.signingSecret" })).toMatchObject({ value: "[redacted]" });
 });
 
 test("a config of former times shows no secret that the one of today does not know", async () => {
-  const { home, run } = await container();
+  const { home, value } = await container();
   const server = { command: "x", env: { REGION: "an-old-value-in-plain" } };
   await writeFile(join(home, "steward.json.bak-1"), JSON.stringify({ tools: { mcp: { old: server } } }));
-  const { stdout } = await run("cat", "steward.json.bak-1");
-  expect(stdout).toContain('"REGION": "[redacted]"');
+  const shown = await value("cat", { file: "steward.json.bak-1" });
+  expect(shown).toContain(String.raw`\"REGION\": \"[redacted]\"`);
 });
 
-test("no more than four commands run at the same time", async () => {
+test("no more than four operations run at the same time", async () => {
   const { post } = await container();
-  const asked = Array.from({ length: 8 }, () => post({ words: ["devices", "list"] }));
+  const asked = Array.from({ length: 8 }, () => post({ operation: "devices list", input: {} }));
   const answers = await Promise.all(asked);
   const refused = answers.filter(({ status }) => status === 429);
   expect(answers.filter(({ ok }) => ok).length).toBeGreaterThanOrEqual(4);
   expect(refused.length).toBeGreaterThan(0);
   expect(await refused[0]?.json()).toMatchObject({ code: "commands_busy" });
-  expect((await post({ words: ["devices", "list"] })).status).toBe(200);
+  expect((await post({ operation: "devices list", input: {} })).status).toBe(200);
 });
 
 const SERVER = {
@@ -134,9 +138,8 @@ const WITH_SECRETS = JSON.stringify({ tools: { mcp: { own: SERVER } } }, null, 2
 
 test("of a config every secret is left out, by the place that it has", async () => {
   const { run } = await container(WITH_SECRETS);
-  const { exitCode, stdout } = await run("cat", "steward.json");
-  expect([exitCode, JSON.parse(stdout)]).toEqual([
-    0,
+  const { value } = (await run("cat", { file: "steward.json" })) as { value?: { text: string } };
+  expect(JSON.parse(value?.text ?? "")).toEqual(
     {
       tools: {
         mcp: {
@@ -150,7 +153,7 @@ test("of a config every secret is left out, by the place that it has", async () 
         },
       },
     },
-  ]);
+  );
 });
 
 test.each([
@@ -163,10 +166,10 @@ test.each([
   ["nothing but a secret", "hidden-1", "line 1, column 1"],
 ])("of a config with %s the form is shown, with the place and no value", async (_name, text, place) => {
   const { run } = await container(text);
-  const { exitCode, stdout, stderr } = await run("cat", "steward.json");
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(place)]);
-  expect(stderr).toMatch(/^cat: steward\.json: Not valid JSON: .*\. Its values are left out\.\n$/);
-  expect(stdout + stderr).not.toMatch(/hidden|npx|a-server|Plain|REGION/);
+  const reply = await run("cat", { file: "steward.json" });
+  expect(reply).toMatchObject({ ok: true, notes: expect.stringContaining(place) });
+  expect(reply.notes).toMatch(/^cat: steward\.json: Not valid JSON: .*\. Its values are left out\.\n$/);
+  expect(JSON.stringify(reply)).not.toMatch(/hidden|npx|a-server|Plain|REGION/);
 });
 
 test("cat shows configs and pairing files, and for another kind of file the operation that shows it", async () => {
@@ -176,7 +179,7 @@ test("cat shows configs and pairing files, and for another kind of file the oper
   for (const file of ["status-token", "workspace/note.md", "credentials.json", "state.db", "alerts.json"])
     await writeFile(join(home, file), token);
   for (const file of ["status-token", "workspace/note.md", "credentials.json", "state.db", "alerts.json"]) {
-    const response = await post({ words: ["cat", file] });
+    const response = await post({ operation: "cat", input: { file } });
     const said = await response.text();
     expect([file, response.status, said]).toEqual([
       file,
@@ -203,9 +206,8 @@ test("cat reads regular files of the data directory and nothing that leads out o
   const socket = createServer().listen(join(home, name("socket")));
   await once(socket, "listening");
 
-  const inside = { exitCode: 0, stdout: '"inside"\n', stderr: "" };
-  expect(await run("cat", name("copy"))).toEqual(inside);
-  expect(await run("cat", join(home, name("copy")))).toEqual(inside);
+  for (const file of [name("copy"), join(home, name("copy"))])
+    expect(await run("cat", { file })).toEqual({ ok: true, value: { text: '"inside"\n' }, notes: "" });
   const failures = {
     [name("missing")]: "no such file",
     [name("link")]: "links are not followed",
@@ -217,21 +219,53 @@ test("cat reads regular files of the data directory and nothing that leads out o
     [name("binary")]: "not a text file",
   };
   for (const [file, why] of Object.entries(failures))
-    expect(await run("cat", file)).toEqual({ exitCode: 1, stdout: "", stderr: `cat: ${file}: ${why}\n` });
+    expect(await run("cat", { file })).toMatchObject({
+      ok: false,
+      error: { code: "file_unreadable", message: `cat: ${file}: ${why}` },
+    });
   socket.close();
   for (const file of ["/etc/passwd", "../secret", `${home}-other/secret`, "."]) {
-    const response = await post({ words: ["cat", file] });
+    const response = await post({ operation: "cat", input: { file } });
     expect([file, response.status]).toEqual([file, 400]);
     expect(await response.json()).toMatchObject({ code: "command_not_allowed" });
   }
 });
 
-test("the control API holds the list itself and wants a body of its form", async () => {
+test("the control API holds the list itself, checks the input, and wants a body of its form", async () => {
   const { post } = await container();
-  for (const words of [["config", "set", "a", "b"], ["node"], [], ["status", "--verbose"]])
-    expect(await (await post({ words })).json()).toMatchObject({ code: "command_not_allowed", status: 400 });
-  for (const body of ["", "{", "{}", '{"words": "status"}', `{"words": ["${"a".repeat(140_000)}"]}`])
+  const refused: [body: object, code: string][] = [
+    [{ operation: "config set", input: { path: "a", value: "b" } }, "command_not_allowed"],
+    [{ operation: "node", input: {} }, "command_not_allowed"],
+    [{ operation: "toString", input: {} }, "command_not_allowed"],
+    [{ operation: null }, "command_not_allowed"],
+    [{ operation: "schedules add", input: { to: "slack:C1", thread: "1" } }, "command_not_allowed"],
+    [{ operation: "cat", input: { file: "../x" } }, "command_not_allowed"],
+    [{ operation: "status", input: { verbose: true } }, "usage_invalid"],
+    [{ operation: "status" }, "usage_invalid"],
+    [{ operation: "sessions reset", input: { conversation: 1 } }, "usage_invalid"],
+  ];
+  for (const [body, code] of refused)
+    expect(await (await post(body)).json(), JSON.stringify(body)).toMatchObject({ code, status: 400 });
+  const long = { operation: "cat", input: { file: "a".repeat(140_000) } };
+  for (const body of ["", "{", "{}", "[]", '"status"', JSON.stringify(long)])
     expect(await (await post(body)).json()).toMatchObject({ code: "body_invalid", status: 400 });
+});
+
+test("what an operation is given stands in no list of processes", async () => {
+  const { home, post } = await container();
+  const seen: string[] = [];
+  const text = "a-text-that-somebody-wrote";
+  const input = { file: "AGENTS.md", expected: "none", text };
+  const progress = { isOver: false };
+  const asked = post({ operation: "workspace write", input }).finally(() => (progress.isOver = true));
+  while (!progress.isOver) {
+    for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name)))
+      seen.push(await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
+  }
+  expect(await (await asked).json()).toMatchObject({ ok: true });
+  expect(seen.some((line) => line.includes("--request"))).toBe(true);
+  expect(seen.join("\n")).not.toContain(text);
+  expect(await readFile(join(home, "workspace", "AGENTS.md"), "utf8")).toBe(text);
 });
 
 /** A program in place of the command line. */
@@ -262,22 +296,23 @@ test("output is cut between lines, so that no piece of a secret is left", async 
   expect(stderr).toMatch(/^an ordinary line\n[^]*\[cut: the output is longer\]\n$/);
 });
 
-test("an empty output stays empty, also beside a secret that is set to the empty value", async () => {
+test("an empty note stays empty, also beside a secret that is set to the empty value", async () => {
   const { run } = await container(undefined, { TELEGRAM_BOT_TOKEN: "" });
-  expect(await run("pairing", "approve", "slack", "ZZZZZZZZ")).toMatchObject({ stdout: "" });
+  const reply = await run("pairing approve", { channel: "slack", code: "ZZZZZZZZ" });
+  expect(reply).toMatchObject({ ok: false, error: { code: "pairing_code_unknown" }, notes: "" });
 });
 
 test("doctor finds no rights to mend after a backup, and mends those that somebody has widened", async () => {
-  const { home, run, post, url } = await container({ agent: {} });
+  const { home, value, run, url } = await container({ agent: {} });
   await chmod(join(home, "steward.json"), 0o600);
   const backup = await ask(`${url}/generations`, {
     method: "POST",
     body: JSON.stringify({ id: "00000001-00000001" }),
   });
   expect(backup.status).toBe(200);
-  expect((await run("doctor")).stdout).not.toContain("Others may use");
+  expect(await value("doctor")).not.toContain("Others may use");
   await chmod(join(home, "steward.json"), 0o644);
-  expect((await run("doctor")).stdout).toContain("Others may use");
-  expect((await post({ words: ["doctor", "--fix"] })).status).toBe(200);
-  expect((await run("doctor")).stdout).not.toContain("Others may use");
+  expect(await value("doctor")).toContain("Others may use");
+  expect(await run("doctor", { fix: true })).toMatchObject({ ok: true });
+  expect(await value("doctor")).not.toContain("Others may use");
 });

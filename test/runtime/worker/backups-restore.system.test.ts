@@ -152,10 +152,10 @@ test("a container that gets no state is stopped, and started again for its event
 test("no command runs in a container that has not got its state", async () => {
   const { one } = await asleep();
   await one.do("fail", { bucket: ["list"] });
-  expect(await refusalInTime(one, one.do("request", "/cli"))).toMatch(/restore_failed/);
+  expect(await refusalInTime(one, one.do("request", "/operations"))).toMatch(/restore_failed/);
   expect((await one.do<Seen>("seen")).calls).not.toContain("POST /cli");
   await one.do("fail", {});
-  expect(await one.do("request", "/cli")).toBe(202);
+  expect(await one.do("request", "/operations")).toBe(202);
 });
 
 test("a drill leaves everything as it is", async () => {

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mendConfig } from "../../contract/config/mend.ts";
+import { readConfigText } from "../../contract/config/text.ts";
+import { keepCopy, withConfigLock } from "../../process/config-file.ts";
+import { writeFileAtomic } from "../../process/files.ts";
+import type { CommandContext } from "./context.ts";
+
+/**
+ * Makes the repairs of the config file that lose nothing, all or none: a file that would still not be valid is not
+ * written. The file as it was is kept beside it. Twice in a row changes nothing more.
+ *
+ * @returns one line a change.
+ */
+export function mendFile({ settings, environment, clock }: CommandContext): string[] {
+  const path = settings.configPath;
+  if (!existsSync(path)) return [];
+  return withConfigLock(path, () => {
+    const text = readFileSync(path, "utf8");
+    const { value, result } = readConfigText(text, environment);
+    if (result.ok || value === null) return [];
+    const { value: mended, changes } = mendConfig(value);
+    if (changes.length === 0) return [];
+    const written = `${JSON.stringify(mended, null, 2)}\n`;
+    if (!readConfigText(written, environment).result.ok) return [];
+    const copy = keepCopy(path, text, clock());
+    writeFileAtomic(path, written);
+    return [`config: saved the old file as ${copy}`, ...changes];
+  });
+}

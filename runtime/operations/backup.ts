@@ -1,0 +1,71 @@
+import * as z from "zod/mini";
+import { CONFIG_SOURCES, type GenerationManifest, type RestoreReport } from "../contract/backup.ts";
+import { backupsText, madeText, reportText, wholeText } from "../shared/backup-texts.ts";
+import { always, anything, described, EVERYWHERE, nothing, operation, TERMINAL } from "./operation.ts";
+import type { BackupTools } from "./tools.ts";
+
+/** At the edge the operations reach the backups of the deployment, and nothing else. */
+type Tools = { backups: Pick<BackupTools, "list" | "create" | "verify"> };
+
+const id = () => described(z.string(), "as `list` shows it");
+
+/** `steward backup`. It works with the gateway up and down. */
+export const backup = {
+  list: operation({
+    name: "backup list",
+    summary: "the backups of this data directory, newest first",
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () => anything<{ backups: GenerationManifest[] }>(),
+    run: async ({ backups }: Tools) => ({ backups: await backups.list() }),
+    text: ({ backups }) => backupsText(backups),
+  }),
+  create: operation({
+    name: "backup create",
+    summary: "makes a backup now, beside a gateway that may run",
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () => anything<GenerationManifest>(),
+    changes: always,
+    run: ({ backups }: Tools) => backups.create({ cause: "operator" }),
+    text: madeText,
+  }),
+  verify: operation({
+    name: "backup verify",
+    summary: "unpacks a backup beside the data and checks it; changes nothing",
+    rights: EVERYWHERE,
+    input: () => z.strictObject({ id: id() }),
+    arguments: ["id"],
+    output: () => anything<RestoreReport>(),
+    run: ({ backups }: Tools, { id }) => backups.verify(id),
+    text: wholeText,
+  }),
+  restore: operation({
+    name: "backup restore",
+    summary: "puts a backup in place at steward's next start, after a copy of what is there then",
+    rights: TERMINAL,
+    input: () =>
+      z.strictObject({
+        id: id(),
+        config: described(
+          z._default(z.enum(CONFIG_SOURCES), "generation"),
+          "the config file: the backup's, a fresh one, or the current one",
+          "source",
+        ),
+        yes: described(z._default(z.boolean(), false), "do it; without it the backup is only checked"),
+      }),
+    arguments: ["id"],
+    output: () => anything<RestoreReport & { pending: boolean }>(),
+    changes: ({ yes }) => yes,
+    async run({ backups }, { id, config, yes }) {
+      const report = yes ? await backups.stageRestore(id, config) : await backups.verify(id);
+      return { ...report, pending: yes };
+    },
+    text(report, { id }) {
+      const what = report.pending
+        ? `Backup ${id} is put in place when steward starts next. Restart it now (docker restart steward).`
+        : `Backup ${id} is whole. Nothing was changed; with --yes it is put in place at the next start.`;
+      return `${what}\n${reportText(report)}`;
+    },
+  }),
+};

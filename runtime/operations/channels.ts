@@ -1,0 +1,44 @@
+import type { ChannelHealth } from "../contract/control.ts";
+import { table } from "../shared/table.ts";
+import { anything, EVERYWHERE, nothing, operation } from "./operation.ts";
+import type { OperationTools } from "./tools.ts";
+
+interface ChannelRow extends Pick<ChannelHealth, "platform" | "reason" | "lastEventAt"> {
+  state: ChannelHealth["state"] | "unknown";
+}
+
+/** `steward channels`: as the gateway sees them; while it is down, those that the config names. */
+export const channels = {
+  status: operation({
+    name: "channels status",
+    summary: "the state of each configured chat platform",
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () => anything<{ known: boolean; channels: ChannelRow[] }>(),
+    async run(tools) {
+      const { details } = await tools.gateway.status();
+      return { known: details !== undefined, channels: details?.channels ?? (await configured(tools)) };
+    },
+    text({ known, channels }) {
+      if (channels.length === 0) return "No channels are configured.";
+      const cells = channels.map(({ platform, state, lastEventAt, reason }) => [
+        platform,
+        state,
+        lastEventAt ?? "",
+        reason === undefined ? "" : `${reason.detail} ${reason.fix}`,
+      ]);
+      const note = known
+        ? ""
+        : "\nThe gateway did not tell: it is down, or STEWARD_CONTROL_TOKEN is not set here.";
+      return `${table(["Channel", "State", "Last event", "Problem"], cells)}${note}`;
+    },
+  }),
+};
+
+async function configured(tools: OperationTools): Promise<ChannelRow[]> {
+  const { channels } = await tools.config.valid();
+  return Object.entries(channels).map(([name, channel]) => ({
+    platform: name as ChannelHealth["platform"],
+    state: channel?.enabled ? "unknown" : "disabled",
+  }));
+}

@@ -1,0 +1,123 @@
+import * as z from "zod/mini";
+import { StewardError } from "../contract/errors.ts";
+import { createRedactor, redactValue } from "../shared/redact.ts";
+import { anything, described, EVERYWHERE, nothing, operation, TERMINAL } from "./operation.ts";
+
+const CHANNELS = new Set(["slack", "telegram", "discord"]);
+
+const path = () => described(z.string(), "for example channels.slack.dmPolicy, or in short slack.dmPolicy");
+
+/** `steward config`. A running gateway applies a changed file automatically. */
+export const config = {
+  get: operation({
+    name: "config get",
+    summary: "the value at a path, defaults included; a secret that is asked for by its path is resolved",
+    rights: EVERYWHERE,
+    input: () => z.strictObject({ path: path() }),
+    arguments: ["path"],
+    output: () => z.unknown(),
+    async run(tools, { path: wanted }) {
+      const { environment } = tools;
+      const { isReference } = await import("../contract/config/references.ts");
+      const { resolveSecret, secretValues } = await import("../contract/config/text.ts");
+      const valid = await tools.config.valid();
+      const place = keysOf(wanted);
+      const found = lookUp(valid, place);
+      if (found === undefined) {
+        throw new StewardError("config_path_not_found", `Config path not found: ${wanted}`);
+      }
+      if (isReference(found)) return resolveSecret(found, environment);
+      if (typeof found !== "object") return found;
+      // A larger piece is asked for to be looked at, and shown to others: what it holds in plain text is masked.
+      return redactValue(found, createRedactor(environment, secretValues(valid, environment)), place.at(-1));
+    },
+    text: (value) => (typeof value === "object" ? JSON.stringify(value, null, 2) : String(value)),
+  }),
+  validate: operation({
+    name: "config validate",
+    summary: "checks the file as the gateway does at its start",
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () =>
+      z.object({
+        path: z.string(),
+        valid: z.boolean(),
+        problems: z.array(z.object({ path: z.string(), message: z.string() })),
+        warnings: z.array(z.object({ path: z.string(), detail: z.string(), fix: z.string() })),
+        report: z.optional(z.string()),
+      }),
+    async run({ config, configPath, redact }) {
+      const { result } = await config.check();
+      if (result.ok)
+        return { path: configPath, valid: true, problems: [], warnings: await config.risks(result.config) };
+      const { formatConfigProblems } = await import("../contract/config/index.ts");
+      const problems = result.problems.map(({ path, message }) => ({ path, message: redact(message) }));
+      const report = redact(formatConfigProblems(configPath, result.problems));
+      return { path: configPath, valid: false, problems, warnings: [], report };
+    },
+    text({ path, valid, report }) {
+      if (!valid) throw new StewardError("config_invalid", report);
+      return `Config is valid: ${path}`;
+    },
+    warnings: ({ warnings }) => warnings.map(({ path, detail, fix }) => `${path}: ${detail}\nFix: ${fix}`),
+    failed: ({ valid }) => !valid,
+  }),
+  set: operation({
+    name: "config set",
+    summary: "writes a value, JSON or text; the whole file is checked before it is written",
+    rights: TERMINAL,
+    input: () =>
+      z.strictObject({
+        path: path(),
+        value: described(z.optional(z.string()), "JSON or plain text"),
+        env: described(
+          z.optional(z.string()),
+          "write a reference to this environment variable: the way for secrets",
+          "name",
+        ),
+        plain: described(z.optional(z.boolean()), "write a secret in plain text"),
+      }),
+    arguments: ["path", "value"],
+    output: () => anything<{ path: string; set: boolean }>(),
+    async run(tools, { path, value, env, plain }) {
+      await tools.config.set(path, value, { env, plain });
+      return { path, set: true };
+    },
+    text: ({ path }) => `Set ${path}.`,
+  }),
+  unset: operation({
+    name: "config unset",
+    summary: "removes a value, so that its default holds",
+    rights: TERMINAL,
+    input: () => z.strictObject({ path: path() }),
+    arguments: ["path"],
+    output: () => anything<{ path: string; unset: boolean }>(),
+    async run(tools, { path }) {
+      await tools.config.unset(path);
+      return { path, unset: true };
+    },
+    text: ({ path }) => `Removed ${path}.`,
+  }),
+  schema: operation({
+    name: "config schema",
+    summary: "the file's form as JSON Schema",
+    rights: TERMINAL,
+    input: nothing,
+    output: () => z.unknown(),
+    run: (tools) => tools.config.schema(),
+    text: (schema) => JSON.stringify(schema, null, 2),
+  }),
+};
+
+/** Returns the keys of a path; one that starts with a channel's name leaves out `channels`. */
+export function keysOf(wanted: string): string[] {
+  const keys = wanted.split(".");
+  return CHANNELS.has(keys[0] ?? "") ? ["channels", ...keys] : keys;
+}
+
+// Own keys only: `constructor` is no path of a config.
+function lookUp(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return value;
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return lookUp(Object.entries(value).find(([name]) => name === key)?.[1], rest);
+}

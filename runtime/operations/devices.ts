@@ -1,0 +1,197 @@
+import * as z from "zod/mini";
+import type { GrantedRole } from "../contract/config/rights.ts";
+import { type ErrorCode, StewardError } from "../contract/errors.ts";
+import type { PairedDevice } from "../gateway/devices.ts";
+import { table } from "../shared/table.ts";
+import { grantedText, roleSchema } from "./granted.ts";
+import { always, anything, described, EVERYWHERE, nothing, operation } from "./operation.ts";
+
+/** So much of an id is shown; any unique beginning of it is understood. */
+const SHORT = 12;
+
+const id = () =>
+  described(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
+const requestId = () => z.strictObject({ requestId: id() });
+const deviceId = () => z.strictObject({ deviceId: id() });
+
+const pendingDevice = () =>
+  z.object({
+    requestId: z.string(),
+    deviceId: z.string(),
+    displayName: z.string(),
+    remoteIp: z.string(),
+    ts: z.number(),
+  });
+const pairedDevice = () =>
+  z.object({
+    deviceId: z.string(),
+    displayName: z.string(),
+    role: z.string(),
+    approvedAtMs: z.number(),
+    scopes: z._default(z.array(z.string()), []),
+    tokens: z.record(z.string(), z.object({ revokedAtMs: z.optional(z.number()) })),
+  });
+type Named = Pick<PairedDevice, "deviceId" | "displayName">;
+type Paired = z.infer<ReturnType<typeof pairedDevice>>;
+
+/** `steward devices`. It works on the stores, so the gateway may be down. */
+export const devices = {
+  list: operation({
+    name: "devices list",
+    summary: "the devices that wait for approval, and those that have it",
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () => z.object({ pending: z.array(pendingDevice()), paired: z.array(pairedDevice()) }),
+    async run(tools) {
+      const store = await tools.devices();
+      return { pending: store.pending(), paired: store.paired().map(withoutSecrets) };
+    },
+    text: ({ pending, paired }) => listText(pending, paired),
+  }),
+  approve: operation({
+    name: "devices approve",
+    summary: "let the device of a request use the web chat, with a person's rights",
+    rights: EVERYWHERE,
+    input: () =>
+      z.extend(requestId(), {
+        operator: described(z.optional(z.boolean()), "with an operator's rights"),
+      }),
+    arguments: ["requestId"],
+    output: () => anything<{ approved: Named; role: GrantedRole }>(),
+    changes: always,
+    async run(tools, { requestId, operator }) {
+      const role = operator ? "operator" : "person";
+      const store = await tools.devices();
+      const device = store.approve(pendingId(store, requestId), role);
+      return { approved: withoutSecrets(found(device, "device_request_unknown", requestId)), role } as const;
+    },
+    text: ({ approved, role }) => `Approved device ${named(approved)}.\n${grantedDevice(role, approved)}`,
+  }),
+  reject: operation({
+    name: "devices reject",
+    summary: "drop a request",
+    rights: EVERYWHERE,
+    input: requestId,
+    arguments: ["requestId"],
+    output: () => anything<{ rejected: Named }>(),
+    changes: always,
+    async run(tools, { requestId }) {
+      const store = await tools.devices();
+      const dropped = store.reject(pendingId(store, requestId));
+      return { rejected: found(dropped, "device_request_unknown", requestId) };
+    },
+    text: ({ rejected }) => `Rejected device ${named(rejected)}.`,
+  }),
+  grant: operation({
+    name: "devices grant",
+    summary: "give an approved device a role in the web chat",
+    rights: EVERYWHERE,
+    input: () => z.extend(deviceId(), { role: described(roleSchema(), "its rights") }),
+    arguments: ["deviceId", "role"],
+    output: () => anything<{ granted: Named; role: GrantedRole }>(),
+    changes: always,
+    async run(tools, { deviceId, role }) {
+      const store = await tools.devices();
+      const device = found(store.grant(pairedId(store, deviceId), role), "device_unknown", deviceId);
+      return { granted: withoutSecrets(device), role };
+    },
+    text: ({ granted, role }) => grantedDevice(role, granted),
+  }),
+  revoke: operation({
+    name: "devices revoke",
+    summary: "revoke a device's access, immediately and permanently",
+    rights: EVERYWHERE,
+    input: deviceId,
+    arguments: ["deviceId"],
+    output: () => anything<{ revoked: Named }>(),
+    changes: always,
+    async run(tools, { deviceId }) {
+      const store = await tools.devices();
+      const device = store.revoke(pairedId(store, deviceId));
+      return { revoked: withoutSecrets(found(device, "device_unknown", deviceId)) };
+    },
+    text: ({ revoked }) => `Revoked device ${named(revoked)}.`,
+  }),
+};
+
+function pendingId(store: { pending(): { requestId: string }[] }, given: string): string {
+  const ids = store.pending().map(({ requestId }) => requestId);
+  return whole(given, ids, "device_request_unknown");
+}
+
+function pairedId(store: { paired(): { deviceId: string }[] }, given: string): string {
+  const ids = store.paired().map(({ deviceId }) => deviceId);
+  return whole(given, ids, "device_unknown");
+}
+
+/** The one id that begins with what was given. */
+function whole(given: string, ids: readonly string[], unknown: ErrorCode): string {
+  const wanted = given.trim().toLowerCase();
+  const matches = wanted === "" ? [] : ids.filter((id) => id.toLowerCase().startsWith(wanted));
+  if (matches.length > 1) {
+    throw new StewardError("device_id_ambiguous", `${matches.length} ids begin with ${given}.`);
+  }
+  return found(matches[0], unknown, given);
+}
+
+function found<T>(value: T | undefined, code: ErrorCode, given: string): T {
+  if (value !== undefined) return value;
+  const what = code === "device_unknown" ? "paired device" : "pending device request";
+  throw new StewardError(code, `No ${what} found for id: ${given}`);
+}
+
+function named({ deviceId, displayName }: Named): string {
+  const name = displayName.replace(/\p{C}/gu, "");
+  return `${deviceId.slice(0, SHORT)}${name === "" ? "" : ` (${name})`}`;
+}
+
+function grantedDevice(role: GrantedRole, { deviceId }: Named): string {
+  return grantedText(role, ["devices", "grant", deviceId.slice(0, SHORT)]);
+}
+
+function withoutSecrets(device: PairedDevice) {
+  const tokens = Object.entries(device.tokens).map(([role, token]) => [role, { ...token, token: undefined }]);
+  return { ...device, tokens: Object.fromEntries(tokens) as Paired["tokens"] };
+}
+
+/** Returns true for a device that has a right left. */
+export function isUsable({ tokens }: Pick<Paired, "tokens">): boolean {
+  return Object.values(tokens).some(({ revokedAtMs }) => revokedAtMs === undefined);
+}
+
+/** Returns the role that a device's approval grants in the chat. */
+export function grantedTo({ scopes }: Pick<Paired, "scopes">): GrantedRole {
+  return scopes.includes("operator") ? "operator" : "person";
+}
+
+function listText(pending: z.infer<ReturnType<typeof pendingDevice>>[], paired: Paired[]): string {
+  if (pending.length + paired.length === 0) return "No device pairing entries.";
+  const time = (ms: number): string => new Date(ms).toISOString();
+  const sections: string[] = [];
+  if (pending.length > 0) {
+    const rows = pending.map((one) => [
+      one.requestId.slice(0, SHORT),
+      one.deviceId.slice(0, SHORT),
+      one.displayName,
+      one.remoteIp,
+      time(one.ts),
+    ]);
+    sections.push(
+      `Pending (${pending.length})\n${table(["Request", "Device", "Name", "Address", "Requested"], rows)}`,
+    );
+  }
+  if (paired.length > 0) {
+    const rows = paired.map((one) => [
+      one.deviceId.slice(0, SHORT),
+      one.displayName,
+      one.role,
+      isUsable(one) ? "paired" : "revoked",
+      time(one.approvedAtMs),
+      isUsable(one) ? grantedTo(one) : "none",
+    ]);
+    sections.push(
+      `Paired (${paired.length})\n${table(["Device", "Name", "Role", "State", "Approved", "Rights"], rows)}`,
+    );
+  }
+  return sections.join("\n\n");
+}

@@ -1,0 +1,109 @@
+import "../contract/english.ts";
+import * as z from "zod/mini";
+import { StewardError } from "../contract/errors.ts";
+import { AGENT } from "../contract/names.ts";
+import { nearest } from "../contract/nearest.ts";
+import type { Entrance, Operation } from "./operation.ts";
+
+/** One value of an operation's input, as words give it. */
+export interface Field {
+  name: string;
+  help: string;
+  isArgument: boolean;
+  isNeeded: boolean;
+  /** An option without a value. */
+  isFlag: boolean;
+  choices: readonly string[] | undefined;
+  /** As help and forms show it, such as `--to <platform:chat>`. */
+  form: string;
+}
+
+/** Parts of a schema that tell how words give a value. */
+interface Definition {
+  innerType?: z.core.$ZodType & { _zod: { def: Definition } };
+  entries?: Record<string, string>;
+  type: string;
+}
+
+/** Returns an operation's input as fields: the arguments in their order, and the options. */
+export function fieldsOf(operation: Operation): Field[] {
+  const { shape } = operation.input()._zod.def;
+  const names = operation.arguments ?? [];
+  const options = Object.keys(shape).filter((name) => !names.includes(name));
+  return [...names, ...options].flatMap((name) => {
+    let schema: z.core.$ZodType | undefined = shape[name];
+    if (schema === undefined) return [];
+    let known = z.globalRegistry.get(schema);
+    let definition: Definition = schema._zod.def as Definition;
+    const isNeeded = definition.innerType === undefined;
+    while (definition.innerType !== undefined) {
+      schema = definition.innerType;
+      known ??= z.globalRegistry.get(schema);
+      definition = schema._zod.def as Definition;
+    }
+    const { description: help = "", title = name } = known ?? {};
+    const isArgument = names.includes(name);
+    const isFlag = definition.type === "boolean";
+    const value = isNeeded ? `<${title}>` : `[${title}]`;
+    const form = isArgument ? value : isFlag ? `--${name}` : `--${name} <${title}>`;
+    const choices = definition.entries && Object.values(definition.entries);
+    return { name, help, isArgument, isNeeded, isFlag, choices, form };
+  });
+}
+
+/** Returns the names of an operation's options, with their dashes. */
+export function optionNames(operation: Operation): string[] {
+  const own = fieldsOf(operation).filter(({ isArgument }) => !isArgument);
+  return [...own.map(({ name }) => `--${name}`), "--json"];
+}
+
+/** Returns an operation's name with everything that it takes at an entrance. */
+export function formOf(operation: Operation, entrance: Entrance): string {
+  const fields = fieldsOf(operation).filter(
+    ({ name }) => entrance === "terminal" || !operation.terminalOnly?.includes(name),
+  );
+  const parts = fields.map(({ form, isArgument, isNeeded }) => (isArgument || isNeeded ? form : `[${form}]`));
+  return [operation.name, ...parts].join(" ");
+}
+
+/**
+ * Checks an operation's input, wherever it comes from.
+ *
+ * @throws StewardError `usage_invalid` with every problem, the form and the summary.
+ */
+export function readInput(operation: Operation, given: unknown): object {
+  const parsed = operation.input().safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw usage(
+    operation,
+    parsed.error.issues.flatMap((issue) => problemsOf(operation, given, issue)).join("; "),
+  );
+}
+
+/** Returns the error for a line or an input that does not fit an operation. */
+export function usage(operation: Operation, problem: string): StewardError {
+  const form = operation.rights.includes("terminal")
+    ? `${AGENT} ${formOf(operation, "terminal")}`
+    : formOf(operation, "console");
+  return new StewardError("usage_invalid", `${problem}\nUsage: ${form}\n${operation.summary}`);
+}
+
+function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssue): string[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((name) => unknownWord("option", `--${name}`, optionNames(operation)));
+  const field = fieldsOf(operation).find(({ name }) => name === issue.path[0]);
+  if (field === undefined) return [issue.message];
+  const { name, isArgument, choices, form } = field;
+  if (!Object.hasOwn(Object(given), name))
+    return [`missing required ${isArgument ? `argument '${name}'` : `option '${form}'`}`];
+  const what = isArgument ? `argument '${name}'` : `option '--${name}'`;
+  if (choices === undefined) return [`${what}: ${issue.message}`];
+  const value: unknown = Object(given)[name];
+  return [`value '${String(value)}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
+}
+
+/** Returns the sentence on a word that is unknown, with the one that it most likely means. */
+export function unknownWord(kind: "command" | "option", word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return `unknown ${kind} '${word}'${meant === undefined ? "" : `. Did you mean ${meant}?`}`;
+}

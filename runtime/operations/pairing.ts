@@ -1,0 +1,155 @@
+import * as z from "zod/mini";
+import type { GrantedRole } from "../contract/config/rights.ts";
+import { type Platform, platformSchema } from "../contract/delivery.ts";
+import { StewardError } from "../contract/errors.ts";
+import { table } from "../shared/table.ts";
+import { grantedText, roleSchema } from "./granted.ts";
+import { always, anything, described, EVERYWHERE, operation } from "./operation.ts";
+
+const channel = () => described(platformSchema, "the chat platform", "platform");
+const codeInput = {
+  code: described(z.string().check(z.minLength(1)), "the code that the sender was given, in either case"),
+};
+const senderInput = { sender: described(z.string(), "the sender's id on the platform") };
+
+const request = () =>
+  z.object({
+    id: z.string(),
+    code: z.string(),
+    createdAt: z.iso.datetime(),
+    meta: z.optional(z.record(z.string(), z.string())),
+  });
+const people = () =>
+  z.object({
+    channel: platformSchema,
+    requests: z.array(request()),
+    approved: z._default(z.array(z.string()), []),
+    operators: z._default(z.array(z.string()), []),
+  });
+type People = z.infer<ReturnType<typeof people>>;
+
+/** A file of `credentials/`, which tells who asks even if no command runs. */
+export const pairingFile = () => z.object({ requests: z.array(request()) });
+
+/** `steward pairing`. It works on the stores, so the gateway may be down. */
+export const pairing = {
+  list: operation({
+    name: "pairing list",
+    summary: "pending requests and approved senders, of one channel or all",
+    rights: EVERYWHERE,
+    input: () => z.strictObject({ channel: z.optional(channel()) }),
+    arguments: ["channel"],
+    output: () => z.union([z.object({ channels: z.array(people()) }), people()]),
+    async run(tools, { channel }) {
+      const stores = await tools.pairing();
+      const of = (channel: Platform) => ({
+        channel,
+        requests: stores(channel).pending(),
+        approved: stores(channel).approved(),
+        operators: stores(channel).operators(),
+      });
+      return channel === undefined ? { channels: platformSchema.options.map(of) } : of(channel);
+    },
+    text(output) {
+      if (!("channels" in output)) return [requestsText(output), ...approvedText(output)].join("\n\n");
+      const waiting = output.channels.filter(({ requests }) => requests.length > 0);
+      const pending = waiting.map((one) => `${one.channel}\n${requestsText(one)}`);
+      const shown = pending.length === 0 ? ["No pending pairing requests."] : pending;
+      return [...shown, ...output.channels.flatMap(approvedText)].join("\n\n");
+    },
+  }),
+  approve: operation({
+    name: "pairing approve",
+    summary: "let the sender of a code write to the bot, with a person's rights",
+    rights: EVERYWHERE,
+    input: () =>
+      z.strictObject({
+        channel: channel(),
+        ...codeInput,
+        operator: described(z.optional(z.boolean()), "with an operator's rights"),
+      }),
+    arguments: ["channel", "code"],
+    output: () => anything<{ channel: Platform; approved: string; role: GrantedRole }>(),
+    changes: always,
+    async run(tools, { channel, code, operator }) {
+      const role = operator ? "operator" : "person";
+      const { id } = pending((await tools.pairing())(channel).approve(code, role), code);
+      return { channel, approved: id, role } as const;
+    },
+    text: ({ channel, approved, role }) =>
+      `Approved ${channel} sender ${approved}.\n${grantedText(role, ["pairing", "grant", channel, approved])}`,
+  }),
+  reject: operation({
+    name: "pairing reject",
+    summary: "drop the request of a code",
+    rights: EVERYWHERE,
+    input: () => z.strictObject({ channel: channel(), ...codeInput }),
+    arguments: ["channel", "code"],
+    output: () => anything<{ channel: Platform; rejected: string }>(),
+    changes: always,
+    async run(tools, { channel, code }) {
+      return { channel, rejected: pending((await tools.pairing())(channel).reject(code), code).id };
+    },
+    text: ({ channel, rejected }) => `Rejected ${channel} sender ${rejected}.`,
+  }),
+  grant: operation({
+    name: "pairing grant",
+    summary: "give a sender a role; one that is not approved yet is let in, also without a code",
+    rights: EVERYWHERE,
+    input: () =>
+      z.strictObject({
+        channel: channel(),
+        ...senderInput,
+        role: described(roleSchema(), "its rights"),
+      }),
+    arguments: ["channel", "sender", "role"],
+    output: () => anything<{ channel: Platform; granted: string; role: GrantedRole }>(),
+    changes: always,
+    async run(tools, { channel, sender, role }) {
+      const { isUserId, USER_IDS } = await import("../contract/config/ids.ts");
+      if (!isUserId(channel, sender)) {
+        const detail = `${JSON.stringify(sender)} is no user id: ${USER_IDS[channel].words}.`;
+        throw new StewardError("sender_id_invalid", detail);
+      }
+      (await tools.pairing())(channel).grant(sender, role);
+      return { channel, granted: sender, role };
+    },
+    text: ({ channel, granted, role }) =>
+      `${channel} sender ${granted} may write to the bot.\n${grantedText(role, ["pairing", "grant", channel, granted])}`,
+  }),
+  revoke: operation({
+    name: "pairing revoke",
+    summary: "take an approved sender's access away",
+    rights: EVERYWHERE,
+    input: () => z.strictObject({ channel: channel(), ...senderInput }),
+    arguments: ["channel", "sender"],
+    output: () => anything<{ channel: Platform; revoked: string }>(),
+    changes: always,
+    async run(tools, { channel, sender }) {
+      if (!(await tools.pairing())(channel).revoke(sender)) throw new StewardError("sender_unknown");
+      return { channel, revoked: sender };
+    },
+    text: ({ channel, revoked }) => `Revoked ${channel} sender ${revoked}.`,
+  }),
+};
+
+function pending<T>(request: T | undefined, code: string): T {
+  if (request !== undefined) return request;
+  throw new StewardError("pairing_code_unknown", `No pending pairing request found for code: ${code}`);
+}
+
+function approvedText({ channel, approved, operators }: People): string[] {
+  const named = approved.map((id) => (operators.includes(id) ? `${id} (operator)` : id));
+  return approved.length === 0 ? [] : [`Approved ${channel} senders: ${named.join(", ")}`];
+}
+
+function requestsText({ channel, requests }: People): string {
+  if (requests.length === 0) return `No pending ${channel} pairing requests.`;
+  const rows = requests.map(({ code, id, meta, createdAt }) => [
+    code,
+    id,
+    meta?.["username"] ?? meta?.["firstName"] ?? "",
+    createdAt,
+  ]);
+  return table(["Code", "Sender", "Name", "Requested"], rows);
+}

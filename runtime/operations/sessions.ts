@@ -1,0 +1,164 @@
+import * as z from "zod/mini";
+import { StewardError } from "../contract/errors.ts";
+import { table } from "../shared/table.ts";
+import { always, anything, described, EVERYWHERE, nothing, operation } from "./operation.ts";
+import type { OperationTools } from "./tools.ts";
+
+const MOST_SESSIONS = 1_000;
+const MOST_MESSAGES = 50;
+/** A long message is not shown in full. */
+const LONGEST_TEXT = 2_000;
+const SESSIONS = `SELECT conversation, count(*) AS messages, max(at) AS last_at FROM messages
+  GROUP BY conversation ORDER BY last_at DESC LIMIT ${MOST_SESSIONS}`;
+const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE conversation = ?1) AS kept,
+  (SELECT min(at) FROM messages WHERE conversation = ?1) AS first_at
+  FROM sessions WHERE conversation = ?1`;
+const MESSAGES = `SELECT role, sender, name, text, at FROM messages
+  WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
+
+const conversation = () => z.strictObject({ conversation: described(z.string(), "as `list` shows it") });
+const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() });
+
+/** `steward sessions`. A running gateway reads the same tables for each answer. */
+export const sessions = {
+  list: operation({
+    name: "sessions list",
+    summary: `lists the latest ${MOST_SESSIONS} conversations, newest first`,
+    rights: EVERYWHERE,
+    input: nothing,
+    output: () =>
+      z.object({
+        sessions: z.array(
+          z.object({ conversation: z.string(), messages: z.int(), lastAt: z.iso.datetime() }),
+        ),
+      }),
+    async run(tools) {
+      const rows = await tools.rows("messages", SESSIONS);
+      return {
+        sessions: rows.map((row) => ({
+          conversation: String(row["conversation"]),
+          messages: Number(row["messages"]),
+          lastAt: time(row["last_at"]),
+        })),
+      };
+    },
+    text: ({ sessions: rows }) =>
+      rows.length === 0
+        ? "No conversations."
+        : table(
+            ["Conversation", "Messages", "Last"],
+            rows.map(({ conversation, messages, lastAt }) => [conversation, String(messages), lastAt]),
+          ),
+  }),
+  show: operation({
+    name: "sessions show",
+    summary: "tells a conversation's size, age and model, and nothing that was said",
+    rights: EVERYWHERE,
+    input: conversation,
+    arguments: ["conversation"],
+    output: () =>
+      z.object({
+        conversation: z.string(),
+        messages: z.int(),
+        inUse: z.int(),
+        firstAt: z.optional(z.iso.datetime()),
+        lastAt: z.optional(z.iso.datetime()),
+        model: z.optional(z.string()),
+        summarised: z.boolean(),
+      }),
+    async run(tools, { conversation }) {
+      const row = await known(tools, conversation);
+      return {
+        conversation,
+        messages: Number(row["kept"]),
+        inUse: Number(row["messages"]),
+        ...(row["first_at"] !== null && { firstAt: time(row["first_at"]) }),
+        ...(row["updated_at"] !== null && { lastAt: time(row["updated_at"]) }),
+        ...(row["model"] !== null && { model: String(row["model"]) }),
+        summarised: row["summary"] !== null,
+      };
+    },
+    text: (session) =>
+      table(
+        ["Field", "Value"],
+        Object.entries(session).map(([name, value]) => [name, String(value)]),
+      ),
+  }),
+  messages: operation({
+    name: "sessions messages",
+    summary: `shows the last ${MOST_MESSAGES} messages of a conversation`,
+    rights: EVERYWHERE,
+    input: conversation,
+    arguments: ["conversation"],
+    output: () => z.object({ messages: z.array(message()) }),
+    changes: always,
+    async run(tools, { conversation }) {
+      await known(tools, conversation);
+      const rows = await tools.rows("messages", MESSAGES, conversation);
+      const messages = rows.toReversed().map((row) => ({
+        at: time(row["at"]),
+        from: row["role"] === "user" ? String(row["name"] ?? row["sender"] ?? "user") : "steward",
+        text: shortened(String(row["text"])),
+      }));
+      return { conversation, messages };
+    },
+    // Names stand in one line, and a message's further lines are indented: none looks like another message.
+    text: ({ messages }) =>
+      messages
+        .map(({ at, from, text }) => {
+          return `${at} ${from.replace(/\s+/g, " ")}: ${text.replaceAll("\n", "\n  ")}`;
+        })
+        .join("\n") || "No messages.",
+  }),
+  reset: operation({
+    name: "sessions reset",
+    summary: "starts a conversation over, as /new does in the chat; its messages are kept",
+    rights: EVERYWHERE,
+    input: conversation,
+    arguments: ["conversation"],
+    output: () => anything<{ reset: string }>(),
+    changes: always,
+    async run(tools, { conversation }) {
+      const isReset = await tools.sessions((store) => {
+        if (store.updatedAt(conversation) === undefined) return undefined;
+        store.reset(conversation, tools.clock());
+        return true;
+      });
+      if (isReset === undefined) throw new StewardError("session_unknown");
+      return { reset: conversation };
+    },
+    text: ({ reset }) => `Started ${reset} over.`,
+  }),
+  delete: operation({
+    name: "sessions delete",
+    summary: "removes a conversation and all its messages; backups that hold them keep them",
+    rights: EVERYWHERE,
+    input: conversation,
+    arguments: ["conversation"],
+    output: () => anything<{ deleted: string; messages: number }>(),
+    changes: always,
+    async run(tools, { conversation }) {
+      const messages = await tools.sessions((store, remove) =>
+        store.updatedAt(conversation) === undefined ? undefined : remove(conversation),
+      );
+      if (messages === undefined) throw new StewardError("session_unknown");
+      return { deleted: conversation, messages };
+    },
+    text: ({ deleted, messages }) => `Deleted ${deleted} with ${messages} messages.`,
+  }),
+};
+
+/** @throws StewardError `session_unknown` */
+async function known(tools: OperationTools, conversation: string) {
+  const [row] = await tools.rows("sessions", SESSION, conversation);
+  if (row === undefined) throw new StewardError("session_unknown");
+  return row;
+}
+
+function time(milliseconds: unknown): string {
+  return new Date(Number(milliseconds)).toISOString();
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…` : text;
+}

@@ -1,0 +1,189 @@
+import { StewardError } from "../contract/errors.ts";
+import { AGENT, VERSION } from "../contract/names.ts";
+import { type Field, fieldsOf, formOf, optionNames, readInput, unknownWord, usage } from "./form.ts";
+import type { Entrance, Operation } from "./operation.ts";
+import { type Group, GROUPS, notAllowed, readConsoleInput, type Request } from "./registry.ts";
+
+const LONGEST_LINE = 1_024;
+const HELP: ReadonlySet<string> = new Set(["--help", "-h"]);
+/** A negative number is no option. */
+const OPTION = /^-\D/;
+
+/** A line that was read. */
+export interface Line extends Request {
+  /** The value is wanted as JSON. */
+  json: boolean;
+}
+
+/**
+ * Parts a line into its words: at blanks, with single or double quotes around what holds some. There is no escape and no
+ * expansion, since no shell ever sees it.
+ *
+ * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or control characters.
+ */
+export async function splitWords(line: string): Promise<string[]> {
+  if (line.length > LONGEST_LINE)
+    throw await notAllowed(`The line is longer than ${LONGEST_LINE} characters.`);
+  if (/\p{Cc}/u.test(line)) throw await notAllowed("The line holds control characters.");
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (const character of line) {
+    if (quote !== undefined && character === quote) quote = undefined;
+    else if (quote === undefined && (character === '"' || character === "'")) {
+      quote = character;
+      // Two quotes with nothing between them are a word, too.
+      word ??= "";
+    } else if (quote === undefined && character === " ") {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = `${word ?? ""}${character}`;
+  }
+  if (quote !== undefined) throw await notAllowed(`The quote ${quote} is not closed.`);
+  return word === undefined ? words : [...words, word];
+}
+
+/**
+ * Reads the words of a command, at every entrance alike.
+ *
+ * @returns the operation with its input, or the help that was asked for.
+ * @throws StewardError `usage_invalid` for words that do not fit; on the console `command_not_allowed` for what is not
+ * in its list.
+ */
+export async function readWords(
+  words: readonly string[],
+  entrance: Entrance,
+): Promise<Line | { help: string }> {
+  const found = await findOperation(words);
+  if (entrance === "console") {
+    if (!("operation" in found) || !found.operation.rights.includes(entrance)) throw await notAllowed();
+    const { given, json, isHelp } = readGiven(found.operation, found.rest);
+    if (isHelp) throw await notAllowed();
+    return { operation: found.operation, input: await readConsoleInput(found.operation, given), json };
+  }
+  if ("help" in found) return found;
+  if ("problem" in found) throw new StewardError("usage_invalid", found.problem);
+  const { operation, rest } = found;
+  if (!operation.rights.includes(entrance))
+    throw new StewardError("usage_invalid", `unknown command '${operation.name}'`);
+  const { given, json, isHelp } = readGiven(operation, rest);
+  return isHelp ? { help: helpOf(operation) } : { operation, input: readInput(operation, given), json };
+}
+
+/** Finds the operation that words begin with. */
+async function findOperation(
+  words: readonly string[],
+): Promise<{ operation: Operation; rest: readonly string[] } | { help: string } | { problem: string }> {
+  const [first, second, ...rest] = words;
+  if (first === undefined) return { problem: MISSING };
+  if (first === "help") return findOperation([...words.slice(1), "--help"]);
+  if (HELP.has(first)) return { help: programHelp() };
+  if (first === "--version" || first === "-V") return { help: VERSION };
+  const group = GROUPS.find(({ name }) => name === first);
+  if (group === undefined) {
+    const known = GROUPS.filter(({ hidden }) => !hidden).map(({ name }) => name);
+    return { problem: unknownWord(OPTION.test(first) ? "option" : "command", first, known) };
+  }
+  const operations = await group.load();
+  const alone = operations.find(({ name }) => name === first);
+  if (alone !== undefined) return { operation: alone, rest: words.slice(1) };
+  if (second === undefined) return { problem: MISSING };
+  if (HELP.has(second)) return { help: groupHelp(group, operations) };
+  if (second === "help") return findOperation([first, ...rest, "--help"]);
+  const operation = operations.find(({ name }) => name === `${first} ${second}`);
+  if (operation !== undefined) return { operation, rest };
+  const known = operations.map(({ name }) => name.slice(first.length + 1));
+  return { problem: unknownWord(OPTION.test(second) ? "option" : "command", second, known) };
+}
+
+const MISSING = "A command is missing.";
+
+/** Sorts words into the values of an operation's input. Whether they fit is {@link readInput}'s to say. */
+function readGiven(
+  operation: Operation,
+  words: readonly string[],
+): { given: Record<string, unknown>; json: boolean; isHelp: boolean } {
+  const fields = fieldsOf(operation);
+  const open = fields.filter(({ isArgument }) => isArgument);
+  const given: Record<string, unknown> = {};
+  let json = false;
+  let isHelp = false;
+  let end = words.indexOf("--");
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    if (at === end) continue;
+    const isPlain = (end !== -1 && at > end) || !OPTION.test(word);
+    if (isPlain) {
+      const field = open.shift();
+      if (field === undefined) throw usage(operation, `too many arguments: '${word}'`);
+      given[field.name] = word;
+    } else if (word === "--json") json = true;
+    else if (HELP.has(word)) isHelp = true;
+    else {
+      const [name = "", ...inline] = word.split("=");
+      const field = optionOf(fields, name);
+      if (field === undefined) throw usage(operation, unknownWord("option", name, optionNames(operation)));
+      if (field.isFlag) {
+        if (inline.length > 0) throw usage(operation, `option '${field.form}' takes no value`);
+        given[field.name] = true;
+        continue;
+      }
+      if (inline.length === 0) at += 1;
+      const value = inline.length > 0 ? inline.join("=") : words[at];
+      if (value === undefined) throw usage(operation, `option '${field.form}' needs a value`);
+      // Two dashes can be a value; then they end no options.
+      if (at === end) end = words.indexOf("--", at + 1);
+      given[field.name] = value;
+    }
+  }
+  return { given, json, isHelp };
+}
+
+function optionOf(fields: readonly Field[], word: string): Field | undefined {
+  return fields.find(({ name, isArgument }) => !isArgument && word === `--${name}`);
+}
+
+function programHelp(): string {
+  const shown = GROUPS.filter(({ hidden }) => !hidden);
+  return [
+    `Usage: ${AGENT} <command>`,
+    "Looks after a steward gateway, whether it is up or down.",
+    listed("Options:", [
+      ["-V, --version", "print the version"],
+      ["-h, --help", "print this help, or the help of a command"],
+    ]),
+    listed(
+      "Commands:",
+      shown.map(({ name, summary }) => [name, summary]),
+    ),
+  ].join("\n\n");
+}
+
+function groupHelp({ name, summary }: Group, operations: readonly Operation[]): string {
+  const rows = operations.map(
+    (one) => [formOf(one, "terminal").slice(name.length + 1), one.summary] as const,
+  );
+  return [`Usage: ${AGENT} ${name} <command>`, summary, listed("Commands:", rows)].join("\n\n");
+}
+
+function helpOf(operation: Operation): string {
+  const fields = fieldsOf(operation);
+  const rows = (isArgument: boolean) =>
+    fields
+      .filter((field) => field.isArgument === isArgument)
+      .map(({ form, help, choices }) => {
+        return [form, choices === undefined ? help : `${help}: ${choices.join(", ")}`] as const;
+      });
+  const json = ["--json", "as JSON"] as const;
+  return [
+    `Usage: ${AGENT} ${formOf(operation, "terminal")}`,
+    operation.summary,
+    ...(rows(true).length > 0 ? [listed("Arguments:", rows(true))] : []),
+    listed("Options:", [...rows(false), json]),
+  ].join("\n\n");
+}
+
+function listed(title: string, rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return [title, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)].join("\n");
+}
