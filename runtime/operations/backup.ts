@@ -1,13 +1,20 @@
 import * as z from "zod/mini";
-import { CONFIG_SOURCES, type GenerationManifest, type RestoreReport } from "../contract/backup.ts";
+import { CONFIG_SOURCES } from "../contract/backup.ts";
 import { backupsText, madeText, reportText, wholeText } from "../shared/backup-texts.ts";
-import { always, anything, described, EVERYWHERE, nothing, operation, TERMINAL } from "./operation.ts";
-import type { BackupTools } from "./tools.ts";
+import {
+  always,
+  argument,
+  EVERYWHERE,
+  operation,
+  option,
+  TERMINAL,
+  type OperationTools,
+} from "./operation.ts";
 
 /** At the edge the operations reach the backups of the deployment, and nothing else. */
-type Tools = { backups: Pick<BackupTools, "list" | "create" | "verify"> };
+type Tools = { backups: Pick<OperationTools["backups"], "list" | "create" | "verify"> };
 
-const id = () => described(z.string(), "as `list` shows it");
+const id = () => argument(z.string(), "as `list` shows it");
 
 /** `steward backup`. It works with the gateway up and down. */
 export const backup = {
@@ -15,8 +22,6 @@ export const backup = {
     name: "backup list",
     summary: "the backups of this data directory, newest first",
     rights: EVERYWHERE,
-    input: nothing,
-    output: () => anything<{ backups: GenerationManifest[] }>(),
     run: async ({ backups }: Tools) => ({ backups: await backups.list() }),
     text: ({ backups }) => backupsText(backups),
   }),
@@ -24,8 +29,6 @@ export const backup = {
     name: "backup create",
     summary: "makes a backup now, beside a gateway that may run",
     rights: EVERYWHERE,
-    input: nothing,
-    output: () => anything<GenerationManifest>(),
     changes: always,
     run: ({ backups }: Tools) => backups.create({ cause: "operator" }),
     text: madeText,
@@ -35,8 +38,6 @@ export const backup = {
     summary: "unpacks a backup beside the data and checks it; changes nothing",
     rights: EVERYWHERE,
     input: () => z.strictObject({ id: id() }),
-    arguments: ["id"],
-    output: () => anything<RestoreReport>(),
     run: ({ backups }: Tools, { id }) => backups.verify(id),
     text: wholeText,
   }),
@@ -47,15 +48,13 @@ export const backup = {
     input: () =>
       z.strictObject({
         id: id(),
-        config: described(
+        config: option(
           z._default(z.enum(CONFIG_SOURCES), "generation"),
           "the config file: the backup's, a fresh one, or the current one",
           "source",
         ),
-        yes: described(z._default(z.boolean(), false), "do it; without it the backup is only checked"),
+        yes: option(z._default(z.boolean(), false), "do it; without it the backup is only checked"),
       }),
-    arguments: ["id"],
-    output: () => anything<RestoreReport & { pending: boolean }>(),
     changes: ({ yes }) => yes,
     async run({ backups }, { id, config, yes }) {
       const report = yes ? await backups.stageRestore(id, config) : await backups.verify(id);

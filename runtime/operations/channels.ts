@@ -1,7 +1,6 @@
 import type { ChannelHealth } from "../contract/control.ts";
 import { table } from "../shared/table.ts";
-import { anything, EVERYWHERE, nothing, operation } from "./operation.ts";
-import type { OperationTools } from "./tools.ts";
+import { EVERYWHERE, operation, type OperationTools } from "./operation.ts";
 
 interface ChannelRow extends Pick<ChannelHealth, "platform" | "reason" | "lastEventAt"> {
   state: ChannelHealth["state"] | "unknown";
@@ -13,8 +12,6 @@ export const channels = {
     name: "channels status",
     summary: "the state of each configured chat platform",
     rights: EVERYWHERE,
-    input: nothing,
-    output: () => anything<{ known: boolean; channels: ChannelRow[] }>(),
     async run(tools) {
       const { details } = await tools.gateway.status();
       return { known: details !== undefined, channels: details?.channels ?? (await configured(tools)) };

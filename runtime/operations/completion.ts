@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
-import { described, operation, TERMINAL } from "./operation.ts";
+import { argument, operation, TERMINAL } from "./operation.ts";
 
 /** `steward completion`: prints what the shell has to read to complete this command line. */
 export const completion = operation({
   name: "completion",
   summary: "prints completions for a shell, such as: source <(steward completion bash)",
   rights: TERMINAL,
-  input: () => z.strictObject({ shell: described(z.enum(["bash", "zsh", "fish"]), "the shell") }),
-  arguments: ["shell"],
+  input: () => z.strictObject({ shell: argument(z.enum(["bash", "zsh", "fish"]), "the shell") }),
   output: () => z.object({ script: z.string() }),
   run: async (tools, { shell }) => ({ script: await tools.completion(shell) }),
   text: ({ script }) => script,

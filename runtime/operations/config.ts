@@ -1,11 +1,10 @@
 import * as z from "zod/mini";
+import { keysOf } from "../contract/config/paths.ts";
 import { StewardError } from "../contract/errors.ts";
 import { createRedactor, redactValue } from "../shared/redact.ts";
-import { anything, described, EVERYWHERE, nothing, operation, TERMINAL } from "./operation.ts";
+import { argument, EVERYWHERE, flag, operation, option, TERMINAL } from "./operation.ts";
 
-const CHANNELS = new Set(["slack", "telegram", "discord"]);
-
-const path = () => described(z.string(), "for example channels.slack.dmPolicy, or in short slack.dmPolicy");
+const path = () => argument(z.string(), "for example channels.slack.dmPolicy, or in short slack.dmPolicy");
 
 /** `steward config`. A running gateway applies a changed file automatically. */
 export const config = {
@@ -14,8 +13,6 @@ export const config = {
     summary: "the value at a path, defaults included; a secret that is asked for by its path is resolved",
     rights: EVERYWHERE,
     input: () => z.strictObject({ path: path() }),
-    arguments: ["path"],
-    output: () => z.unknown(),
     async run(tools, { path: wanted }) {
       const { environment } = tools;
       const { isReference } = await import("../contract/config/references.ts");
@@ -37,7 +34,6 @@ export const config = {
     name: "config validate",
     summary: "checks the file as the gateway does at its start",
     rights: EVERYWHERE,
-    input: nothing,
     output: () =>
       z.object({
         path: z.string(),
@@ -69,18 +65,17 @@ export const config = {
     input: () =>
       z.strictObject({
         path: path(),
-        value: described(z.optional(z.string()), "JSON or plain text"),
-        env: described(
+        value: argument(z.optional(z.string()), "JSON or plain text"),
+        env: option(
           z.optional(z.string()),
           "write a reference to this environment variable: the way for secrets",
           "name",
         ),
-        plain: described(z.optional(z.boolean()), "write a secret in plain text"),
+        plain: flag("write a secret in plain text"),
       }),
-    arguments: ["path", "value"],
-    output: () => anything<{ path: string; set: boolean }>(),
     async run(tools, { path, value, env, plain }) {
-      await tools.config.set(path, value, { env, plain });
+      const { context, setConfig } = await tools.config.changes();
+      await setConfig(context, path, value, { env, plain });
       return { path, set: true };
     },
     text: ({ path }) => `Set ${path}.`,
@@ -90,10 +85,9 @@ export const config = {
     summary: "removes a value, so that its default holds",
     rights: TERMINAL,
     input: () => z.strictObject({ path: path() }),
-    arguments: ["path"],
-    output: () => anything<{ path: string; unset: boolean }>(),
     async run(tools, { path }) {
-      await tools.config.unset(path);
+      const { context, unsetConfig } = await tools.config.changes();
+      await unsetConfig(context, path);
       return { path, unset: true };
     },
     text: ({ path }) => `Removed ${path}.`,
@@ -102,18 +96,10 @@ export const config = {
     name: "config schema",
     summary: "the file's form as JSON Schema",
     rights: TERMINAL,
-    input: nothing,
-    output: () => z.unknown(),
     run: (tools) => tools.config.schema(),
     text: (schema) => JSON.stringify(schema, null, 2),
   }),
 };
-
-/** Returns the keys of a path; one that starts with a channel's name leaves out `channels`. */
-export function keysOf(wanted: string): string[] {
-  const keys = wanted.split(".");
-  return CHANNELS.has(keys[0] ?? "") ? ["channels", ...keys] : keys;
-}
 
 // Own keys only: `constructor` is no path of a config.
 function lookUp(value: unknown, [key, ...rest]: readonly string[]): unknown {

@@ -4,13 +4,13 @@ import { type ErrorCode, StewardError } from "../contract/errors.ts";
 import type { PairedDevice } from "../gateway/devices.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, anything, described, EVERYWHERE, nothing, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
 
 /** So much of an id is shown; any unique beginning of it is understood. */
 const SHORT = 12;
 
 const id = () =>
-  described(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
+  argument(z.string().check(z.minLength(1)), "as `devices list` shows it, or any unique beginning of it");
 const requestId = () => z.strictObject({ requestId: id() });
 const deviceId = () => z.strictObject({ deviceId: id() });
 
@@ -40,7 +40,6 @@ export const devices = {
     name: "devices list",
     summary: "the devices that wait for approval, and those that have it",
     rights: EVERYWHERE,
-    input: nothing,
     output: () => z.object({ pending: z.array(pendingDevice()), paired: z.array(pairedDevice()) }),
     async run(tools) {
       const store = await tools.devices();
@@ -54,10 +53,8 @@ export const devices = {
     rights: EVERYWHERE,
     input: () =>
       z.extend(requestId(), {
-        operator: described(z.optional(z.boolean()), "with an operator's rights"),
+        operator: flag("with an operator's rights"),
       }),
-    arguments: ["requestId"],
-    output: () => anything<{ approved: Named; role: GrantedRole }>(),
     changes: always,
     async run(tools, { requestId, operator }) {
       const role = operator ? "operator" : "person";
@@ -72,8 +69,6 @@ export const devices = {
     summary: "drop a request",
     rights: EVERYWHERE,
     input: requestId,
-    arguments: ["requestId"],
-    output: () => anything<{ rejected: Named }>(),
     changes: always,
     async run(tools, { requestId }) {
       const store = await tools.devices();
@@ -86,9 +81,7 @@ export const devices = {
     name: "devices grant",
     summary: "give an approved device a role in the web chat",
     rights: EVERYWHERE,
-    input: () => z.extend(deviceId(), { role: described(roleSchema(), "its rights") }),
-    arguments: ["deviceId", "role"],
-    output: () => anything<{ granted: Named; role: GrantedRole }>(),
+    input: () => z.extend(deviceId(), { role: argument(roleSchema(), "its rights") }),
     changes: always,
     async run(tools, { deviceId, role }) {
       const store = await tools.devices();
@@ -102,8 +95,6 @@ export const devices = {
     summary: "revoke a device's access, immediately and permanently",
     rights: EVERYWHERE,
     input: deviceId,
-    arguments: ["deviceId"],
-    output: () => anything<{ revoked: Named }>(),
     changes: always,
     async run(tools, { deviceId }) {
       const store = await tools.devices();

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Finding } from "../gateway/doctor.ts";
-import { anything, described, EVERYWHERE, operation } from "./operation.ts";
+import { EVERYWHERE, flag, operation } from "./operation.ts";
 
 /** `steward doctor`: exit code 1 while a problem remains. */
 export const doctor = operation({
@@ -9,12 +9,8 @@ export const doctor = operation({
   rights: EVERYWHERE,
   input: () =>
     z.strictObject({
-      fix: described(
-        z.optional(z.boolean()),
-        "fix what can be fixed without losing data; saves a copy of the config",
-      ),
+      fix: flag("fix what can be fixed without losing data; saves a copy of the config"),
     }),
-  output: () => anything<{ healthy: boolean; findings: Finding[]; changes: string[] }>(),
   changes: ({ fix }) => fix === true,
   async run(tools, { fix }) {
     const changes = fix ? await tools.doctor.mend() : [];

@@ -27,28 +27,26 @@ interface Definition {
 
 /** Returns an operation's input as fields: the arguments in their order, and the options. */
 export function fieldsOf(operation: Operation): Field[] {
-  const { shape } = operation.input()._zod.def;
-  const names = operation.arguments ?? [];
-  const options = Object.keys(shape).filter((name) => !names.includes(name));
-  return [...names, ...options].flatMap((name) => {
-    let schema: z.core.$ZodType | undefined = shape[name];
-    if (schema === undefined) return [];
-    let known = z.globalRegistry.get(schema);
-    let definition: Definition = schema._zod.def as Definition;
+  const fields = Object.entries(operation.input()._zod.def.shape).map(([name, outer]): Field => {
+    let definition = outer._zod.def as Definition;
+    const known = [z.globalRegistry.get(outer)];
     const isNeeded = definition.innerType === undefined;
     while (definition.innerType !== undefined) {
-      schema = definition.innerType;
-      known ??= z.globalRegistry.get(schema);
-      definition = schema._zod.def as Definition;
+      known.unshift(z.globalRegistry.get(definition.innerType));
+      definition = definition.innerType._zod.def;
     }
-    const { description: help = "", title = name } = known ?? {};
-    const isArgument = names.includes(name);
+    const { description: help = "", title = name, option } = Object.assign({}, ...known) as z.core.GlobalMeta;
+    const isArgument = option !== true;
     const isFlag = definition.type === "boolean";
     const value = isNeeded ? `<${title}>` : `[${title}]`;
     const form = isArgument ? value : isFlag ? `--${name}` : `--${name} <${title}>`;
     const choices = definition.entries && Object.values(definition.entries);
     return { name, help, isArgument, isNeeded, isFlag, choices, form };
   });
+  return [
+    ...fields.filter(({ isArgument }) => isArgument),
+    ...fields.filter(({ isArgument }) => !isArgument),
+  ];
 }
 
 /** Returns the names of an operation's options, with their dashes. */

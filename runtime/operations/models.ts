@@ -4,7 +4,7 @@ import type { ModelHealth } from "../contract/control.ts";
 import { StewardError } from "../contract/errors.ts";
 import { priceOf } from "../shared/prices.ts";
 import { table } from "../shared/table.ts";
-import { always, described, EVERYWHERE, nothing, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, operation } from "./operation.ts";
 
 const reason = () =>
   z.looseObject({ code: z.string(), detail: z.string(), fix: z.string() }) as z.ZodMiniType<
@@ -18,7 +18,6 @@ export const models = {
     name: "models list",
     summary: "lists them in the order in which they are asked, with prices in dollars a million tokens",
     rights: EVERYWHERE,
-    input: nothing,
     output: () =>
       z.object({
         models: z.array(
@@ -55,8 +54,7 @@ export const models = {
     name: "models test",
     summary: "asks one of them a short question; the provider charges for it",
     rights: EVERYWHERE,
-    input: () => z.strictObject({ model: described(z.string(), "as `list` shows it") }),
-    arguments: ["model"],
+    input: () => z.strictObject({ model: argument(z.string(), "as `list` shows it") }),
     output: () => z.object({ ms: z.number(), tokens: z.object({ input: z.number(), output: z.number() }) }),
     changes: always,
     async run(tools, { model }) {

@@ -1,5 +1,8 @@
 import * as z from "zod/mini";
-import type { OperationTools } from "./tools.ts";
+import type { commandTools } from "../gateway/cli/tools.ts";
+
+/** Capabilities of operations: the data directory, the gateway of this machine and the clock. */
+export type OperationTools = ReturnType<typeof commandTools>;
 
 /** A way in. `terminal`: the command line. `console`: `/debug/cli` and the admin pages, by the supervisor. */
 export type Entrance = "terminal" | "console";
@@ -22,8 +25,6 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   input(): Form;
   /** Parts of the value that a page or {@link text} reads. `--json` prints the value whole. */
   output(): z.ZodMiniType<O>;
-  /** Keys of the input that are words without an option's name, in their order. */
-  readonly arguments?: readonly string[];
   readonly rights: readonly Entrance[];
   /** Keys of the input that only the command line may give. */
   readonly terminalOnly?: readonly string[];
@@ -50,35 +51,38 @@ export interface Operation<I = object, O = unknown, T = OperationTools> {
   readonly verbatim?: boolean;
 }
 
-/** An operation as its file declares it. */
-interface Declared<I extends Form, O extends z.ZodMiniType, T> extends Omit<
-  Operation<z.output<I>, z.output<O>, T>,
-  "input" | "output" | "arguments" | "terminalOnly"
-> {
-  input(): I;
-  output(): O;
-  arguments?: readonly (keyof z.output<I> & string)[];
-  terminalOnly?: readonly (keyof z.output<I> & string)[];
-}
+/** An operation as its file declares it. Default input: nothing. Default output: the type that `run` returns, unchecked. */
+type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input" | "output"> & {
+  input?(): I;
+  output?(): z.ZodMiniType<O>;
+};
 
-/** Declares an operation. Its types follow from its schemas. */
-export function operation<I extends Form, O extends z.ZodMiniType, T = OperationTools>(
+/** Declares an operation. Its types follow from its schemas, and without an output's from `run`. */
+export function operation<O, I extends Form = z.ZodMiniObject<Record<never, never>>, T = OperationTools>(
   declared: Declared<I, O, T>,
-): Operation<z.output<I>, z.output<O>, T> {
-  return declared as Operation<z.output<I>, z.output<O>, T>;
+): Operation<z.output<I>, O, T> {
+  const input = () => z.strictObject({});
+  return { input, output: () => z.custom<O>((value) => value !== undefined), ...declared };
 }
 
-/** Describes a value for the help. `shown` stands for it in the form, such as `platform:chat`; default: its name. */
-export function described<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
+/**
+ * Describes an argument for the help. Arguments are words without a name, in the order of the input's keys.
+ *
+ * @param shown - stands for the value in the form, such as `platform`; default: its name
+ */
+export function argument<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
   return schema.check(z.meta({ description: help, ...(shown !== undefined && { title: shown }) })) as T;
 }
 
-/** The input of an operation that takes nothing. */
-export const nothing = () => z.strictObject({});
+/** Describes an option for the help. Its value follows its name; see {@link argument}. */
+export function option<T extends z.ZodMiniType>(schema: T, help: string, shown?: string): T {
+  return argument(schema.check(z.meta({ option: true })) as T, help, shown);
+}
 
-/** An output that only programs and the operation itself read. */
-export const anything = <T extends object>() =>
-  z.custom<T>((value) => typeof value === "object" && value !== null);
+/** Describes an option without a value. */
+export function flag(help: string) {
+  return option(z.optional(z.boolean()), help);
+}
 
 /** Returns true: for the `changes` of an operation that always changes something. */
 export const always = (): boolean => true;

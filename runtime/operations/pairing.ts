@@ -1,16 +1,15 @@
 import * as z from "zod/mini";
-import type { GrantedRole } from "../contract/config/rights.ts";
 import { type Platform, platformSchema } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
 import { grantedText, roleSchema } from "./granted.ts";
-import { always, anything, described, EVERYWHERE, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, flag, operation } from "./operation.ts";
 
-const channel = () => described(platformSchema, "the chat platform", "platform");
+const channel = () => argument(platformSchema, "the chat platform", "platform");
 const codeInput = {
-  code: described(z.string().check(z.minLength(1)), "the code that the sender was given, in either case"),
+  code: argument(z.string().check(z.minLength(1)), "the code that the sender was given, in either case"),
 };
-const senderInput = { sender: described(z.string(), "the sender's id on the platform") };
+const senderInput = { sender: argument(z.string(), "the sender's id on the platform") };
 
 const request = () =>
   z.object({
@@ -38,7 +37,6 @@ export const pairing = {
     summary: "pending requests and approved senders, of one channel or all",
     rights: EVERYWHERE,
     input: () => z.strictObject({ channel: z.optional(channel()) }),
-    arguments: ["channel"],
     output: () => z.union([z.object({ channels: z.array(people()) }), people()]),
     async run(tools, { channel }) {
       const stores = await tools.pairing();
@@ -66,10 +64,8 @@ export const pairing = {
       z.strictObject({
         channel: channel(),
         ...codeInput,
-        operator: described(z.optional(z.boolean()), "with an operator's rights"),
+        operator: flag("with an operator's rights"),
       }),
-    arguments: ["channel", "code"],
-    output: () => anything<{ channel: Platform; approved: string; role: GrantedRole }>(),
     changes: always,
     async run(tools, { channel, code, operator }) {
       const role = operator ? "operator" : "person";
@@ -84,8 +80,6 @@ export const pairing = {
     summary: "drop the request of a code",
     rights: EVERYWHERE,
     input: () => z.strictObject({ channel: channel(), ...codeInput }),
-    arguments: ["channel", "code"],
-    output: () => anything<{ channel: Platform; rejected: string }>(),
     changes: always,
     async run(tools, { channel, code }) {
       return { channel, rejected: pending((await tools.pairing())(channel).reject(code), code).id };
@@ -100,10 +94,8 @@ export const pairing = {
       z.strictObject({
         channel: channel(),
         ...senderInput,
-        role: described(roleSchema(), "its rights"),
+        role: argument(roleSchema(), "its rights"),
       }),
-    arguments: ["channel", "sender", "role"],
-    output: () => anything<{ channel: Platform; granted: string; role: GrantedRole }>(),
     changes: always,
     async run(tools, { channel, sender, role }) {
       const { isUserId, USER_IDS } = await import("../contract/config/ids.ts");
@@ -122,8 +114,6 @@ export const pairing = {
     summary: "take an approved sender's access away",
     rights: EVERYWHERE,
     input: () => z.strictObject({ channel: channel(), ...senderInput }),
-    arguments: ["channel", "sender"],
-    output: () => anything<{ channel: Platform; revoked: string }>(),
     changes: always,
     async run(tools, { channel, sender }) {
       if (!(await tools.pairing())(channel).revoke(sender)) throw new StewardError("sender_unknown");

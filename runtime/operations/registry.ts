@@ -2,95 +2,73 @@ import { StewardError } from "../contract/errors.ts";
 import { formOf, readInput } from "./form.ts";
 import type { Operation } from "./operation.ts";
 
-/** Operations that share their first word; one that is named by that word alone is a group too. */
+/** Operations that share their first word. One that is named by that word alone is a group too. */
 export interface Group {
   name: string;
   summary: string;
   /** A command loads its own group alone. */
   load(): Promise<readonly Operation[]>;
-  /** The command line does not have it. */
-  hidden?: true;
 }
 
 /** Every group, in the order of the help. */
-export const GROUPS: readonly Group[] = [
-  {
-    name: "cat",
-    summary: "a file of the data directory",
-    load: async () => [(await import("./cat.ts")).cat],
-    hidden: true,
-  },
-  {
-    name: "devices",
-    summary: "the browsers of the web chat",
-    load: async () => Object.values((await import("./devices.ts")).devices),
-  },
-  {
-    name: "pairing",
-    summary: "who asks to write to the bot",
-    load: async () => Object.values((await import("./pairing.ts")).pairing),
-  },
-  {
-    name: "config",
-    summary: "the gateway's config file",
-    load: async () => Object.values((await import("./config.ts")).config),
-  },
-  {
-    name: "health",
-    summary: "whether the gateway is ready",
-    load: async () => [(await import("./status.ts")).health],
-  },
-  {
-    name: "status",
-    summary: "the gateway, its config, and who waits for approval",
-    load: async () => [(await import("./status.ts")).status],
-  },
-  {
-    name: "channels",
-    summary: "the chat platforms",
-    load: async () => Object.values((await import("./channels.ts")).channels),
-  },
-  {
-    name: "models",
-    summary: "the models that answer",
-    load: async () => Object.values((await import("./models.ts")).models),
-  },
-  {
-    name: "sessions",
-    summary: "conversations with their models and sizes",
-    load: async () => Object.values((await import("./sessions.ts")).sessions),
-  },
-  {
-    name: "workspace",
-    summary: "the files that the assistant reads",
-    load: async () => Object.values((await import("./workspace.ts")).workspace),
-  },
-  {
-    name: "schedules",
-    summary: "messages that the bot sends at set times",
-    load: async () => Object.values((await import("./schedules.ts")).schedules),
-  },
-  {
-    name: "usage",
-    summary: "tokens by day and model",
-    load: async () => [(await import("./usage.ts")).usage],
-  },
-  {
-    name: "backup",
-    summary: "copies of the data directory",
-    load: async () => Object.values((await import("./backup.ts")).backup),
-  },
-  {
-    name: "completion",
-    summary: "completions for bash, zsh and fish",
-    load: async () => [(await import("./completion.ts")).completion],
-  },
-  {
-    name: "doctor",
-    summary: "checks for problems and fixes what it can",
-    load: async () => [(await import("./doctor.ts")).doctor],
-  },
-];
+export const GROUPS: readonly Group[] = (
+  [
+    ["cat", "a file of the data directory", async () => [(await import("./cat.ts")).cat]],
+    [
+      "devices",
+      "the browsers of the web chat",
+      async () => Object.values((await import("./devices.ts")).devices),
+    ],
+    [
+      "pairing",
+      "who asks to write to the bot",
+      async () => Object.values((await import("./pairing.ts")).pairing),
+    ],
+    ["config", "the gateway's config file", async () => Object.values((await import("./config.ts")).config)],
+    ["health", "whether the gateway is ready", async () => [(await import("./status.ts")).health]],
+    [
+      "status",
+      "the gateway, its config, and who waits for approval",
+      async () => [(await import("./status.ts")).status],
+    ],
+    ["channels", "the chat platforms", async () => Object.values((await import("./channels.ts")).channels)],
+    ["models", "the models that answer", async () => Object.values((await import("./models.ts")).models)],
+    [
+      "sessions",
+      "conversations with their models and sizes",
+      async () => Object.values((await import("./sessions.ts")).sessions),
+    ],
+    [
+      "workspace",
+      "the files that the assistant reads",
+      async () => Object.values((await import("./workspace.ts")).workspace),
+    ],
+    [
+      "schedules",
+      "messages that the bot sends at set times",
+      async () => Object.values((await import("./schedules.ts")).schedules),
+    ],
+    ["usage", "tokens by day and model", async () => [(await import("./usage.ts")).usage]],
+    [
+      "backup",
+      "copies of the data directory",
+      async () => Object.values((await import("./backup.ts")).backup),
+    ],
+    [
+      "completion",
+      "completions for bash, zsh and fish",
+      async () => [(await import("./completion.ts")).completion],
+    ],
+    [
+      "doctor",
+      "checks for problems and fixes what it can",
+      async () => [(await import("./doctor.ts")).doctor],
+    ],
+  ] satisfies [string, string, Group["load"]][]
+).map(([name, summary, load]) => ({ name, summary, load }));
+
+/** The groups of the command line. The console alone has `cat`. */
+export const TERMINAL_GROUPS = GROUPS.filter(({ name }) => name !== "cat");
 
 /** Returns every operation. It loads all groups. */
 async function allOperations(): Promise<Operation[]> {

@@ -2,13 +2,13 @@ import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import type { StoredSchedule } from "../gateway/schedules/store.ts";
 import { table } from "../shared/table.ts";
-import { always, anything, described, EVERYWHERE, nothing, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, operation, option } from "./operation.ts";
 
 const MOST_RUNS = 50;
 const RUNS = `SELECT * FROM schedule_runs ORDER BY at DESC, due_at DESC LIMIT ${MOST_RUNS}`;
 
-const id = () => z.strictObject({ id: described(z.string(), "as `list` shows it") });
-const text = (help: string, shown: string) => described(z.optional(z.string()), help, shown);
+const id = () => z.strictObject({ id: argument(z.string(), "as `list` shows it") });
+const text = (help: string, shown: string) => option(z.optional(z.string()), help, shown);
 
 const listed = () =>
   z.object({
@@ -34,9 +34,8 @@ export const schedules = {
     name: "schedules list",
     summary: "all schedules, and when each is due next",
     rights: EVERYWHERE,
-    input: nothing,
     output: () => z.object({ schedules: z.array(listed()) }),
-    run: async (tools) => ({ schedules: (await tools.schedules.list()).map(shownSchedule) }),
+    run: async (tools) => ({ schedules: (await tools.listSchedules()).map(shownSchedule) }),
     text: ({ schedules }) => listText(schedules),
   }),
   add: operation({
@@ -45,7 +44,7 @@ export const schedules = {
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
-        to: described(z.string(), "the chat, for example slack:C0123456789", "platform:chat"),
+        to: option(z.string(), "the chat, for example slack:C0123456789", "platform:chat"),
         thread: text("the thread inside the chat", "id"),
         at: text("once, ISO 8601 with its offset", "time"),
         every: text("in equal steps, for example 1h30m", "duration"),
@@ -55,7 +54,6 @@ export const schedules = {
         prompt: text("what the agent is asked", "text"),
       }),
     terminalOnly: ["thread"],
-    output: () => anything<{ id: string; nextAt: string }>(),
     changes: always,
     async run(tools, { to, thread, ...rest }) {
       const { schedule } = await import("../contract/config/schedules.ts");
@@ -66,7 +64,9 @@ export const schedules = {
         const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
         throw new StewardError("schedule_invalid", problems.join("; "));
       }
-      const { id, nextAt } = await tools.schedules.add(parsed.data);
+      const { id, nextAt } = await tools.schedules(({ addSchedule }, store) =>
+        addSchedule(store, "cli", parsed.data, tools.clock()),
+      );
       return { id, nextAt: new Date(nextAt).toISOString() };
     },
     text: ({ id, nextAt }) => `Added ${id}, due ${nextAt}.`,
@@ -76,11 +76,9 @@ export const schedules = {
     summary: "switches one off that was made in a chat or here",
     rights: EVERYWHERE,
     input: id,
-    arguments: ["id"],
-    output: () => anything<{ pause: string }>(),
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules.pause(id);
+      await tools.schedules(({ pauseSchedule }, store) => pauseSchedule(store, id));
       return { pause: id };
     },
     text: ({ pause }) => `Paused ${pause}.`,
@@ -90,12 +88,12 @@ export const schedules = {
     summary: "switches one on again",
     rights: EVERYWHERE,
     input: id,
-    arguments: ["id"],
-    output: () => anything<{ resume: string; nextAt: string }>(),
     changes: always,
     run: async (tools, { id }) => ({
       resume: id,
-      nextAt: new Date(await tools.schedules.resume(id)).toISOString(),
+      nextAt: await tools.schedules(async ({ resumeSchedule }, store) =>
+        new Date(await resumeSchedule(store, id, tools.clock())).toISOString(),
+      ),
     }),
     text: ({ resume, nextAt }) => `Resumed ${resume}, due ${nextAt}.`,
   }),
@@ -104,11 +102,9 @@ export const schedules = {
     summary: "runs one now, beside its own times",
     rights: EVERYWHERE,
     input: id,
-    arguments: ["id"],
-    output: () => anything<{ run: string }>(),
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules.run(id);
+      await tools.schedules(({ runSchedule }, store) => runSchedule(store, id, tools.clock()));
       return { run: id };
     },
     text: ({ run }) => `${run} runs within seconds, if the gateway is up.`,
@@ -117,7 +113,6 @@ export const schedules = {
     name: "schedules history",
     summary: `the last ${MOST_RUNS} runs of the last seven days, newest first`,
     rights: EVERYWHERE,
-    input: nothing,
     output: () =>
       z.object({
         runs: z.array(
@@ -150,11 +145,9 @@ export const schedules = {
     summary: "removes a schedule that was made in a chat or here",
     rights: EVERYWHERE,
     input: id,
-    arguments: ["id"],
-    output: () => anything<{ removed: string }>(),
     changes: always,
     async run(tools, { id }) {
-      await tools.schedules.remove(id);
+      await tools.schedules(({ removeSchedule }, store) => removeSchedule(store, id));
       return { removed: id };
     },
     text: ({ removed }) => `Removed ${removed}.`,

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
-import { always, anything, described, EVERYWHERE, nothing, operation } from "./operation.ts";
-import type { OperationTools } from "./tools.ts";
+import { always, argument, EVERYWHERE, operation, type OperationTools } from "./operation.ts";
 
 const MOST_SESSIONS = 1_000;
 const MOST_MESSAGES = 50;
@@ -16,7 +15,7 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
 
-const conversation = () => z.strictObject({ conversation: described(z.string(), "as `list` shows it") });
+const conversation = () => z.strictObject({ conversation: argument(z.string(), "as `list` shows it") });
 const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() });
 
 /** `steward sessions`. A running gateway reads the same tables for each answer. */
@@ -25,7 +24,6 @@ export const sessions = {
     name: "sessions list",
     summary: `lists the latest ${MOST_SESSIONS} conversations, newest first`,
     rights: EVERYWHERE,
-    input: nothing,
     output: () =>
       z.object({
         sessions: z.array(
@@ -55,7 +53,6 @@ export const sessions = {
     summary: "tells a conversation's size, age and model, and nothing that was said",
     rights: EVERYWHERE,
     input: conversation,
-    arguments: ["conversation"],
     output: () =>
       z.object({
         conversation: z.string(),
@@ -89,7 +86,6 @@ export const sessions = {
     summary: `shows the last ${MOST_MESSAGES} messages of a conversation`,
     rights: EVERYWHERE,
     input: conversation,
-    arguments: ["conversation"],
     output: () => z.object({ messages: z.array(message()) }),
     changes: always,
     async run(tools, { conversation }) {
@@ -115,8 +111,6 @@ export const sessions = {
     summary: "starts a conversation over, as /new does in the chat; its messages are kept",
     rights: EVERYWHERE,
     input: conversation,
-    arguments: ["conversation"],
-    output: () => anything<{ reset: string }>(),
     changes: always,
     async run(tools, { conversation }) {
       const isReset = await tools.sessions((store) => {
@@ -134,8 +128,6 @@ export const sessions = {
     summary: "removes a conversation and all its messages; backups that hold them keep them",
     rights: EVERYWHERE,
     input: conversation,
-    arguments: ["conversation"],
-    output: () => anything<{ deleted: string; messages: number }>(),
     changes: always,
     async run(tools, { conversation }) {
       const messages = await tools.sessions((store, remove) =>

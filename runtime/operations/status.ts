@@ -1,9 +1,9 @@
 import type { GatewayStatus } from "../contract/control.ts";
 import { platformSchema, type Platform } from "../contract/delivery.ts";
 import { StewardError } from "../contract/errors.ts";
+import type { GatewayAnswer } from "../gateway/cli/gateway.ts";
 import type { AccessRisk } from "../gateway/access-risks.ts";
-import { anything, EVERYWHERE, nothing, operation, TERMINAL } from "./operation.ts";
-import type { GatewayAnswer, OperationTools } from "./tools.ts";
+import { EVERYWHERE, operation, TERMINAL, type OperationTools } from "./operation.ts";
 
 /** Answer of `steward status --json`. */
 interface StatusReport {
@@ -23,8 +23,6 @@ export const status = operation({
   name: "status",
   summary: "the gateway, its config, and who waits for approval",
   rights: EVERYWHERE,
-  input: nothing,
-  output: () => anything<StatusReport>(),
   async run(tools) {
     const { details, ...gateway } = await tools.gateway.status();
     const stores = await tools.pairing();
@@ -63,8 +61,6 @@ export const health = operation({
   name: "health",
   summary: "whether the gateway is ready: exit code 0 or 1",
   rights: TERMINAL,
-  input: nothing,
-  output: () => anything<GatewayAnswer>(),
   async run(tools) {
     const { url, ready, foreign, version } = await tools.gateway.ready();
     return { ready, url, ...(foreign && { foreign }), ...(version && { version }) };

@@ -1,25 +1,15 @@
 import { table } from "../shared/table.ts";
-import { anything, nothing, operation, TERMINAL } from "./operation.ts";
+import { operation, TERMINAL } from "./operation.ts";
 
 const MOST_ROWS = 1_000;
 const USAGE = `SELECT day, model, requests, input_tokens, output_tokens FROM usage
   ORDER BY day DESC, model LIMIT ${MOST_ROWS}`;
-
-interface UsageRow {
-  day: string;
-  model: string;
-  requests: number;
-  inputTokens: number;
-  outputTokens: number;
-}
 
 /** `steward usage`. */
 export const usage = operation({
   name: "usage",
   summary: "tokens by day (UTC) and model, newest first",
   rights: TERMINAL,
-  input: nothing,
-  output: () => anything<{ usage: UsageRow[] }>(),
   async run(tools) {
     const rows = await tools.rows("usage", USAGE);
     const usage = rows.map((row) => ({

@@ -2,7 +2,14 @@ import { StewardError } from "../contract/errors.ts";
 import { AGENT, VERSION } from "../contract/names.ts";
 import { type Field, fieldsOf, formOf, optionNames, readInput, unknownWord, usage } from "./form.ts";
 import type { Entrance, Operation } from "./operation.ts";
-import { type Group, GROUPS, notAllowed, readConsoleInput, type Request } from "./registry.ts";
+import {
+  type Group,
+  GROUPS,
+  notAllowed,
+  readConsoleInput,
+  type Request,
+  TERMINAL_GROUPS,
+} from "./registry.ts";
 
 const LONGEST_LINE = 1_024;
 const HELP: ReadonlySet<string> = new Set(["--help", "-h"]);
@@ -81,7 +88,7 @@ async function findOperation(
   if (first === "--version" || first === "-V") return { help: VERSION };
   const group = GROUPS.find(({ name }) => name === first);
   if (group === undefined) {
-    const known = GROUPS.filter(({ hidden }) => !hidden).map(({ name }) => name);
+    const known = TERMINAL_GROUPS.map(({ name }) => name);
     return { problem: unknownWord(OPTION.test(first) ? "option" : "command", first, known) };
   }
   const operations = await group.load();
@@ -144,7 +151,6 @@ function optionOf(fields: readonly Field[], word: string): Field | undefined {
 }
 
 function programHelp(): string {
-  const shown = GROUPS.filter(({ hidden }) => !hidden);
   return [
     `Usage: ${AGENT} <command>`,
     "Looks after a steward gateway, whether it is up or down.",
@@ -154,7 +160,7 @@ function programHelp(): string {
     ]),
     listed(
       "Commands:",
-      shown.map(({ name, summary }) => [name, summary]),
+      TERMINAL_GROUPS.map(({ name, summary }) => [name, summary]),
     ),
   ].join("\n\n");
 }

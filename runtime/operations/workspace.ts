@@ -3,12 +3,12 @@ import { sha256Hex } from "../contract/digest.ts";
 import { StewardError } from "../contract/errors.ts";
 import { CHATS } from "../contract/workspace.ts";
 import { table } from "../shared/table.ts";
-import { always, anything, described, EVERYWHERE, operation } from "./operation.ts";
+import { always, argument, EVERYWHERE, operation } from "./operation.ts";
 
 const LARGEST = 48 * 1024;
 const MOST_FILES = 500;
 
-const file = () => described(z.string(), "path in the workspace");
+const file = () => argument(z.string(), "path in the workspace");
 
 /** `steward workspace`: the files that the assistant reads, with the versions before each change. */
 export const workspace = {
@@ -18,13 +18,12 @@ export const workspace = {
     rights: EVERYWHERE,
     input: () =>
       z.strictObject({
-        root: described(
+        root: argument(
           z._default(z.string(), "."),
           "chats/<chat>, as the list shows it, or . for the shared files",
         ),
-        after: described(z.optional(z.string()), "name that the list continues after"),
+        after: argument(z.optional(z.string()), "name that the list continues after"),
       }),
-    arguments: ["root", "after"],
     output: () =>
       z.object({
         files: z.array(z.object({ name: z.string(), size: z.int(), changedAt: z.iso.datetime() })),
@@ -62,9 +61,8 @@ export const workspace = {
     input: () =>
       z.strictObject({
         file: file(),
-        version: described(z.optional(z.string()), "as --json lists them"),
+        version: argument(z.optional(z.string()), "as --json lists them"),
       }),
-    arguments: ["file", "version"],
     output: () =>
       z.object({
         text: z.string(),
@@ -102,11 +100,9 @@ export const workspace = {
     input: () =>
       z.strictObject({
         file: file(),
-        expected: described(z.string(), "sha256 of the file that it replaces, or none"),
-        text: described(z.string(), "its text, behind --"),
+        expected: argument(z.string(), "sha256 of the file that it replaces, or none"),
+        text: argument(z.string(), "its text, behind --"),
       }),
-    arguments: ["file", "expected", "text"],
-    output: () => anything<{ name: string; expected: string }>(),
     changes: always,
     async run(tools, { file, expected, text }) {
       refuseLong(text);
@@ -124,10 +120,8 @@ export const workspace = {
     input: () =>
       z.strictObject({
         file: file(),
-        expected: described(z.string(), "sha256 of the file that it removes"),
+        expected: argument(z.string(), "sha256 of the file that it removes"),
       }),
-    arguments: ["file", "expected"],
-    output: () => anything<{ removed: string }>(),
     changes: always,
     async run(tools, { file, expected }) {
       const { root, name } = (await tools.workspace()).find(file);

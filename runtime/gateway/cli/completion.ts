@@ -1,22 +1,12 @@
 import { AGENT } from "../../contract/names.ts";
-import { optionNames } from "../../operations/form.ts";
-import { GROUPS } from "../../operations/registry.ts";
 
 /** A place in the line, and the words that may follow there. */
-type Place = readonly [before: string, words: readonly string[]];
+export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
 /** Returns what a shell has to read to complete this command line. */
-export async function completionScript(shell: keyof typeof SHELLS): Promise<string> {
-  const groups = GROUPS.filter(({ hidden }) => !hidden);
-  const places: Place[] = [["", [...groups.map(({ name }) => name), "--version", "--help"]]];
-  for (const { name, load } of groups) {
-    const operations = await load();
-    const verbs = operations.flatMap((one) => one.name.split(" ")[1] ?? []);
-    if (verbs.length > 0) places.push([name, [...verbs, "--help"]]);
-    for (const one of operations) places.push([one.name, [...optionNames(one), "--help"]]);
-  }
+export function completionScript(shell: keyof typeof SHELLS, places: readonly Place[]): string {
   return SHELLS[shell](places);
 }
 

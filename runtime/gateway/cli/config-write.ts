@@ -1,14 +1,21 @@
 import { formatConfigProblems } from "../../contract/config/index.ts";
+import { keysOf } from "../../contract/config/paths.ts";
 import { isSection, type Section } from "../../contract/config/deprecated.ts";
 import { readConfigText, secretsOf } from "../../contract/config/text.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { wholeReading } from "../../process/config-file.ts";
 import { withConfigLock } from "../../process/config-file.ts";
 import { writeFileAtomic } from "../../process/files.ts";
-import { keysOf } from "../../operations/config.ts";
-import type { SetOptions } from "../../operations/tools.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { CommandContext } from "./context.ts";
+
+/** Options beside writing a value. */
+interface SetOptions {
+  /** Writes a reference to this variable instead of a value. */
+  env: string | undefined;
+  /** A secret may stand in the file in plain text. */
+  plain: boolean | undefined;
+}
 
 // Assigning to these would change the object's own machinery instead of adding a key.
 const NO_KEYS = new Set(["__proto__", "constructor", "prototype", ""]);

@@ -10,12 +10,23 @@ import {
   type ModelTested,
 } from "../../contract/control.ts";
 import { isErrorCode, StewardError } from "../../contract/errors.ts";
-import type { GatewayAnswer } from "../../operations/tools.ts";
 import { homeName } from "../../process/settings.ts";
 import type { CommandContext } from "./context.ts";
 
 /** A gateway on this machine answers within milliseconds; one that hangs is not up. */
 const TIMEOUT_MS = 2_000;
+
+/**
+ * Statement of the running gateway about itself. `details` if this process has its control token or may read its status
+ * token. `foreign`: something else answers on its port, perhaps the gateway of another data directory.
+ */
+export interface GatewayAnswer {
+  url: string;
+  ready: boolean;
+  foreign?: true;
+  version?: string;
+  details?: GatewayStatus;
+}
 
 type Surroundings = Pick<CommandContext, "settings">;
 

@@ -1,8 +1,10 @@
 import type { OperationRequest } from "../../contract/control.ts";
-import { readRequest } from "../../operations/registry.ts";
+import { optionNames } from "../../operations/form.ts";
+import { readRequest, TERMINAL_GROUPS } from "../../operations/registry.ts";
 import { replyOf } from "../../operations/reply.ts";
 import { readWords } from "../../operations/words.ts";
 import { parseJson } from "../../shared/json.ts";
+import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 import { commandTools } from "./tools.ts";
 
@@ -16,7 +18,7 @@ export async function runCommandLine(context: CommandContext, args: readonly str
   const line = await readWords(args, "terminal");
   if ("help" in line) return output.text(`${line.help}\n`);
   const { operation, input, json } = line;
-  const value = await operation.run(commandTools(context), input);
+  const value = await operation.run(commandTools(context, completedPlaces), input);
   const text = json ? "" : operation.text(value, input);
   for (const warning of json ? [] : (operation.warnings?.(value) ?? [])) output.warn(warning);
   if (operation.verbatim && !json) output.file(text);
@@ -32,7 +34,19 @@ export async function runRequest(context: CommandContext, text: string): Promise
   const reply = await replyOf(async () => {
     const request = (parseJson(text) ?? {}) as Partial<OperationRequest>;
     const { operation, input } = await readRequest(request.operation, request.input);
-    return operation.run(commandTools(context), input);
+    return operation.run(commandTools(context, completedPlaces), input);
   });
   context.output.text(JSON.stringify(reply));
+}
+
+/** Returns the words behind each command, for the completions of shells. */
+async function completedPlaces(): Promise<Place[]> {
+  const places: Place[] = [["", [...TERMINAL_GROUPS.map(({ name }) => name), "--version", "--help"]]];
+  for (const { name, load } of TERMINAL_GROUPS) {
+    const operations = await load();
+    const verbs = operations.flatMap((one) => one.name.split(" ")[1] ?? []);
+    if (verbs.length > 0) places.push([name, [...verbs, "--help"]]);
+    for (const one of operations) places.push([one.name, [...optionNames(one), "--help"]]);
+  }
+  return places;
 }

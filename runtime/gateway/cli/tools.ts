@@ -1,9 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
-import { CONFIG_FILE, STATE_FILE } from "../../contract/names.ts";
-import type { BackupTools, OperationTools } from "../../operations/tools.ts";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import type { BackupCause, ConfigSource } from "../../contract/backup.ts";
+import type { Config } from "../../contract/config/index.ts";
+import { STATE_FILE } from "../../contract/names.ts";
+import type { ScheduleStore } from "../schedules/store.ts";
+import type { Sessions } from "../sessions/store.ts";
 import type { StoreFileOptions } from "../store-file.ts";
+import type { Place } from "./completion.ts";
 import type { CommandContext } from "./context.ts";
 
 const BUSY_MS = 5_000;
@@ -11,44 +15,25 @@ const BUSY_MS = 5_000;
 const LIMITS = { workspaceMiB: 256, groupMiB: 16 };
 const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-/** Makes the tools of this machine's data directory. A part's modules are loaded when it is asked for. */
-export function commandTools(context: CommandContext): OperationTools {
+/**
+ * Makes the capabilities of operations on this machine, whether the gateway is up or down. The modules of each are
+ * loaded when it is used: a command loads no more than it needs.
+ *
+ * @param places - lists what the shells complete
+ */
+export function commandTools(context: CommandContext, places: () => Promise<Place[]>) {
   const { settings, environment, redact, output, clock } = context;
   const { home, configPath } = settings;
   const file = join(home, STATE_FILE);
+  /** A store that cannot be read is reported beside the answer. */
   const storeOptions: StoreFileOptions & { home: string } = {
     home,
     clock,
     onSetAside: ({ path, movedTo, problem }) =>
       output.warn(`${path} could not be read (${problem}). It was set aside as ${movedTo}.`),
   };
-  const config: OperationTools["config"] = {
-    async read() {
-      const { readConfigFile } = await import("./config-file.ts");
-      return readConfigFile(configPath, environment);
-    },
-    async check() {
-      const { wholeReading } = await import("../../process/config-file.ts");
-      return wholeReading(await config.read());
-    },
-    async valid() {
-      const { validConfig } = await import("./config-file.ts");
-      return validConfig(configPath, environment);
-    },
-    risks: async (valid) => (await import("../access-risks.ts")).accessRisks(valid, home),
-    set: async (...change) => (await import("./config-write.ts")).setConfig(context, ...change),
-    unset: async (path) => (await import("./config-write.ts")).unsetConfig(context, path),
-    schema: async () => (await import("../../contract/config/json-schema.ts")).configJsonSchema(),
-  };
-  const gateway = async () => import("./gateway.ts");
-  const scheduleStore = async () => {
-    const { ScheduleStore } = await import("../schedules/store.ts");
-    const { openStore } = await import("../store.ts");
-    const { ensureDirectory } = await import("../../process/files.ts");
-    ensureDirectory(home);
-    const database = openStore(file);
-    return { store: new ScheduleStore(database), [Symbol.dispose]: () => database.close() };
-  };
+  const gateway = () => import("./gateway.ts");
+  const readConfig = async () => (await import("./config-file.ts")).readConfigFile(configPath, environment);
   return {
     environment,
     configPath,
@@ -56,11 +41,13 @@ export function commandTools(context: CommandContext): OperationTools {
     clock,
     pairing: async () => (await import("../pairing/store.ts")).pairingStores(storeOptions),
     devices: async () => new (await import("../devices.ts")).DeviceStore(storeOptions),
+    /** Returns the paths of the stores that were set aside. */
     setAside: async () => (await import("../store-file.ts")).setAsideFiles(home),
-    // Looking at the tables neither makes the file nor changes its form.
-    rows: async (table, query, ...values) =>
-      (await readTable(file, table, (database) => database.prepare(query).all(...values))) ?? [],
-    async sessions(act) {
+    /** Returns rows of state.db, none without the table. Reading neither makes the file nor changes its form. */
+    rows: async (table: string, query: string, ...values: (string | number)[]) =>
+      (await readTable(file, table, (database): Row[] => database.prepare(query).all(...values))) ?? [],
+    /** Changes the conversations of state.db; `undefined` if there is no such file. */
+    async sessions<T>(act: (sessions: Sessions, remove: (name: string) => number | undefined) => T) {
       if (!existsSync(file)) return undefined;
       const { openStore } = await import("../store.ts");
       const { Sessions } = await import("../sessions/store.ts");
@@ -68,47 +55,40 @@ export function commandTools(context: CommandContext): OperationTools {
       using database = openStore(file);
       return act(new Sessions(database), (name) => deleteConversation(database, name));
     },
-    schedules: {
-      async list() {
-        const { ScheduleStore } = await import("../schedules/store.ts");
-        return (await readTable(file, "schedules", (database) => new ScheduleStore(database).list())) ?? [];
-      },
-      async add(spec) {
-        const { addSchedule } = await import("../schedules/port.ts");
-        using open = await scheduleStore();
-        return await addSchedule(open.store, "cli", spec, clock());
-      },
-      async pause(id) {
-        const { pauseSchedule } = await import("../schedules/port.ts");
-        using open = await scheduleStore();
-        pauseSchedule(open.store, id);
-      },
-      async resume(id) {
-        const { resumeSchedule } = await import("../schedules/port.ts");
-        using open = await scheduleStore();
-        return await resumeSchedule(open.store, id, clock());
-      },
-      async run(id) {
-        const { runSchedule } = await import("../schedules/port.ts");
-        using open = await scheduleStore();
-        runSchedule(open.store, id, clock());
-      },
-      async remove(id) {
-        const { removeSchedule } = await import("../schedules/port.ts");
-        using open = await scheduleStore();
-        removeSchedule(open.store, id);
-      },
+    async listSchedules() {
+      const { ScheduleStore } = await import("../schedules/store.ts");
+      return (await readTable(file, "schedules", (database) => new ScheduleStore(database).list())) ?? [];
+    },
+    /** Changes the schedules of state.db. A running gateway sees it within seconds. */
+    async schedules<T>(act: (changes: ScheduleChanges, store: ScheduleStore) => T | Promise<T>): Promise<T> {
+      const { ScheduleStore } = await import("../schedules/store.ts");
+      const { openStore } = await import("../store.ts");
+      const { ensureDirectory } = await import("../../process/files.ts");
+      ensureDirectory(home);
+      using database = openStore(file);
+      return await act(await scheduleChanges(), new ScheduleStore(database));
     },
     async workspace() {
       const { Workspace } = await import("../workspace/workspace.ts");
-      const { result } = await config.read();
+      const { result } = await readConfig();
       return new Workspace({ home, limits: result.ok ? result.config.agent.limits : LIMITS, clock });
     },
-    config,
+    config: {
+      /** Checks the file as the gateway does at its start. @throws StewardError `config_missing` */
+      check: async () => (await import("../../process/config-file.ts")).wholeReading(await readConfig()),
+      /** @throws StewardError `config_missing`, `config_invalid` */
+      valid: async () => (await import("./config-file.ts")).validConfig(configPath, environment),
+      /** Returns the risks of who may do what. */
+      risks: async (config: Config) => (await import("../access-risks.ts")).accessRisks(config, home),
+      /** Loads what changes the file, with {@link CommandContext} for it. */
+      changes: async () => ({ context, ...(await import("./config-write.ts")) }),
+      schema: async () => (await import("../../contract/config/json-schema.ts")).configJsonSchema(),
+    },
     gateway: {
       ready: async () => (await gateway()).askReady(context),
       status: async () => (await gateway()).askGateway(context),
-      async testModel(valid, model) {
+      /** Has the running gateway ask a model a short question; asks in this process if none runs. */
+      async testModel(config: Config, model: string) {
         const { TEST_LIMIT_MS, testModel } = await import("../models/test-question.ts");
         const asked = await (await gateway()).testByGateway(context, model, TEST_LIMIT_MS);
         if (asked !== undefined) return asked;
@@ -117,7 +97,7 @@ export function commandTools(context: CommandContext): OperationTools {
         const { openStore } = await import("../store.ts");
         using database = openStore(file);
         const usage = new UsageStore(database);
-        const relay = createModels(valid, { environment, redact, clock, usage, log: SILENT });
+        const relay = createModels(config, { environment, redact, clock, usage, log: SILENT });
         return await testModel(relay, model, clock);
       },
     },
@@ -125,44 +105,55 @@ export function commandTools(context: CommandContext): OperationTools {
     doctor: {
       examine: async () =>
         (await import("../doctor.ts")).examine(context, await (await gateway()).askGateway(context)),
+      /** Makes the repairs that lose nothing. Resolves with one line a change. */
       mend: async () => [
         ...(await import("./mend.ts")).mendFile(context),
         ...(await import("../doctor.ts")).mendRights(context),
       ],
     },
-    async readDataFile() {
-      throw new Error(`Only the supervisor reads ${CONFIG_FILE} and other files for the console.`);
-    },
-    completion: async (shell) => (await import("./completion.ts")).completionScript(shell),
+    /** Returns the script that completes this command line in a shell. */
+    completion: async (shell: "bash" | "zsh" | "fish") =>
+      (await import("./completion.ts")).completionScript(shell, await places()),
   };
 }
 
-function backupTools({ settings, environment, redact, clock }: CommandContext): BackupTools {
+type Row = Record<string, SQLOutputValue>;
+
+/** Changes of schedules. */
+type ScheduleChanges = Awaited<ReturnType<typeof scheduleChanges>>;
+
+async function scheduleChanges() {
+  const { addSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule } =
+    await import("../schedules/port.ts");
+  return { addSchedule, pauseSchedule, resumeSchedule, runSchedule, removeSchedule };
+}
+
+function backupTools({ settings, environment, redact, clock }: CommandContext) {
   const { home } = settings;
-  const shelf = async () => new (await import("../../process/backups/shelf.ts")).Shelf(home);
-  const restoring = async () => {
-    const { drill, stageRestore } = await import("../../process/backups/restore.ts");
-    const open = await shelf();
-    const archive = async (id: string) => ({ home, environment, redact, ...(await open.open(id)) });
-    return { open, archive, drill, stageRestore };
+  const openShelf = async () => new (await import("../../process/backups/shelf.ts")).Shelf(home);
+  const openArchive = async (id: string) => {
+    const shelf = await openShelf();
+    const options = async () => ({ home, environment, redact, ...(await shelf.open(id)) });
+    return { shelf, options, ...(await import("../../process/backups/restore.ts")) };
   };
   return {
-    list: async () => (await shelf()).list(),
-    async create(options) {
+    list: async () => (await openShelf()).list(),
+    async create(options: { cause: BackupCause }) {
       const { makeGeneration } = await import("../../process/backups/generation.ts");
-      const open = await shelf();
-      return open.alone(async () => {
-        const id = await open.next(Math.max(1, await open.epoch()));
-        return makeGeneration({ home, shelf: open, id, environment, clock, ...options });
+      const shelf = await openShelf();
+      return shelf.alone(async () => {
+        const id = await shelf.next(Math.max(1, await shelf.epoch()));
+        return makeGeneration({ home, shelf, id, environment, clock, ...options });
       });
     },
-    async verify(id) {
-      const { open, archive, drill } = await restoring();
-      return open.alone(async () => drill(await archive(id)));
+    async verify(id: string) {
+      const { shelf, options, drill } = await openArchive(id);
+      return shelf.alone(async () => drill(await options()));
     },
-    async stageRestore(id, config) {
-      const { open, archive, stageRestore } = await restoring();
-      return open.alone(async () => stageRestore(await archive(id), { config, copyFirst: true }));
+    /** Puts a backup in place at the next start, after a copy of what is there then. */
+    async stageRestore(id: string, config: ConfigSource) {
+      const { shelf, options, stageRestore } = await openArchive(id);
+      return shelf.alone(async () => stageRestore(await options(), { config, copyFirst: true }));
     },
   };
 }
