@@ -92,6 +92,7 @@ export const workspace = {
       };
     },
     text: ({ text }) => text,
+    verbatim: true,
   }),
   write: operation({
     name: "workspace write",

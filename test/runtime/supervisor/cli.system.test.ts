@@ -139,21 +139,19 @@ const WITH_SECRETS = JSON.stringify({ tools: { mcp: { own: SERVER } } }, null, 2
 test("of a config every secret is left out, by the place that it has", async () => {
   const { run } = await container(WITH_SECRETS);
   const { value } = (await run("cat", { file: "steward.json" })) as { value?: { text: string } };
-  expect(JSON.parse(value?.text ?? "")).toEqual(
-    {
-      tools: {
-        mcp: {
-          own: {
-            command: "npx",
-            args: ["-y", "a-server", "--api-key", "[redacted]", "--password=[redacted]"],
-            env: { REGION: "[redacted]" },
-            headers: { "X-Plain": "[redacted]" },
-            url: "https://[redacted]@a.example/mcp?k=[redacted]",
-          },
+  expect(JSON.parse(value?.text ?? "")).toEqual({
+    tools: {
+      mcp: {
+        own: {
+          command: "npx",
+          args: ["-y", "a-server", "--api-key", "[redacted]", "--password=[redacted]"],
+          env: { REGION: "[redacted]" },
+          headers: { "X-Plain": "[redacted]" },
+          url: "https://[redacted]@a.example/mcp?k=[redacted]",
         },
       },
     },
-  );
+  });
 });
 
 test.each([
