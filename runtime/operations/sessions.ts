@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { StewardError } from "../contract/errors.ts";
 import { table } from "../shared/table.ts";
-import { always, argument, EVERYWHERE, operation, type OperationTools } from "./operation.ts";
+import { always, argument, EVERYWHERE, operation, option, type OperationTools } from "./operation.ts";
 
 const MOST_SESSIONS = 1_000;
 const MOST_MESSAGES = 50;
@@ -14,6 +14,13 @@ const SESSION = `SELECT sessions.*, (SELECT count(*) FROM messages WHERE convers
   FROM sessions WHERE conversation = ?1`;
 const MESSAGES = `SELECT role, sender, name, text, at FROM messages
   WHERE conversation = ? ORDER BY seq DESC LIMIT ${MOST_MESSAGES}`;
+
+/** Bytes of an export's messages as JSON, so that its reply passes the console. A longer message comes alone. */
+const EXPORT_BYTES = 128 * 1024;
+const EXPORTED = `SELECT seq, role, sender, name, text, at, last FROM (
+    SELECT *, sum(length(text)) OVER (ORDER BY seq) AS characters, max(seq) OVER () AS last FROM messages
+    WHERE conversation = ?1 AND seq > ?2
+  ) WHERE characters - length(text) < ?3 ORDER BY seq`;
 
 const conversation = () => z.strictObject({ conversation: argument(z.string(), "as `list` shows it") });
 const message = () => z.object({ at: z.iso.datetime(), from: z.string(), text: z.string() });
@@ -105,6 +112,36 @@ export const sessions = {
           return `${at} ${from.replace(/\s+/g, " ")}: ${text.replaceAll("\n", "\n  ")}`;
         })
         .join("\n") || "No messages.",
+  }),
+  export: operation({
+    name: "sessions export",
+    summary: `prints the messages of a conversation in full, oldest first, up to ${EXPORT_BYTES / 1024} KiB at a time`,
+    rights: EVERYWHERE,
+    input: () =>
+      z.extend(conversation(), {
+        after: option(
+          z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
+          "continue behind this message",
+          "seq",
+        ),
+      }),
+    changes: always,
+    async run(tools, { conversation, after = "0" }) {
+      await known(tools, conversation);
+      const rows = await tools.rows("messages", EXPORTED, conversation, after, EXPORT_BYTES);
+      const messages: { seq: number }[] = [];
+      let bytes = 0;
+      for (const { last: _, at, ...row } of rows) {
+        const message = { ...row, seq: Number(row["seq"]), at: time(at) };
+        bytes += new TextEncoder().encode(JSON.stringify(message)).length;
+        if (bytes > EXPORT_BYTES && messages.length > 0) break;
+        messages.push(message);
+      }
+      const next = messages.at(-1)?.seq;
+      return { conversation, messages, ...(next !== undefined && next !== rows[0]?.["last"] && { next }) };
+    },
+    text: ({ messages }) => messages.map((message) => JSON.stringify(message)).join("\n"),
+    warnings: ({ next }) => (next === undefined ? [] : [`There are more messages: --after ${next}`]),
   }),
   reset: operation({
     name: "sessions reset",
