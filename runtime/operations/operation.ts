@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { once } from "../shared/once.ts";
 import type { commandTools } from "../gateway/cli/tools.ts";
 
 /** Capabilities of operations: the data directory, the gateway of this machine and the clock. */
@@ -61,8 +62,9 @@ type Declared<I extends Form, O, T> = Omit<Operation<z.output<I>, O, T>, "input"
 export function operation<O, I extends Form = z.ZodMiniObject<Record<never, never>>, T = OperationTools>(
   declared: Declared<I, O, T>,
 ): Operation<z.output<I>, O, T> {
-  const input = () => z.strictObject({});
-  return { input, output: () => z.custom<O>((value) => value !== undefined), ...declared };
+  const { input = () => z.strictObject({}), output = () => z.custom<O>((value) => value !== undefined) } =
+    declared;
+  return { ...declared, input: once<Form>(input), output: once(output) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { StewardError } from "../contract/errors.ts";
 import { AGENT, VERSION } from "../contract/names.ts";
-import { type Field, fieldsOf, formOf, optionNames, readInput, unknownWord, usage } from "./form.ts";
+import { fieldsOf, formOf, optionNames, readInput, unknownWord, usage } from "./form.ts";
 import type { Entrance, Operation } from "./operation.ts";
 import {
   type Group,
@@ -105,49 +105,56 @@ async function findOperation(
 
 const MISSING = "A command is missing.";
 
-/** Sorts words into the values of an operation's input. Whether they fit is {@link readInput}'s to say. */
+/**
+ * Sorts words into the values of an operation's input. Whether they fit is {@link readInput}'s to say, which sees an
+ * unknown option as a key.
+ */
 function readGiven(
   operation: Operation,
   words: readonly string[],
 ): { given: Record<string, unknown>; json: boolean; isHelp: boolean } {
   const fields = fieldsOf(operation);
   const open = fields.filter(({ isArgument }) => isArgument);
-  const given: Record<string, unknown> = {};
+  // Without a prototype, so that no option's name has a meaning.
+  const given: Record<string, unknown> = Object.create(null);
+  const surplus: string[] = [];
   let json = false;
   let isHelp = false;
+  let isUnknown = false;
   let end = words.indexOf("--");
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     if (at === end) continue;
-    const isPlain = (end !== -1 && at > end) || !OPTION.test(word);
-    if (isPlain) {
+    if ((end !== -1 && at > end) || !OPTION.test(word)) {
       const field = open.shift();
-      if (field === undefined) throw usage(operation, `too many arguments: '${word}'`);
-      given[field.name] = word;
+      if (field === undefined) surplus.push(word);
+      else given[field.name] = word;
     } else if (word === "--json") json = true;
     else if (HELP.has(word)) isHelp = true;
     else {
-      const [name = "", ...inline] = word.split("=");
-      const field = optionOf(fields, name);
-      if (field === undefined) throw usage(operation, unknownWord("option", name, optionNames(operation)));
-      if (field.isFlag) {
-        if (inline.length > 0) throw usage(operation, `option '${field.form}' takes no value`);
-        given[field.name] = true;
-        continue;
+      const [, name = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+      const field = fields.find((one) => one.name === name);
+      if (name === "" || field?.isArgument)
+        throw usage(operation, unknownWord("option", word, optionNames(operation)));
+      if (field === undefined) {
+        given[name] = true;
+        isUnknown = true;
+      } else if (field.isFlag) {
+        if (inline !== undefined) throw usage(operation, `option '${field.form}' takes no value`);
+        given[name] = true;
+      } else {
+        if (inline === undefined) at += 1;
+        // Two dashes can be a value; then they end no options.
+        if (at === end) end = words.indexOf("--", at + 1);
+        const value = inline ?? words[at];
+        if (value === undefined) throw usage(operation, `option '${field.form}' needs a value`);
+        given[name] = value;
       }
-      if (inline.length === 0) at += 1;
-      const value = inline.length > 0 ? inline.join("=") : words[at];
-      if (value === undefined) throw usage(operation, `option '${field.form}' needs a value`);
-      // Two dashes can be a value; then they end no options.
-      if (at === end) end = words.indexOf("--", at + 1);
-      given[field.name] = value;
     }
   }
+  if (surplus.length > 0 && !isUnknown && !isHelp)
+    throw usage(operation, `too many arguments: '${surplus.join("', '")}'`);
   return { given, json, isHelp };
-}
-
-function optionOf(fields: readonly Field[], word: string): Field | undefined {
-  return fields.find(({ name, isArgument }) => !isArgument && word === `--${name}`);
 }
 
 function programHelp(): string {
