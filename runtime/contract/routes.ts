@@ -70,6 +70,7 @@ export const ROUTES = {
   sessionsReset: { method: "POST", path: "/_admin/sessions/reset", access: "identity" },
   sessionPage: { method: "GET", path: "/_admin/sessions/detail", access: "identity" },
   sessionMessages: { method: "POST", path: "/_admin/sessions/messages", access: "identity" },
+  sessionsExport: { method: "POST", path: "/_admin/sessions/export", access: "identity" },
   sessionsDelete: { method: "POST", path: "/_admin/sessions/delete", access: "identity" },
   schedulesPage: { method: "GET", path: "/_admin/schedules", access: "identity" },
   schedulesAdd: { method: "POST", path: "/_admin/schedules/add", access: "identity" },

@@ -18,7 +18,7 @@ import { confirmRestart, restartGateway, wakeFromPage } from "./restart.ts";
 import { addScheduleFrom, changeSchedule, showSchedules } from "./schedules.ts";
 import { showModels, testModel } from "./models.ts";
 import { showOverview } from "./overview.ts";
-import { deleteSession, resetSession, showMessages, showSession } from "./session.ts";
+import { deleteSession, exportSession, resetSession, showMessages, showSession } from "./session.ts";
 import { showSessions } from "./sessions.ts";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.ts";
 import { showUsage } from "./usage.ts";
@@ -60,6 +60,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.get(ROUTES.sessionsPage.path, showSessions(looks));
   app.get(ROUTES.sessionPage.path, showSession(options));
   app.post(ROUTES.sessionMessages.path, showMessages(options));
+  app.post(ROUTES.sessionsExport.path, exportSession(options));
   app.post(ROUTES.sessionsDelete.path, deleteSession(options));
   app.post(ROUTES.sessionsReset.path, resetSession(options));
   app.get(ROUTES.schedulesPage.path, showSchedules(looks));

@@ -1,7 +1,7 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
-import { type ErrorCode, ERRORS, reason, type Reason } from "../../contract/errors.ts";
+import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
@@ -16,6 +16,9 @@ import type { RecordChange, Sandbox } from "../ports.ts";
 import { type Done, flashQuery } from "./flash.ts";
 
 const LIMIT_MS = 10_000;
+/** A part of an export takes a process of its own. */
+const EXPORT_LIMIT_MS = 30_000;
+const MOST_PARTS = 64;
 /** A word that begins with a dash would be an option to the command line. */
 const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
 /** A wrong one is shown again. */
@@ -51,6 +54,34 @@ export function showMessages({ sandbox, log, record }: SessionPages): Handler<Ac
     const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
     return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
   };
+}
+
+/** `POST /_admin/sessions/export`, field `conversation`: all messages as a file of JSON lines; it is recorded. */
+export function exportSession({ sandbox, log, record }: SessionPages): Handler<AccessVariables> {
+  return async function handleExportSession(context) {
+    const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
+    const by = context.get("identity").name;
+    log.info("operator exports a conversation", { by, conversation });
+    await record(by, "read", conversation);
+    const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
+    if (value === undefined) return page(context, sandbox, { conversation, problem });
+    context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
+    return context.body(value, 200, { "content-type": "application/jsonl" });
+  };
+}
+
+/** @throws StewardError `command_timed_out` for a conversation that is too long for a page. */
+async function readAll(sandbox: Sandbox, conversation: string): Promise<string> {
+  const lines: string[] = [];
+  let next: number | undefined;
+  for (let parts = 0; parts < MOST_PARTS; parts += 1) {
+    const after = next === undefined ? {} : { after: String(next) };
+    const part = await operate(sandbox, sessions.export, { conversation, ...after });
+    for (const message of part.messages) lines.push(`${JSON.stringify(message)}\n`);
+    ({ next } = part);
+    if (next === undefined) return lines.join("");
+  }
+  throw new StewardError("command_timed_out", "The conversation is too long for a page.");
 }
 
 /** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
@@ -152,6 +183,10 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session)
     </section>
     <h2>Messages</h2>
     ${messages === undefined ? readForm(conversation) : messagesPart(messages)}
+    <form method="post" action="${ROUTES.sessionsExport.path}">
+      <p>A file with all messages in full, as JSON lines. This is recorded, too.</p>
+      <button name="conversation" value="${conversation}">Export</button>
+    </form>
     <h2>Change</h2>
     <form method="post" action="${ROUTES.sessionsReset.path}">
       <p>The bot forgets what was said, as with /new in the chat. The messages are kept.</p>

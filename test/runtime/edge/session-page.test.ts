@@ -24,8 +24,11 @@ async function edge(answers: Record<string, unknown> = {}) {
     delete: {},
     ...answers,
   };
-  const { lines, answers: inside } = operationAnswers((_, name) => known[name.split(" ")[1] ?? ""]);
-  const { app, ...fixture } = edgeFixture({ jwk, answers: inside });
+  const inside = operationAnswers((_, name, input) => {
+    const answer = known[name.split(" ")[1] ?? ""];
+    return typeof answer === "function" ? answer(input) : answer;
+  });
+  const { app, ...fixture } = edgeFixture({ jwk, answers: inside.answers });
   const look = async (path: string) => (await app.request(`${HOST}${path}`, { headers })).text();
   const press = (path: string, fields: Record<string, string>) =>
     app.request(`${HOST}${path}`, {
@@ -34,7 +37,7 @@ async function edge(answers: Record<string, unknown> = {}) {
       body: new URLSearchParams(fields).toString(),
     });
   const detail = `/_admin/sessions/detail?${new URLSearchParams({ conversation: NAME })}`;
-  return { ...fixture, lines, look, press, detail };
+  return { ...fixture, ...inside, look, press, detail };
 }
 
 describe("the page of a conversation", () => {
@@ -56,6 +59,34 @@ describe("the page of a conversation", () => {
     expect(page).toMatch(/<strong>Ann<\/strong>[\s\S]*&lt;b&gt;hello&lt;\/b&gt;/);
     expect(lines[0]).toBe(`sessions messages ${NAME}`);
     expect(await look("/_admin/activity")).toMatch(/Read a conversation[\s\S]*slack:T1:&lt;C1&gt;/);
+  });
+
+  it("exports all messages as a file, part by part, and records who read them", async () => {
+    const part = (input: Record<string, unknown>) =>
+      input["after"] === undefined
+        ? { conversation: NAME, messages: [{ seq: 1, text: "a\n" }], next: 1 }
+        : { conversation: NAME, messages: [{ seq: 2, text: "b" }] };
+    const { look, press, asked } = await edge({ export: part });
+    expect(await look(`/_admin/sessions/detail?${new URLSearchParams({ conversation: NAME })}`)).toContain(
+      'action="/_admin/sessions/export"',
+    );
+    const file = await press("/_admin/sessions/export", { conversation: NAME });
+    expect(file.headers.get("content-disposition")).toBe('attachment; filename="conversation.jsonl"');
+    expect(file.headers.get("content-type")).toBe("application/jsonl");
+    expect(await file.text()).toBe('{"seq":1,"text":"a\\n"}\n{"seq":2,"text":"b"}\n');
+    expect(asked.filter(([name]) => name === "sessions export")).toEqual([
+      ["sessions export", { conversation: NAME }],
+      ["sessions export", { conversation: NAME, after: "1" }],
+    ]);
+    expect(await look("/_admin/activity")).toMatch(/Read a conversation[\s\S]*slack:T1:&lt;C1&gt;/);
+    const gone = { error: { code: "session_unknown", message: "There is no such conversation." } };
+    const failed = await (
+      await edge({ export: gone })
+    ).press("/_admin/sessions/export", { conversation: NAME });
+    expect([failed.status, await failed.text()]).toEqual([404, expect.stringContaining("session_unknown")]);
+    const endless = await edge({ export: () => ({ messages: [], next: 1 }) });
+    const late = await endless.press("/_admin/sessions/export", { conversation: NAME });
+    expect([late.status, await late.text()]).toEqual([504, expect.stringContaining("too long for a page")]);
   });
 
   it("deletes it once its name was typed, and records it", async () => {
