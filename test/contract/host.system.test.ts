@@ -47,7 +47,8 @@ describe.each<HostBuild>(["source", "bundle"])("the host's process from %s", (bu
       runtime: expect.stringContaining("Node.js"),
     });
     const cli = await request("/debug/cli?cmd=cat%20steward.json", admin);
-    expect(await cli.json()).toMatchObject({ exitCode: 0, stdout: JSON.stringify(DEPRECATED) });
+    const shown = `${JSON.stringify(DEPRECATED, null, 2)}\n`;
+    expect(await cli.json()).toMatchObject({ exitCode: 0, stdout: shown });
     const validation = await request("/debug/cli?cmd=config%20validate", admin);
     expect(await validation.json()).toMatchObject({
       command: "config validate",

@@ -93,10 +93,10 @@ test.skipIf(browserIsMissing).each([
   // On plain http the browser sends the session too, so it is not a missing session that stops the changes below.
   expect(ran("status") > 0).toBe(scheme === "http");
   await visit(LOADED(`${steward}${CHANGE}`));
-  expect(ran("write")).toBe(0);
+  expect(ran("workspace write")).toBe(0);
   for (const [name, markup] of Object.entries(LEADING)) {
     await visit(markup(`${steward}${CHANGE}`));
-    expect([name, ran("write")]).toEqual([name, 0]);
+    expect([name, ran("workspace write")]).toEqual([name, 0]);
   }
 
   // Whoever follows the link sees the page that asks, and can confirm.
@@ -107,5 +107,5 @@ test.skipIf(browserIsMissing).each([
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForLoadState("networkidle");
   }
-  expect(ran("write")).toBe(1);
+  expect(ran("workspace write")).toBe(1);
 });

@@ -153,7 +153,7 @@ test("no command runs in a container that has not got its state", async () => {
   const { one } = await asleep();
   await one.do("fail", { bucket: ["list"] });
   expect(await refusalInTime(one, one.do("request", "/operations"))).toMatch(/restore_failed/);
-  expect((await one.do<Seen>("seen")).calls).not.toContain("POST /cli");
+  expect((await one.do<Seen>("seen")).calls).not.toContain("POST /operations");
   await one.do("fail", {});
   expect(await one.do("request", "/operations")).toBe(202);
 });
