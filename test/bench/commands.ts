@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { ROUTES } from "../../runtime/contract/routes.ts";
 import { figure, type Figure } from "../support/measure.ts";
 import { baseEnvironment, startService } from "../support/service.ts";
 import type { RunOptions } from "./run.ts";
@@ -13,6 +14,9 @@ const COMMANDS = [
   ["config", "get", "models.primary"],
 ] as const;
 const AT_MOST_MS = 90;
+/** The supervisor, its checks and two requests come to the command. */
+const AT_MOST_RATIO = 1.5;
+const ADMIN_TOKEN = "bench-admin-token";
 
 /** The command line, from its spawn to its end, on the data directory of a gateway that has run. */
 export async function benchCommands(options: RunOptions): Promise<Figure[]> {
@@ -32,7 +36,35 @@ export async function benchCommands(options: RunOptions): Promise<Figure[]> {
     }
     figures.push(figure(`steward ${command.join(" ")}`, "ms", times, AT_MOST_MS));
   }
-  return figures;
+  const ratios = await consoleRatios(options, figures[0]?.median ?? 0);
+  return [
+    ...figures,
+    figure("an operation on /debug/cli, in times of the command", "ratio", ratios, AT_MOST_RATIO),
+  ];
+}
+
+/** Times of the first command on `/debug/cli`, where the supervisor runs it, in times of the command itself. */
+async function consoleRatios(
+  { bundleDir, surroundings, runs, folder }: RunOptions,
+  commandMs: number,
+): Promise<number[]> {
+  const environment = { ...surroundings.environment, ADMIN_TOKEN };
+  const home = await emptyHome(join(folder, "console"));
+  const service = await startService(bundleDir, "host/main.js", home, environment);
+  try {
+    const url = `${service.url}${ROUTES.cli.path}?cmd=${encodeURIComponent(COMMANDS[0].join(" "))}`;
+    const ratios: number[] = [];
+    for (let run = -1; run < runs; run += 1) {
+      const started = performance.now();
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+      const { exitCode } = (await answer.json()) as { exitCode: number };
+      if (exitCode !== 0) throw new Error(`${url} ended with ${exitCode}`);
+      if (run >= 0) ratios.push((performance.now() - started) / commandMs);
+    }
+    return ratios;
+  } finally {
+    await service.stop();
+  }
 }
 
 /** Milliseconds that a command takes; it has to end with exit code 0. */
