@@ -12,7 +12,7 @@ import { workerTarget } from "../../support/targets/worker.ts";
 import { request, type RawRequest } from "./requests.ts";
 
 /** Fixed, so that a failure comes again; change it to look elsewhere. */
-const SEED = 20_261_124;
+const SEED = 20_261_126;
 const SIDE_BY_SIDE = 20;
 const BATCHES = 100;
 /** Generous: it ends what hangs. */

@@ -1,3 +1,4 @@
+import { readdir, readlink } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRolloutStage, type RolloutStage } from "../../support/rollout-stage.ts";
@@ -12,6 +13,16 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close(), UPDATE_MS);
 
+/** Waits until the CLI of a rollout that was killed has ended: until then the stack's lock is its own, and is respected. */
+async function cliEnded(): Promise<void> {
+  const inFolder = async (): Promise<string[]> => {
+    const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+    const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
+    return folders.filter((folder) => folder.startsWith(stage.subject.folder));
+  };
+  await expect.poll(inFolder, { timeout: 30_000 }).toEqual([]);
+}
+
 /** Starts a rollout and kills it, with an update under way, once the engine has printed this. */
 async function killOnce(printed: string): Promise<void> {
   const { child, ended, says } = stage.startRollout();
@@ -19,6 +30,7 @@ async function killOnce(printed: string): Promise<void> {
   await says(printed);
   child.kill("SIGKILL");
   await ended;
+  await cliEnded();
   expect((await stage.record()).at(-1)?.step).toBe("updating");
 }
 
@@ -36,6 +48,7 @@ async function killAt(step: string, ...words: string[]): Promise<string> {
   }
   child.kill("SIGKILL");
   const { said } = await ended;
+  await cliEnded();
   expect((await stage.record()).map((entry) => entry.step)).not.toContain("ended");
   return said;
 }
