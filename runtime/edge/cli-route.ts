@@ -45,9 +45,9 @@ const AT_EDGE: readonly Operation<object, unknown, Pick<CliOptions, "backups">>[
 ];
 
 /** @throws StewardError `command_not_allowed`, `usage_invalid` */
-async function readTyped(command: string): Promise<TypedLine> {
-  const line = await readWords(await splitWords(command), "console");
-  if ("help" in line) throw await notAllowed();
+function readTyped(command: string): TypedLine {
+  const line = readWords(splitWords(command), "console");
+  if ("help" in line) throw notAllowed();
   return { command, ...line };
 }
 
@@ -73,7 +73,7 @@ export function createLineRunner({ sandbox, backups, log, record }: CliOptions):
 /** `GET /debug/cli?cmd=`: runs a line. A change runs only if no other site can have caused the request. */
 export function debugCli(run: RunLine): Handler<AccessVariables> {
   return async function handleCli(context) {
-    const line = await readTyped(context.req.query("cmd") ?? "");
+    const line = readTyped(context.req.query("cmd") ?? "");
     const identity = context.get("identity");
     if (changes(line) && !isDeliberate(context.req.raw, identity)) return askToContinue(context, "post");
     return context.json(await run(line, identity.name));
@@ -84,7 +84,7 @@ export function debugCli(run: RunLine): Handler<AccessVariables> {
 export function changeByCli(run: RunLine): Handler<AccessVariables> {
   return async function handleChangeByCli(context) {
     const { cmd } = await readFields(context.req.raw, { cmd: ANY });
-    return context.json(await run(await readTyped(cmd), context.get("identity").name));
+    return context.json(await run(readTyped(cmd), context.get("identity").name));
   };
 }
 

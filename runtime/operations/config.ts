@@ -15,8 +15,8 @@ export const config = {
     input: () => z.strictObject({ path: path() }),
     async run(tools, { path: wanted }) {
       const { environment } = tools;
-      const { isReference } = await import("../contract/config/references.ts");
-      const { resolveSecret, secretValues } = await import("../contract/config/text.ts");
+      const { isReference } = await tools.contract.references();
+      const { resolveSecret, secretValues } = await tools.contract.text();
       const valid = await tools.config.valid();
       const place = keysOf(wanted);
       const found = lookUp(valid, place);
@@ -42,11 +42,11 @@ export const config = {
         warnings: z.array(z.object({ path: z.string(), detail: z.string(), fix: z.string() })),
         report: z.optional(z.string()),
       }),
-    async run({ config, configPath, redact }) {
+    async run({ config, configPath, contract, redact }) {
       const { result } = await config.check();
       if (result.ok)
         return { path: configPath, valid: true, problems: [], warnings: await config.risks(result.config) };
-      const { formatConfigProblems } = await import("../contract/config/index.ts");
+      const { formatConfigProblems } = await contract.config();
       const problems = result.problems.map(({ path, message }) => ({ path, message: redact(message) }));
       const report = redact(formatConfigProblems(configPath, result.problems));
       return { path: configPath, valid: false, problems, warnings: [], report };

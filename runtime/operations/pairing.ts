@@ -98,7 +98,7 @@ export const pairing = {
       }),
     changes: always,
     async run(tools, { channel, sender, role }) {
-      const { isUserId, USER_IDS } = await import("../contract/config/ids.ts");
+      const { isUserId, USER_IDS } = await tools.contract.ids();
       if (!isUserId(channel, sender)) {
         const detail = `${JSON.stringify(sender)} is no user id: ${USER_IDS[channel].words}.`;
         throw new StewardError("sender_id_invalid", detail);

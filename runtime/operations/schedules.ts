@@ -56,7 +56,7 @@ export const schedules = {
     terminalOnly: ["thread"],
     changes: always,
     async run(tools, { to, thread, ...rest }) {
-      const { schedule } = await import("../contract/config/schedules.ts");
+      const { schedule } = await tools.contract.schedules();
       const [platform, ...chat] = to.split(":");
       const address = { platform, chat: chat.join(":"), ...(thread !== undefined && { thread }) };
       const parsed = schedule.safeParse({ ...rest, to: address });

@@ -28,10 +28,9 @@ export interface Line extends Request {
  *
  * @throws StewardError `command_not_allowed` for a line that is too long, has an open quote or control characters.
  */
-export async function splitWords(line: string): Promise<string[]> {
-  if (line.length > LONGEST_LINE)
-    throw await notAllowed(`The line is longer than ${LONGEST_LINE} characters.`);
-  if (/\p{Cc}/u.test(line)) throw await notAllowed("The line holds control characters.");
+export function splitWords(line: string): string[] {
+  if (line.length > LONGEST_LINE) throw notAllowed(`The line is longer than ${LONGEST_LINE} characters.`);
+  if (/\p{Cc}/u.test(line)) throw notAllowed("The line holds control characters.");
   const words: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
@@ -46,7 +45,7 @@ export async function splitWords(line: string): Promise<string[]> {
       word = undefined;
     } else word = `${word ?? ""}${character}`;
   }
-  if (quote !== undefined) throw await notAllowed(`The quote ${quote} is not closed.`);
+  if (quote !== undefined) throw notAllowed(`The quote ${quote} is not closed.`);
   return word === undefined ? words : [...words, word];
 }
 
@@ -57,16 +56,13 @@ export async function splitWords(line: string): Promise<string[]> {
  * @throws StewardError `usage_invalid` for words that do not fit; on the console `command_not_allowed` for what is not
  * in its list.
  */
-export async function readWords(
-  words: readonly string[],
-  entrance: Entrance,
-): Promise<Line | { help: string }> {
-  const found = await findOperation(words);
+export function readWords(words: readonly string[], entrance: Entrance): Line | { help: string } {
+  const found = findOperation(words);
   if (entrance === "console") {
-    if (!("operation" in found) || !found.operation.rights.includes(entrance)) throw await notAllowed();
+    if (!("operation" in found) || !found.operation.rights.includes(entrance)) throw notAllowed();
     const { given, json, isHelp } = readGiven(found.operation, found.rest);
-    if (isHelp) throw await notAllowed();
-    return { operation: found.operation, input: await readConsoleInput(found.operation, given), json };
+    if (isHelp) throw notAllowed();
+    return { operation: found.operation, input: readConsoleInput(found.operation, given), json };
   }
   if ("help" in found) return found;
   if ("problem" in found) throw new StewardError("usage_invalid", found.problem);
@@ -78,9 +74,9 @@ export async function readWords(
 }
 
 /** Finds the operation that words begin with. */
-async function findOperation(
+function findOperation(
   words: readonly string[],
-): Promise<{ operation: Operation; rest: readonly string[] } | { help: string } | { problem: string }> {
+): { operation: Operation; rest: readonly string[] } | { help: string } | { problem: string } {
   const [first, second, ...rest] = words;
   if (first === undefined) return { problem: MISSING };
   if (first === "help") return findOperation([...words.slice(1), "--help"]);
@@ -91,11 +87,11 @@ async function findOperation(
     const known = TERMINAL_GROUPS.map(({ name }) => name);
     return { problem: unknownWord(OPTION.test(first) ? "option" : "command", first, known) };
   }
-  const operations = await group.load();
+  const { operations } = group;
   const alone = operations.find(({ name }) => name === first);
   if (alone !== undefined) return { operation: alone, rest: words.slice(1) };
   if (second === undefined) return { problem: MISSING };
-  if (HELP.has(second)) return { help: groupHelp(group, operations) };
+  if (HELP.has(second)) return { help: groupHelp(group) };
   if (second === "help") return findOperation([first, ...rest, "--help"]);
   const operation = operations.find(({ name }) => name === `${first} ${second}`);
   if (operation !== undefined) return { operation, rest };
@@ -172,7 +168,7 @@ function programHelp(): string {
   ].join("\n\n");
 }
 
-function groupHelp({ name, summary }: Group, operations: readonly Operation[]): string {
+function groupHelp({ name, summary, operations }: Group): string {
   const rows = operations.map(
     (one) => [formOf(one, "terminal").slice(name.length + 1), one.summary] as const,
   );

@@ -73,7 +73,7 @@ async function run(options: OperationsOptions, request: Unchecked): Promise<Oper
   const { cli, environment, home, timers } = options;
   // Loaded when somebody looks, as the schema below.
   const { readRequest } = await import("../operations/registry.ts");
-  const { operation, input } = await readRequest(request.operation, request.input);
+  const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
   const secrets = await secretsIn(config, environment);

@@ -15,7 +15,7 @@ import { commandTools } from "./tools.ts";
  */
 export async function runCommandLine(context: CommandContext, args: readonly string[]): Promise<void> {
   const { output, setExitCode } = context;
-  const line = await readWords(args, "terminal");
+  const line = readWords(args, "terminal");
   if ("help" in line) return output.text(`${line.help}\n`);
   const { operation, input, json } = line;
   const value = await operation.run(commandTools(context, completedPlaces), input);
@@ -33,17 +33,16 @@ export async function runCommandLine(context: CommandContext, args: readonly str
 export async function runRequest(context: CommandContext, text: string): Promise<void> {
   const reply = await replyOf(async () => {
     const request = (parseJson(text) ?? {}) as Partial<OperationRequest>;
-    const { operation, input } = await readRequest(request.operation, request.input);
+    const { operation, input } = readRequest(request.operation, request.input);
     return operation.run(commandTools(context, completedPlaces), input);
   });
   context.output.text(JSON.stringify(reply));
 }
 
 /** Returns the words behind each command, for the completions of shells. */
-async function completedPlaces(): Promise<Place[]> {
+function completedPlaces(): Place[] {
   const places: Place[] = [["", [...TERMINAL_GROUPS.map(({ name }) => name), "--version", "--help"]]];
-  for (const { name, load } of TERMINAL_GROUPS) {
-    const operations = await load();
+  for (const { name, operations } of TERMINAL_GROUPS) {
     const verbs = operations.flatMap((one) => one.name.split(" ")[1] ?? []);
     if (verbs.length > 0) places.push([name, [...verbs, "--help"]]);
     for (const one of operations) places.push([one.name, [...optionNames(one), "--help"]]);

@@ -21,7 +21,7 @@ const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
  *
  * @param places - lists what the shells complete
  */
-export function commandTools(context: CommandContext, places: () => Promise<Place[]>) {
+export function commandTools(context: CommandContext, places: () => Place[]) {
   const { settings, environment, redact, output, clock } = context;
   const { home, configPath } = settings;
   const file = join(home, STATE_FILE);
@@ -39,6 +39,14 @@ export function commandTools(context: CommandContext, places: () => Promise<Plac
     configPath,
     redact,
     clock,
+    /** Modules of the config's schema. A Worker, which loads the operations too, has no use for them. */
+    contract: {
+      config: () => import("../../contract/config/index.ts"),
+      ids: () => import("../../contract/config/ids.ts"),
+      references: () => import("../../contract/config/references.ts"),
+      schedules: () => import("../../contract/config/schedules.ts"),
+      text: () => import("../../contract/config/text.ts"),
+    },
     pairing: async () => (await import("../pairing/store.ts")).pairingStores(storeOptions),
     devices: async () => new (await import("../devices.ts")).DeviceStore(storeOptions),
     /** Returns the paths of the stores that were set aside. */
@@ -113,7 +121,7 @@ export function commandTools(context: CommandContext, places: () => Promise<Plac
     },
     /** Returns the script that completes this command line in a shell. */
     completion: async (shell: "bash" | "zsh" | "fish") =>
-      (await import("./completion.ts")).completionScript(shell, await places()),
+      (await import("./completion.ts")).completionScript(shell, places()),
   };
 }
 

@@ -18,7 +18,7 @@ import { TYPED } from "../../support/typed.ts";
 
 const RUNS = 200;
 const SEED = Number(process.env["INPUTS_SEED"] ?? Math.floor(Math.random() * 1_000_000));
-const operations = (await Promise.all(GROUPS.map(({ load }) => load()))).flat();
+const operations = GROUPS.flatMap((group) => group.operations);
 const home = await mkdtemp(join(tmpdir(), "steward-inputs-"));
 afterAll(() => rm(home, { recursive: true }));
 const environment = { STEWARD_HOME: home, GATEWAY_PORT: "1" };
@@ -189,8 +189,8 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
     );
     let refused = 0;
     for (const input of fc.sample(wrong, { numRuns: RUNS, seed: SEED })) {
-      const isFlags = Object.values(Object(input)).every((value) => typeof value === "boolean");
-      if (typeof input === "object" && isFlags) continue;
+      // Some are right by chance, such as nothing for an operation that takes nothing.
+      if (operation.input().safeParse(input).success) continue;
       refused += 1;
       const told = JSON.stringify(input) ?? "undefined";
       const one = await toSupervisor(name, input);
