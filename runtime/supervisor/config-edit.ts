@@ -4,7 +4,7 @@ import { tellProblem } from "../contract/config/help.ts";
 import { mendConfig } from "../contract/config/mend.ts";
 import { renderConfig } from "../contract/config/render.ts";
 import { schemaKeys } from "../contract/config/schema-at.ts";
-import { readConfigText, secretValues } from "../contract/config/text.ts";
+import { readConfigText, secretValuesIn } from "../contract/config/text.ts";
 import {
   CONFIG_LIMIT_BYTES,
   type ConfigRefusal,
@@ -56,7 +56,7 @@ export function configEditor({ path, environment, clock }: ConfigEditorOptions):
   const mark = (text: string, before?: MarkedText): MarkedText =>
     markSecrets(text, {
       environment,
-      values: knownValues(text, environment),
+      values: secretValuesIn(text, environment),
       ...(before && { marked: before.secrets }),
     });
   const markFile = (text: string): MarkedText =>
@@ -126,15 +126,6 @@ function digest(text: string | null): string {
   return text === null ? NO_FILE : createHash("sha256").update(text).digest("hex");
 }
 
-/** Returns what the config's references stand for, so that the same value elsewhere is a secret, too. */
-function knownValues(text: string, environment: Environment): string[] {
-  try {
-    return secretValues(JSON.parse(text), environment);
-  } catch {
-    return [];
-  }
-}
-
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -154,7 +145,7 @@ function mend(shown: string): string {
 async function problemsOf(text: string, environment: Environment): Promise<ConfigRefusal["problems"]> {
   const { result } = await wholeReading(readConfigText(text, environment));
   if (result.ok) return [];
-  const redact = createRedactor(environment, knownValues(text, environment));
+  const redact = createRedactor(environment, secretValuesIn(text, environment));
   return result.problems.map((one) => tellProblem(one, redact));
 }
 

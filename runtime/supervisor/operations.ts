@@ -76,7 +76,9 @@ async function run(options: OperationsOptions, request: Unchecked): Promise<Oper
   const { operation, input } = readRequest(request.operation, request.input);
   if (operation.name === "cat") return runCat(options, input);
   const config = await readFile(join(home, CONFIG_FILE), "utf8").catch(() => "");
-  const secrets = await secretsIn(config, environment);
+  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
+  const { secretValuesIn } = await import("../contract/config/text.ts");
+  const secrets = secretValuesIn(config, environment);
   // Within a JSON text a secret stands as JSON writes it.
   const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const redact = createRedactor(environment, [...secrets, ...escaped]);
@@ -124,31 +126,20 @@ async function showJson(
   text: string,
   environment: Environment,
 ): Promise<{ text: string; notes: string }> {
-  // The schema weighs more than the supervisor itself, and is needed when somebody looks.
-  const { readConfigText } = await import("../contract/config/text.ts");
-  const { value, result } = readConfigText(text, environment);
-  if (value !== null) {
+  const { jsonProblem } = await import("../contract/config/json-text.ts");
+  const problem = jsonProblem(text);
+  if (problem === undefined) {
+    const { secretValuesIn } = await import("../contract/config/text.ts");
     // The file may be an older config, with secrets of its own.
-    const redact = createRedactor(environment, await secretsIn(text, environment));
-    return { text: `${JSON.stringify(redactValue(value, redact), null, 2)}\n`, notes: "" };
+    const redact = createRedactor(environment, secretValuesIn(text, environment));
+    return { text: `${JSON.stringify(redactValue(JSON.parse(text), redact), null, 2)}\n`, notes: "" };
   }
-  const [problem] = result.ok ? [] : result.problems;
   const { schemaKeys } = await import("../contract/config/schema-at.ts");
   const { text: marked } = markSecrets(text, { environment, values: [], keys: schemaKeys() });
   return {
     text: marked.replaceAll(/"\[kept secret \d+\]"/g, JSON.stringify(MASK)),
-    notes: `cat: ${name}: ${problem?.message}. Its values are left out.\n`,
+    notes: `cat: ${name}: ${problem.message}. Its values are left out.\n`,
   };
-}
-
-/** The secrets that a config holds or refers to. */
-async function secretsIn(text: string, environment: Environment): Promise<string[]> {
-  const { secretValues } = await import("../contract/config/text.ts");
-  try {
-    return secretValues(JSON.parse(text), environment);
-  } catch {
-    return [];
-  }
 }
 
 /** A file's text, or why it is not shown. */

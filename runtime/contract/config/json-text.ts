@@ -9,8 +9,13 @@ const BYTE_ORDER_MARK = "\ufeff";
 /** Stands for bytes that are none of UTF-8. */
 const UNREADABLE = "\ufffd";
 
+/** Returns the first reason why a text is not read as JSON; otherwise `undefined`. */
+export function jsonProblem(text: string): ConfigProblem | undefined {
+  return encodingProblem(text) ?? sizeProblem(text) ?? syntaxProblem(text);
+}
+
 /** Returns the problem of a file that is not UTF-8 or begins with a byte order mark; otherwise `undefined`. */
-export function encodingProblem(text: string): ConfigProblem | undefined {
+function encodingProblem(text: string): ConfigProblem | undefined {
   if (text.startsWith(BYTE_ORDER_MARK)) {
     return problemAt("The file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");
   }
@@ -21,7 +26,7 @@ export function encodingProblem(text: string): ConfigProblem | undefined {
 }
 
 /** Returns the problem of a file that is too long, or nested too deeply, to be a config; otherwise `undefined`. */
-export function sizeProblem(text: string): ConfigProblem | undefined {
+function sizeProblem(text: string): ConfigProblem | undefined {
   if (text.length > LONGEST) return problemAt(`The file is longer than ${LONGEST / 1024} KiB: shorten it`);
   let depth = 0;
   for (const [token] of text.matchAll(TOKEN)) {
@@ -33,7 +38,7 @@ export function sizeProblem(text: string): ConfigProblem | undefined {
 }
 
 /** Returns the problem of a text that is no JSON, with its line and column and nothing of the text; otherwise `undefined`. */
-export function syntaxProblem(text: string): ConfigProblem | undefined {
+function syntaxProblem(text: string): ConfigProblem | undefined {
   const error = syntaxError(text);
   if (error === undefined) return undefined;
   const before = text.slice(0, lengthOfJson(text)).split("\n");

@@ -18,7 +18,7 @@ export function schemaKeys(): ReadonlySet<string> {
     for (const key of Object.keys(shape)) keys.add(key);
     for (const next of [...Object.values(shape), innerType, valueType, element, ...options]) walk(next);
   };
-  walk(configSchema as unknown as Node);
+  walk(ROOT);
   return keys;
 }
 
@@ -34,13 +34,13 @@ interface Node extends z.core.$ZodType {
   };
 }
 
+// The library's own type of a schema of any kind hides the parts of its definition.
+const ROOT = configSchema as unknown as Node;
+
 /** Returns the schema of the value at a dotted path, or `undefined` if the config has no such value. */
 export function schemaAt(path: string): Node | undefined {
   const keys = path === "" ? [] : path.split(".");
-  const root: z.ZodMiniType = configSchema;
-  // The library's own type of a schema of any kind hides the parts of its definition.
-  const top = root as unknown as Node;
-  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), top);
+  return keys.reduce<Node | undefined>((at, key) => below(inner(at), key), ROOT);
 }
 
 function below(schema: Node | undefined, key: string): Node | undefined {

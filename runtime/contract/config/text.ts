@@ -1,6 +1,6 @@
 import { checkConfig, type ConfigProblem, type ConfigResult } from "./index.ts";
 import { withCredentials } from "./credentials.ts";
-import { encodingProblem, repeatedKeys, sizeProblem, syntaxProblem } from "./json-text.ts";
+import { jsonProblem, repeatedKeys } from "./json-text.ts";
 import { isReference, misplacedKey, references } from "./references.ts";
 import type { Secret } from "./values.ts";
 import { gatewayEnvironment, type Environment } from "../variables.ts";
@@ -16,7 +16,7 @@ export interface ConfigReading {
  * credentials the environment has are on in the result, although the file may not name them.
  */
 export function readConfigText(text: string, environment: Environment): ConfigReading {
-  const unreadable = encodingProblem(text) ?? sizeProblem(text) ?? syntaxProblem(text);
+  const unreadable = jsonProblem(text);
   if (unreadable !== undefined) return { value: null, result: { ok: false, problems: [unreadable] } };
   const value: unknown = JSON.parse(text);
   const whole = withCredentials(value, environment);
@@ -78,4 +78,13 @@ export function secretsOf(value: unknown, path: string[] = []): { path: string; 
 /** The values of a config's secrets, for a redactor. */
 export function secretValues(config: unknown, environment: Environment): string[] {
   return secretsOf(config).map(({ secret }) => resolveSecret(secret, environment));
+}
+
+/** Returns the {@link secretValues} of a config's text; none of a text that is no JSON. */
+export function secretValuesIn(text: string, environment: Environment): string[] {
+  try {
+    return secretValues(JSON.parse(text), environment);
+  } catch {
+    return [];
+  }
 }

@@ -19,7 +19,7 @@ const LIMIT_MS = 10_000;
 /** A part of an export takes a process of its own. */
 const EXPORT_LIMIT_MS = 30_000;
 const MOST_PARTS = 64;
-/** A word that begins with a dash would be an option to the command line. */
+/** No id begins with a dash. */
 const CONVERSATION = /^(?!-)[^\p{Cc}]{1,300}$/u;
 /** A wrong one is shown again. */
 const TYPED = /^[\s\S]{0,20000}$/;

@@ -1,12 +1,7 @@
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { readConfigText } from "../../../runtime/contract/config/text.ts";
 import { networkOf } from "../../../runtime/contract/client.ts";
-import {
-  encodingProblem,
-  repeatedKeys,
-  sizeProblem,
-  syntaxProblem,
-} from "../../../runtime/contract/config/json-text.ts";
+import { jsonProblem, repeatedKeys } from "../../../runtime/contract/config/json-text.ts";
 import { shellWord } from "../../../runtime/contract/operator-commands.ts";
 import { formProblem, ownNameProblem } from "../../../runtime/contract/variables.ts";
 import {
@@ -177,11 +172,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "contract/client.ts": { networkOf },
   "contract/config/text.ts": { readConfigText: (text) => readConfigText(text, {}) },
   "contract/config/json-text.ts": {
-    encodingProblem,
+    jsonProblem,
     repeatedKeys: (text) => caught((async () => repeatedKeys(text))()),
-    sizeProblem,
-    // What is nested too deeply is refused before.
-    syntaxProblem: (text) => sizeProblem(text) ?? syntaxProblem(text),
   },
   "contract/operator-commands.ts": { shellWord },
   "contract/variables.ts": { formProblem, ownNameProblem },
