@@ -7,6 +7,7 @@ import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Activity, ActivityEntry, Clock } from "../ports.ts";
+import { dataTable } from "../pages/table.ts";
 
 /** As many as are kept. */
 const ENTRIES = 1_000;
@@ -33,24 +34,12 @@ function rolloutsPage(visitor: Visitor, entries: readonly ActivityEntry[], now: 
     { title: "Rollouts", visitor, waits: true },
     entries.length === 0
       ? html`<p class="soft">No rollout is recorded yet.</p>`
-      : html`<div class="table" role="region" aria-label="Rollouts" tabindex="0">
-          <table>
-            <caption>
-              Versions that have run here, newest first. A version that was taken back is there twice.
-            </caption>
-            <thead>
-              <tr>
-                <th scope="col">Since</th>
-                <th scope="col">Version</th>
-                <th scope="col">Bundle</th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${entries.map((entry, index) => rolloutRow(entry, index, now))}
-            </tbody>
-          </table>
-        </div>`,
+      : dataTable({
+          label: "Rollouts",
+          caption: "Versions that have run here, newest first. A version that was taken back is there twice.",
+          columns: ["Since", "Version", "Bundle", "State"],
+          rows: entries.map((entry, index) => rolloutRow(entry, index, now)),
+        }),
   );
 }
 

@@ -15,6 +15,7 @@ import {
   searchForm,
 } from "../pages/listing.ts";
 import type { Activity, ActivityEntry, Clock } from "../ports.ts";
+import { dataTable } from "../pages/table.ts";
 
 /** As many as are kept. */
 const ENTRIES = 1_000;
@@ -72,25 +73,8 @@ function activityPage({ visitor, query, listing, isEmpty, now }: ActivityView): 
     isEmpty
       ? html`<p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>`
       : html`${searchForm(ROUTES.activityPage.path, query)}
-          <div class="table" role="region" aria-label="Activity" tabindex="0">
-            <table>
-              <caption>
-                Changes by operators, newest first: ${listing.count}
-              </caption>
-              <thead>
-                <tr>
-                  <th scope="col">When</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">What</th>
-                  <th scope="col">Details</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${listing.rows.map((entry) => activityRow(entry, now))}
-              </tbody>
-            </table>
-          </div>
-          ${pageLinks(ROUTES.activityPage.path, query, listing)}`,
+        ${dataTable({ label: "Activity", caption: html`Changes by operators, newest first: ${listing.count}`, columns: ["When", "Who", "What", "Details"], rows: listing.rows.map((entry) => activityRow(entry, now)) })}
+        ${pageLinks(ROUTES.activityPage.path, query, listing)}`,
   );
 }
 

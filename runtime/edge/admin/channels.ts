@@ -9,6 +9,7 @@ import { age } from "../pages/age.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Clock } from "../ports.ts";
+import { dataTable } from "../pages/table.ts";
 
 /** A state by colour, and as people read it. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
@@ -72,29 +73,19 @@ function operationsPart(broker: BrokerCounts | undefined): Markup | string {
       Since the start. Requests that name no operation or have no pass of the gateway: ${unnamed(broker)}
       refused.
     </p>
-    <div class="table" role="region" aria-label="Requests by operation" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            <th scope="col" class="number">Answered</th>
-            <th scope="col" class="number">Failed</th>
-            <th scope="col" class="number">Refused</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(
-            ([name, { answered, failed, refused }]) =>
-              html`<tr>
-                <th scope="row">${name}</th>
-                <td class="number">${answered}</td>
-                <td class="number">${failed}</td>
-                <td class="number">${refused}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    ${dataTable({
+      label: "Requests by operation",
+      columns: ["Operation", { number: "Answered" }, { number: "Failed" }, { number: "Refused" }],
+      rows: rows.map(
+        ([name, { answered, failed, refused }]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            <td class="number">${answered}</td>
+            <td class="number">${failed}</td>
+            <td class="number">${refused}</td>
+          </tr>`,
+      ),
+    })}`;
 }
 
 function unnamed({ refused, operations }: BrokerCounts): number {

@@ -27,6 +27,7 @@ import {
 } from "./access-list.ts";
 import { type Answer, askOrRecall } from "./answers.ts";
 import { type Flash, flashQuery, readFlash } from "./flash.ts";
+import { dataTable } from "../pages/table.ts";
 
 /** For all that one form asks for. */
 const LIMIT_MS = 10_000;
@@ -237,32 +238,22 @@ export function approvedPart({ devices, people, problem }: AccessList, now: numb
 }
 
 function peopleTable(people: readonly Person[]): Markup {
-  return html`<div class="table" role="region" aria-label="People" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Platform</th>
-          <th scope="col">User id</th>
-          <th scope="col">Rights</th>
-          <th scope="col">Action</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${people.map(
-          ({ platform, sender, role }) =>
-            html`<tr>
-              <td>${platform}</td>
-              <th scope="row"><code>${sender}</code></th>
-              <td>${role}</td>
-              <td>
-                ${grantForm(`${platform}:${sender}`, role, `${platform} ${sender}`)}
-                ${postForm(ROUTES.peopleRevoke.path, "person", [`${platform}:${sender}`], "Revoke", `${platform} ${sender}`)}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: "People",
+    columns: ["Platform", "User id", "Rights", "Action"],
+    rows: people.map(
+      ({ platform, sender, role }) =>
+        html`<tr>
+          <td>${platform}</td>
+          <th scope="row"><code>${sender}</code></th>
+          <td>${role}</td>
+          <td>
+            ${grantForm(`${platform}:${sender}`, role, `${platform} ${sender}`)}
+            ${postForm(ROUTES.peopleRevoke.path, "person", [`${platform}:${sender}`], "Revoke", `${platform} ${sender}`)}
+          </td>
+        </tr>`,
+    ),
+  });
 }
 
 function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, now: number, isOpen: boolean) {

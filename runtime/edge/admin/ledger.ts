@@ -23,6 +23,7 @@ import {
   type LedgerQuery,
 } from "../ports.ts";
 import { type Flash, flashQuery, flashSchema } from "./flash.ts";
+import { dataTable } from "../pages/table.ts";
 
 /** A state as people read it. */
 const STATES: Record<EntryState, string> = {
@@ -140,24 +141,11 @@ function filterForm({ state, platform, q, range }: Filter): Markup {
 }
 
 function entriesTable(entries: readonly LedgerEntry[], now: number): Markup {
-  return html`<div class="table" role="region" aria-label="Events" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Received</th>
-          <th scope="col">State</th>
-          <th scope="col">Event</th>
-          <th scope="col">Conversation</th>
-          <th scope="col" class="number">Attempts</th>
-          <th scope="col">Note</th>
-          <th scope="col">Action</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${entries.map((entry) => entryRow(entry, now))}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: "Events",
+    columns: ["Received", "State", "Event", "Conversation", { number: "Attempts" }, "Note", "Action"],
+    rows: entries.map((entry) => entryRow(entry, now)),
+  });
 }
 
 function entryRow(entry: LedgerEntry, now: number): Markup {

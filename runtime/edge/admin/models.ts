@@ -16,6 +16,7 @@ import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { AnswerMemory, RecordChange, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
+import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 12_000;
 const MODEL = /^[a-z][a-z0-9-]{0,31}\/[\w.:/-]{1,128}$/;
@@ -113,22 +114,7 @@ function modelsTable(rows: readonly ListedModel[], states: readonly ModelHealth[
       The first one is asked; each of the others while those before it fail.
       <a href="${ROUTES.configEdit.path}">Change them in the config</a>.
     </p>
-    <div class="table" role="region" aria-label="Models" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Order</th>
-            <th scope="col">Model</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">Dollars a million tokens</th>
-            <th scope="col">Action</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map((row, index) => modelRow(row, index, states))}
-        </tbody>
-      </table>
-    </div>
+    ${dataTable({ label: "Models", columns: ["Order", "Model", "State", { number: "Dollars a million tokens" }, "Action"], rows: rows.map((row, index) => modelRow(row, index, states)) })}
     <p class="soft">
       Prices are those that <a href="${PRICES_SOURCE.url}">Anthropic published</a> (${PRICES_SOURCE.month}),
       or <code>models.prices</code> of the config. A test asks a short question, which the provider charges

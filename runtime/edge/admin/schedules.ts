@@ -27,6 +27,7 @@ import {
   WRONG,
 } from "./schedule-form.ts";
 import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
+import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 10_000;
 const ID = /^[\w:.-]{1,128}$/;
@@ -191,24 +192,11 @@ function schedulesPage({
 
 function rowsTable(rows: readonly Row[]): Markup {
   if (rows.length === 0) return html`<p class="soft">Nothing is scheduled.</p>`;
-  return html`<div class="table" role="region" aria-label="Schedules" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Id</th>
-          <th scope="col">When</th>
-          <th scope="col">Next</th>
-          <th scope="col">Chat</th>
-          <th scope="col">Message</th>
-          <th scope="col">Last run</th>
-          <th scope="col">Action</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(scheduleRow)}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: "Schedules",
+    columns: ["Id", "When", "Next", "Chat", "Message", "Last run", "Action"],
+    rows: rows.map(scheduleRow),
+  });
 }
 
 /** State of a run by colour. */
@@ -216,35 +204,23 @@ const RUN_TONES: Readonly<Record<string, string>> = { done: "ok", failed: "bad",
 
 function runsTable(runs: readonly Run[]): Markup {
   return html`<h2>History</h2>
-    <div class="table" role="region" aria-label="Runs" tabindex="0">
-      <table>
-        <caption>
-          Runs of the last seven days, newest first
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Due</th>
-            <th scope="col">Schedule</th>
-            <th scope="col">State</th>
-            <th scope="col">Outcome</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${runs.map(
-            ({ schedule, dueAt, state, count, note }) =>
-              html`<tr>
-                <td>${moment(dueAt)}</td>
-                <th scope="row"><code>${schedule}</code></th>
-                <td>
-                  <span class="badge ${RUN_TONES[state] ?? "wait"}">${state}</span
-                  >${count > 1 ? ` ${count} times` : ""}
-                </td>
-                <td>${note}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    ${dataTable({
+      label: "Runs",
+      caption: "Runs of the last seven days, newest first",
+      columns: ["Due", "Schedule", "State", "Outcome"],
+      rows: runs.map(
+        ({ schedule, dueAt, state, count, note }) =>
+          html`<tr>
+            <td>${moment(dueAt)}</td>
+            <th scope="row"><code>${schedule}</code></th>
+            <td>
+              <span class="badge ${RUN_TONES[state] ?? "wait"}">${state}</span
+              >${count > 1 ? ` ${count} times` : ""}
+            </td>
+            <td>${note}</td>
+          </tr>`,
+      ),
+    })}`;
 }
 
 function scheduleRow(row: Row): Markup {

@@ -16,6 +16,7 @@ import { readQuery } from "../form.ts";
 import type { AnswerMemory, Clock, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
 import { type Flash, flashSchema, readFlash } from "./flash.ts";
+import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 10_000;
 
@@ -103,24 +104,8 @@ function listPart(list: readonly SessionRow[], query: ListingQuery, now: number)
   const listing = pageOf(list, query, now, read);
   const path = ROUTES.sessionsPage.path;
   return html`${searchForm(path, query)}
-    <div class="table" role="region" aria-label="Conversations" tabindex="0">
-      <table>
-        <caption>
-          Conversations: ${listing.count}. Message contents are not shown.
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Chat</th>
-            <th scope="col" class="number">Messages</th>
-            <th scope="col">Last activity</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${listing.rows.map((row) => sessionRow(row, now))}
-        </tbody>
-      </table>
-    </div>
-    ${pageLinks(path, query, listing)}`;
+  ${dataTable({ label: "Conversations", caption: html`Conversations: ${listing.count}. Message contents are not shown.`, columns: ["Chat", { number: "Messages" }, "Last activity"], rows: listing.rows.map((row) => sessionRow(row, now)) })}
+  ${pageLinks(path, query, listing)}`;
 }
 
 function sessionRow({ conversation, messages, lastAt }: SessionRow, now: number): Markup {

@@ -10,6 +10,7 @@ import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { AnswerMemory, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
+import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 10_000;
 /** Tokens that a price is for. */
@@ -119,37 +120,30 @@ function modelTable(rows: readonly [model: string, total: Total][]): Markup {
   const tokensOut = most(({ outputTokens }) => outputTokens);
   const requests = most((total) => total.requests);
   const cost = most((total) => total.cost ?? 0);
-  return html`<div class="table" role="region" aria-label="Usage by model" tabindex="0">
-    <table>
-      <caption>
-        Requests, tokens and estimated cost by model
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          <th scope="col" class="number">Requests</th>
-          <th scope="col" class="number">Tokens in</th>
-          <th scope="col" class="number">Tokens out</th>
-          <th scope="col" class="number">Cost</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([model, total]) =>
-            html`<tr>
-              <th scope="row">${model}</th>
-              ${figure(total.requests, requests)} ${figure(total.inputTokens, tokensIn)}
-              ${figure(total.outputTokens, tokensOut)}
-              ${
-                total.cost === undefined
-                  ? html`<td class="number soft">no price known</td>`
-                  : html`<td class="number">${dollars(total.cost)}${cellBar(total.cost, cost)}</td>`
-              }
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: "Usage by model",
+    caption: "Requests, tokens and estimated cost by model",
+    columns: [
+      "Model",
+      { number: "Requests" },
+      { number: "Tokens in" },
+      { number: "Tokens out" },
+      { number: "Cost" },
+    ],
+    rows: rows.map(
+      ([model, total]) =>
+        html`<tr>
+          <th scope="row">${model}</th>
+          ${figure(total.requests, requests)} ${figure(total.inputTokens, tokensIn)}
+          ${figure(total.outputTokens, tokensOut)}
+          ${
+            total.cost === undefined
+              ? html`<td class="number soft">no price known</td>`
+              : html`<td class="number">${dollars(total.cost)}${cellBar(total.cost, cost)}</td>`
+          }
+        </tr>`,
+    ),
+  });
 }
 
 function figure(value: number, most: number): Markup {

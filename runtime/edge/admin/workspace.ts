@@ -18,6 +18,7 @@ import { textArea } from "../pages/select.ts";
 import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
 import { type Answer, askOrRecall } from "./answers.ts";
 import { flashQuery, readFlash } from "./flash.ts";
+import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 10_000;
 /** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
@@ -149,29 +150,19 @@ function filesPart(
   { root, isFirst, now }: { root: string; isFirst: boolean; now: number },
 ): Markup {
   const missing = isFirst ? Object.keys(KNOWN).filter((name) => !files.some((one) => one.name === name)) : [];
-  return html`<div class="table" role="region" aria-label="Files" tabindex="0">
-      <table>
-        <caption>
-          ${
-            root === ""
-              ? "The assistant reads these files. Each change keeps the version before."
-              : html`The files of <code>${root}/</code>, which this chat alone reads.`
-          }
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Purpose</th>
-            <th scope="col" class="number">Bytes</th>
-            <th scope="col">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${missing.map((name) => fileRow({ name, size: 0, changedAt: "" }, now))}
-          ${files.map((file) => fileRow(file, now))}
-        </tbody>
-      </table>
-    </div>
+  return html`${dataTable({
+      label: "Files",
+      caption: html`${
+        root === ""
+          ? "The assistant reads these files. Each change keeps the version before."
+          : html`The files of <code>${root}/</code>, which this chat alone reads.`
+      }`,
+      columns: ["File", "Purpose", { number: "Bytes" }, "Changed"],
+      rows: [
+        ...missing.map((name) => fileRow({ name, size: 0, changedAt: "" }, now)),
+        ...files.map((file) => fileRow(file, now)),
+      ],
+    })}
     ${next === undefined ? "" : html`<p><a href="${listAddress(root, next)}">More files</a></p>`}
     <h2>A new file</h2>
     ${pathForm(root === "" ? "" : `${root}/`)}`;
@@ -181,30 +172,19 @@ function filesPart(
 function chatsPart({ chats = [] }: List): Markup | "" {
   if (chats.length === 0) return "";
   return html`<h2>Files of chats</h2>
-    <div class="table" role="region" aria-label="Files of chats" tabindex="0">
-      <table>
-        <caption>
-          A chat that may not write the shared files has its own.
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Chat</th>
-            <th scope="col" class="number">Files and folders</th>
-            <th scope="col" class="number">Bytes</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${chats.map(
-            ({ root, entries, bytes }) =>
-              html`<tr>
-                <th scope="row"><a href="${listAddress(root)}">${root}</a></th>
-                <td class="number">${entries}</td>
-                <td class="number">${bytes}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    ${dataTable({
+      label: "Files of chats",
+      caption: "A chat that may not write the shared files has its own.",
+      columns: ["Chat", { number: "Files and folders" }, { number: "Bytes" }],
+      rows: chats.map(
+        ({ root, entries, bytes }) =>
+          html`<tr>
+            <th scope="row"><a href="${listAddress(root)}">${root}</a></th>
+            <td class="number">${entries}</td>
+            <td class="number">${bytes}</td>
+          </tr>`,
+      ),
+    })}`;
 }
 
 function listAddress(root: string, after?: string): string {

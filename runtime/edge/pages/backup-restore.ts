@@ -7,6 +7,7 @@ import { ROUTES } from "../../contract/routes.ts";
 import { adminFrame } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
+import { dataTable } from "./table.ts";
 
 /** Content of the page before a restore. */
 export interface BackupRestoreView {
@@ -65,34 +66,27 @@ function comparison({ backup, newest, present, now }: BackupRestoreView): Markup
   const known: Partial<GenerationManifest["counts"]> = present
     ? { sessions: present.conversations, messages: present.messages }
     : {};
-  return html`<div class="table" role="region" aria-label="What is replaced" tabindex="0">
-    <table>
-      <caption>
-        Current state, as reported by the gateway,
-        ${isNewest ? "" : html`in the newest backup (${age(Date.parse(newest.createdAt), now)}),`} and in this
-        backup${isNewest ? ", the newest one" : ""}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col"><span class="unseen">What</span></th>
-          <th scope="col" class="number">Now</th>
-          ${isNewest ? "" : html`<th scope="col" class="number">Newest</th>`}
-          <th scope="col" class="number">This one</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${ROWS.map(
-          ([name, key]) =>
-            html`<tr>
-              <th scope="row">${name}</th>
-              <td class="number">${known[key] ?? html`<span class="soft">unknown</span>`}</td>
-              ${isNewest ? "" : html`<td class="number">${newest.counts[key]}</td>`}
-              <td class="number">${backup.counts[key]}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: "What is replaced",
+    caption: html`Current state, as reported by the gateway,
+    ${isNewest ? "" : html`in the newest backup (${age(Date.parse(newest.createdAt), now)}),`} and in this
+    backup${isNewest ? ", the newest one" : ""}`,
+    columns: [
+      { unseen: "What" },
+      { number: "Now" },
+      ...(isNewest ? [] : [{ number: "Newest" }]),
+      { number: "This one" },
+    ],
+    rows: ROWS.map(
+      ([name, key]) =>
+        html`<tr>
+          <th scope="row">${name}</th>
+          <td class="number">${known[key] ?? html`<span class="soft">unknown</span>`}</td>
+          ${isNewest ? "" : html`<td class="number">${newest.counts[key]}</td>`}
+          <td class="number">${backup.counts[key]}</td>
+        </tr>`,
+    ),
+  });
 }
 
 function restoreForm({ id, configValid }: GenerationManifest): Markup {

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { Markup } from "./layout.ts";
+import { dataTable } from "./table.ts";
 
 /** One kind of figure in a chart. */
 interface Series {
@@ -102,28 +103,18 @@ function bar(chart: Chart, at: { label: string; index: number; top: number }): M
 
 function figures({ title, labelled, labels, series, format }: Chart): Markup {
   const rows = labels.map((label, index) => ({ label, index })).toReversed();
-  return html`<div class="table" role="region" aria-label="${title} as a table" tabindex="0">
-    <table>
-      <caption>
-        ${title}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">${labelled}</th>
-          ${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ label, index }) =>
-            html`<tr>
-              <th scope="row">${label}</th>
-              ${series.map(({ values }) => html`<td class="number">${inWords(values[index], format)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return dataTable({
+    label: `${title} as a table`,
+    caption: title,
+    columns: [labelled, ...series.map(({ name }) => ({ number: name }))],
+    rows: rows.map(
+      ({ label, index }) =>
+        html`<tr>
+          <th scope="row">${label}</th>
+          ${series.map(({ values }) => html`<td class="number">${inWords(values[index], format)}</td>`)}
+        </tr>`,
+    ),
+  });
 }
 
 function told({ format }: Chart, { name, values }: Series, index: number): string {

@@ -3,6 +3,7 @@ import type { ColdStart } from "../../contract/cold-starts.ts";
 import type { SandboxStatus } from "../../contract/control.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
+import { dataTable } from "./table.ts";
 
 /** Renders how far the start under way is, measured against the earlier ones; nothing while there is none. */
 export function startProgress({ start, coldStarts = [] }: SandboxStatus, now: number): Markup | "" {
@@ -19,27 +20,18 @@ export function startsPart(starts: readonly ColdStart[] = [], now: number): Mark
   if (starts.length === 0) return "";
   return html`<details>
     <summary>Last starts: ${starts.length}</summary>
-    <div class="table" role="region" aria-label="Last starts" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Began</th>
-            <th scope="col" class="number">Took</th>
-            <th scope="col">Ended</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${starts.map(
-            ({ at, ms, ended }) =>
-              html`<tr>
-                <th scope="row">${age(Date.parse(at), now)}</th>
-                <td class="number">${ms} ms</td>
-                <td>${ended === "ready" ? "ready" : html`<code>${ended}</code>`}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${dataTable({
+      label: "Last starts",
+      columns: ["Began", { number: "Took" }, "Ended"],
+      rows: starts.map(
+        ({ at, ms, ended }) =>
+          html`<tr>
+            <th scope="row">${age(Date.parse(at), now)}</th>
+            <td class="number">${ms} ms</td>
+            <td>${ended === "ready" ? "ready" : html`<code>${ended}</code>`}</td>
+          </tr>`,
+      ),
+    })}
   </details>`;
 }
 
