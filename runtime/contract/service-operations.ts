@@ -12,7 +12,7 @@ import type { Environment } from "./variables.ts";
 
 /** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
-/** The longest message of a platform has 40,000 characters, each of which may be escaped. */
+/** A platform's longest message has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 /** Values that an operation's address is made of, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
@@ -69,13 +69,13 @@ const LONGEST_PATH = 1_024;
 /** No character that a server might decode once more, or take for the end of a path. */
 const PATH_PART = /^[^/\\%?#\p{C}]+$/u;
 
-/** Tells whether a relative path names one place alone, however a server reads it. */
+/** Returns true for a relative path that no server reads as another one. */
 function isPlainPath(path: string): boolean {
   const isPlain = (part: string): boolean => PATH_PART.test(part) && part !== "." && part !== "..";
   return path.length <= LONGEST_PATH && path.split("/").every(isPlain);
 }
 
-/** Tells whether a path is one of Telegram's files. A server of the operator's own may give an absolute one. */
+/** Returns true for the path of a file at Telegram. The operator's own server may give an absolute path. */
 export function isTelegramFilePath(path: string): boolean {
   return isPlainPath(path.replace(/^\//, ""));
 }

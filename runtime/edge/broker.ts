@@ -141,7 +141,7 @@ function serviceIn(path: string): ServiceName {
   return path.split("/", 1)[0] as ServiceName;
 }
 
-/** Tells whether a request holds the gateway's pass in the place of the service's key. */
+/** Returns true for a request with the gateway's pass where the service expects its key. */
 function hasPass(path: string, headers: Headers, token: string): boolean {
   const service = serviceIn(path);
   if (!Object.hasOwn(SERVICES, service)) return false;

@@ -11,7 +11,7 @@ export interface AccessRisk extends Reason {
   path: string;
 }
 
-/** Returns what is risky about who may do what, by a valid config and the approvals of a data directory. */
+/** Returns the risks of the rights that a valid config and the approvals in a data directory grant. */
 export function accessRisks(config: Config, home: string): AccessRisk[] {
   return [...openChannels(config), ...missingOperator(config, home)];
 }

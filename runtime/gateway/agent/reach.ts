@@ -19,7 +19,7 @@ export interface Reach {
   list(folder: string): Entry[] | undefined;
   /** The file that the chat's memory is in. */
   memory: string;
-  /** The folder below which alone it writes; absent if it writes anywhere. */
+  /** The only folder that it may write below; absent if it may write anywhere. */
   folder?: string;
 }
 

@@ -60,7 +60,7 @@ export function headingOf(line: string): string | undefined {
   return said === "" ? undefined : said;
 }
 
-/** The item of a list that a line is (CommonMark 0.31, section 5.2), with its sign off; `undefined` where it is none. */
+/** Returns a line as the item of a list (CommonMark 0.31, section 5.2), without its sign; `undefined` for other lines. */
 export function itemOf(line: string): { indent: string; text: string } | undefined {
   const at = line.length - line.trimStart().length;
   const gap = line[at + 1];
@@ -68,7 +68,7 @@ export function itemOf(line: string): { indent: string; text: string } | undefin
   return { indent: line.slice(0, at), text: line.slice(at + 2).trimStart() };
 }
 
-/** Tells whether a line is a break between sections (CommonMark 0.31, section 4.1): three or more of one sign. */
+/** Returns true for a line that separates sections (CommonMark 0.31, section 4.1): three or more of one sign. */
 export function isBreak(line: string): boolean {
   let sign = "";
   let count = 0;

@@ -5,7 +5,7 @@ export type Place = readonly [before: string, words: readonly string[]];
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** Returns what a shell has to read to complete this command line. */
+/** Returns the script that makes a shell complete this command line. */
 export function completionScript(shell: keyof typeof SHELLS, places: readonly Place[]): string {
   return SHELLS[shell](places);
 }

@@ -47,7 +47,7 @@ export interface ModelAddress {
   modelId: string;
   /** Address that its client puts its paths behind, without a slash at the end: as a rule up to and including `/v1`. */
   baseUrl: string;
-  /** Empty where none is set. */
+  /** Empty if none is set. */
   apiKey: string;
   /** The request that asks the provider about the model, or for all of its models. */
   catalog: Pick<OperationRequest, "url" | "headers">;

@@ -20,7 +20,7 @@ const CUT_NOTE = "(The answer was cut at its length limit.)";
 export interface ProviderOptions {
   /** The provider's own id of the model. */
   modelId: string;
-  /** Empty where none is set. */
+  /** Empty if none is set. */
   apiKey: string;
   /** Place where the provider is; empty for its usual address, where it has one. */
   baseUrl: string;

@@ -91,7 +91,7 @@ export class PairingStore {
     return this.#operators().filter((id) => approved.has(id));
   }
 
-  /** Returns what a sender's approval grants; `undefined` if it is not approved. */
+  /** Returns the role that a sender's approval grants; `undefined` without an approval. */
   granted(id: string): GrantedRole | undefined {
     if (!this.approved().includes(id)) return undefined;
     return this.#operators().includes(id) ? "operator" : "person";

@@ -42,7 +42,7 @@ export interface ConversationParts {
   summary?: ModelText | undefined;
   turns: readonly Turn[];
   question: readonly OpenMessage[];
-  /** No tool is offered any more. Providers then refuse calls, so that past ones are told of in words. */
+  /** No tool is offered any more. Providers then refuse past calls, too, so those are described in words. */
   conclude: boolean;
   /** Room is short: long outcomes of tools are cut. */
   short: boolean;

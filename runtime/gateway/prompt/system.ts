@@ -47,7 +47,7 @@ export interface SystemParts {
   notes: readonly Prompt[];
   platform: string;
   direct: boolean;
-  /** The folder below which alone the chat writes, where there is one. */
+  /** The only folder that the chat may write below; absent if it may write anywhere. */
   folder?: string | undefined;
   /** The chat may write files. */
   keepsFiles: boolean;

@@ -115,7 +115,7 @@ function replaceReferences(text: string, instead: (reference: Reference) => stri
   return parts.join("") + text.slice(position);
 }
 
-/** Tells whether a text mentions somebody, by their id. */
+/** Returns true for a text that mentions the person with this id. */
 export function mentionsUser(text: string, user: string): boolean {
   for (const { id } of references(text)) if (id === `@${user}`) return true;
   return false;
