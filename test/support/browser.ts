@@ -17,7 +17,15 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...args] });
   onTestFinished(() => browser.close());
   const context = await browser.newContext(options);
-  return context.newPage();
+  const page = await context.newPage();
+  const goto = page.goto.bind(page);
+  // Chromium ends what it loads when a network of the host comes or goes, as those of other tests' containers do.
+  page.goto = (...given) =>
+    goto(...given).catch((error: unknown) => {
+      if (String(error).includes("ERR_NETWORK_CHANGED")) return goto(...given);
+      throw error;
+    });
+  return page;
 }
 
 /** What a page's content security policy refuses from now on. */
