@@ -7,6 +7,8 @@ import type { PortRequest, Sandbox } from "./ports.ts";
 
 /** Status of a container whose main process is silent. */
 export const NO_SUPERVISOR = "The container's supervisor does not answer.";
+/** Status of a container that a rollout has not reached yet: it answers, and does not know the route. */
+const OLD_SUPERVISOR = "The container still runs an older version. The rollout replaces it within minutes.";
 
 /** Refusals that are the supervisor's own, and not a failure of it. */
 const REFUSALS: readonly number[] = [ERRORS.command_not_allowed.status, ERRORS.commands_busy.status];
@@ -56,6 +58,7 @@ export async function askOperation(
     const { code, detail } = (await response.json()) as Problem;
     throw new StewardError(code, detail);
   }
+  if (response.status === 404) throw new StewardError("gateway_unavailable", OLD_SUPERVISOR);
   if (!response.ok) throw new StewardError("gateway_unavailable", NO_SUPERVISOR);
   return (await response.json()) as OperationReply;
 }

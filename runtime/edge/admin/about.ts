@@ -3,44 +3,32 @@ import { html } from "hono/html";
 import { ROUTES } from "../../contract/routes.ts";
 import { VERSION } from "../../contract/names.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Activity, ActivityEntry, Clock } from "../ports.ts";
+import type { ActivityEntry } from "../ports.ts";
 import { dataTable } from "../pages/table.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** As many as are kept. */
 const ENTRIES = 1_000;
 
-/** Dependencies of these pages. */
-interface AboutOptions {
-  /** The edge's, by its hash. */
-  bundle: string;
-  activity: Activity;
-  clock: Clock;
-}
-
 /** `GET /_admin/rollouts`: the versions that have run here, newest first; wakes nothing. */
-export function showRollouts({ activity, clock }: AboutOptions): Handler<AccessVariables> {
+export function showRollouts({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleRollouts(context) {
-    const visitor = await context.get("visitor")();
     const entries = (await activity.activity(ENTRIES)).filter(({ action }) => action === "deploy");
-    return htmlPage(context, rolloutsPage(visitor, entries, clock()));
+    return adminPage(context, { title: "Rollouts", waits: true }, rolloutsPart(entries, clock()));
   };
 }
 
-function rolloutsPage(visitor: Visitor, entries: readonly ActivityEntry[], now: number): Markup {
-  return adminFrame(
-    { title: "Rollouts", visitor, waits: true },
-    entries.length === 0
-      ? html`<p class="soft">No rollout is recorded yet.</p>`
-      : dataTable({
-          label: "Rollouts",
-          caption: "Versions that have run here, newest first. A version that was taken back is there twice.",
-          columns: ["Since", "Version", "Bundle", "State"],
-          rows: entries.map((entry, index) => rolloutRow(entry, index, now)),
-        }),
-  );
+function rolloutsPart(entries: readonly ActivityEntry[], now: number): Markup {
+  if (entries.length === 0) return html`<p class="soft">No rollout is recorded yet.</p>`;
+  return dataTable({
+    label: "Rollouts",
+    caption: "Versions that have run here, newest first. A version that was taken back is there twice.",
+    columns: ["Since", "Version", "Bundle", "State"],
+    rows: entries.map((entry, index) => rolloutRow(entry, index, now)),
+  });
 }
 
 function rolloutRow({ at, detail }: ActivityEntry, index: number, now: number): Markup {
@@ -56,49 +44,45 @@ function rolloutRow({ at, detail }: ActivityEntry, index: number, now: number): 
 }
 
 /** `GET /_admin/about`: what runs here, and under which licence; wakes nothing. */
-export function showAbout({ bundle }: AboutOptions): Handler<AccessVariables> {
+export function showAbout({ bundle }: AdminOptions): Handler<AccessVariables> {
   return async function handleAbout(context) {
-    const visitor = await context.get("visitor")();
-    return htmlPage(context, aboutPage(visitor, bundle));
+    return adminPage(context, { title: "About" }, (visitor) => aboutPart(visitor, bundle));
   };
 }
 
-function aboutPage(visitor: Visitor, bundle: string): Markup {
-  const { version, bundle: inside } = visitor.facts.status;
-  return adminFrame(
-    { title: "About", visitor },
-    html`<section class="card">
-        <h2>Versions</h2>
-        <dl>
-          <dt>steward</dt>
-          <dd>${VERSION}</dd>
-          <dt>In the container</dt>
-          <dd>${version ?? "not known while it is stopped"}</dd>
-          <dt>Bundle</dt>
-          <dd><code>${bundle}</code></dd>
-          ${
-            inside === undefined || inside === bundle
-              ? ""
-              : html`<dt>Bundle in the container</dt>
-                  <dd><code>${inside}</code></dd>`
-          }
-          <dt>Runs on</dt>
-          <dd>${navigator.userAgent}</dd>
-          <dt>Environment</dt>
-          <dd>${visitor.environment ?? "not named"}</dd>
-        </dl>
-        <p><a href="${ROUTES.rolloutsPage.path}">Versions that have run here</a></p>
-      </section>
-      <h2>Licence</h2>
-      <p>
-        steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
-        materials, which <code>npm run sbom</code> prints, each under its own licence.
-      </p>
-      <h2>Elsewhere</h2>
-      <ul>
-        <li><a href="${ROUTES.chat.path}">Web chat</a></li>
-        <li><a href="${ROUTES.version.path}">Versions and attested secrets as JSON</a></li>
-        <li><a href="${ROUTES.metricsJson.path}">Metrics as JSON</a></li>
-      </ul>`,
-  );
+function aboutPart({ facts, environment }: Visitor, bundle: string): Markup {
+  const { version, bundle: inside } = facts.status;
+  return html`<section class="card">
+      <h2>Versions</h2>
+      <dl>
+        <dt>steward</dt>
+        <dd>${VERSION}</dd>
+        <dt>In the container</dt>
+        <dd>${version ?? "not known while it is stopped"}</dd>
+        <dt>Bundle</dt>
+        <dd><code>${bundle}</code></dd>
+        ${
+          inside === undefined || inside === bundle
+            ? ""
+            : html`<dt>Bundle in the container</dt>
+                <dd><code>${inside}</code></dd>`
+        }
+        <dt>Runs on</dt>
+        <dd>${navigator.userAgent}</dd>
+        <dt>Environment</dt>
+        <dd>${environment ?? "not named"}</dd>
+      </dl>
+      <p><a href="${ROUTES.rolloutsPage.path}">Versions that have run here</a></p>
+    </section>
+    <h2>Licence</h2>
+    <p>
+      steward is under the MIT licence. It holds Hono, Zod, jose and the other packages of its bill of
+      materials, which <code>npm run sbom</code> prints, each under its own licence.
+    </p>
+    <h2>Elsewhere</h2>
+    <ul>
+      <li><a href="${ROUTES.chat.path}">Web chat</a></li>
+      <li><a href="${ROUTES.version.path}">Versions and attested secrets as JSON</a></li>
+      <li><a href="${ROUTES.metricsJson.path}">Metrics as JSON</a></li>
+    </ul>`;
 }

@@ -1,21 +1,15 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { readQuery } from "../form.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
-import {
-  type Listing,
-  type ListingQuery,
-  listingQuery,
-  pageLinks,
-  pageOf,
-  searchForm,
-} from "../pages/listing.ts";
-import type { Activity, ActivityEntry, Clock } from "../ports.ts";
+import { listingQuery, pageLinks, pageOf, searchForm } from "../pages/listing.ts";
+import type { ActivityEntry } from "../ports.ts";
 import { dataTable } from "../pages/table.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** As many as are kept. */
 const ENTRIES = 1_000;
@@ -42,40 +36,29 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /** `GET /_admin/activity`: what operators changed, newest first; wakes nothing. */
-export function showActivity(activity: Activity, clock: Clock): Handler<AccessVariables> {
+export function showActivity({ activity, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleActivity(context) {
     const query = readQuery(context, listingQuery());
-    const visitor = await context.get("visitor")();
     const entries = await activity.activity(ENTRIES);
     const now = clock();
     const listing = pageOf(entries, query, now, (entry) => ({
       text: `${entry.by} ${actionText(entry)} ${entry.detail}`,
       at: Date.parse(entry.at),
     }));
-    return htmlPage(context, activityPage({ visitor, query, listing, isEmpty: entries.length === 0, now }));
+    const { path } = ROUTES.activityPage;
+    const content =
+      entries.length === 0
+        ? html`<p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>`
+        : html`${searchForm(path, query)}
+          ${dataTable({
+            label: "Activity",
+            caption: html`Changes by operators, newest first: ${listing.count}`,
+            columns: ["When", "Who", "What", "Details"],
+            rows: listing.rows.map((entry) => activityRow(entry, now)),
+          })}
+          ${pageLinks(path, query, listing)}`;
+    return adminPage(context, { title: "Activity", waits: true }, content);
   };
-}
-
-/** Content of the page of the activity. */
-interface ActivityView {
-  visitor: Visitor;
-  query: ListingQuery;
-  listing: Listing<ActivityEntry>;
-  /** Nothing was ever recorded. */
-  isEmpty: boolean;
-  now: number;
-}
-
-/** The page of `/_admin/activity`. */
-function activityPage({ visitor, query, listing, isEmpty, now }: ActivityView): Markup {
-  return adminFrame(
-    { title: "Activity", visitor, waits: true },
-    isEmpty
-      ? html`<p class="soft">No changes yet. Approvals, restarts, restores and edits appear here.</p>`
-      : html`${searchForm(ROUTES.activityPage.path, query)}
-        ${dataTable({ label: "Activity", caption: html`Changes by operators, newest first: ${listing.count}`, columns: ["When", "Who", "What", "Details"], rows: listing.rows.map((entry) => activityRow(entry, now)) })}
-        ${pageLinks(ROUTES.activityPage.path, query, listing)}`,
-  );
 }
 
 function actionText({ action }: ActivityEntry): string {

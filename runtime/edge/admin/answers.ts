@@ -1,8 +1,11 @@
-import type { SandboxStatus } from "../../contract/control.ts";
 import type { Reason } from "../../contract/errors.ts";
 import { parseJson } from "../../shared/json.ts";
+import type { Visitor } from "../access.ts";
 import { attempt } from "../operate.ts";
 import type { AnswerMemory } from "../ports.ts";
+
+/** Most that a page waits for the container, in milliseconds, unless it says otherwise. */
+export const LIMIT_MS = 10_000;
 
 /** Questions of the pages whose answers are kept. */
 type Question = "gateway" | "usage" | "sessions" | "access" | "schedules" | "config" | "models" | "workspace";
@@ -16,26 +19,29 @@ export interface Answer<T> {
   problem?: Reason;
 }
 
-/** A question to the container. */
-interface Asking<T> {
-  question: Question;
-  status: SandboxStatus;
-  /** Milliseconds since the epoch: an answer from then on is as good as the present one. */
-  reuseAfter?: number | undefined;
-  limitMs: number;
-  /** Resolves with `undefined` where the container cannot tell at the moment. */
-  ask(): Promise<T | undefined>;
+/** Limits of an answer. */
+interface AskOptions<T> {
+  /** Default: {@link LIMIT_MS}. */
+  limitMs?: number;
   /** Says whether an answer is whole enough to be kept. Default: all are. */
   isWhole?(value: T): boolean;
 }
 
+/** State of the container, and from when on its last answer is as good as the present one. */
+type Asked = Pick<Visitor, "reuseAfter"> & { facts: Pick<Visitor["facts"], "status"> };
+
 /**
  * Asks a running container and keeps its answer. Without an answer, such as while it sleeps or starts, returns the last
  * one with its time. Never rejects and wakes nothing.
+ *
+ * @param ask resolves with `undefined` where the container cannot tell at the moment
  */
 export async function askOrRecall<T>(
   memory: AnswerMemory,
-  { question, status, reuseAfter, limitMs, ask, isWhole = () => true }: Asking<T>,
+  { facts: { status }, reuseAfter }: Asked,
+  question: Question,
+  ask: () => Promise<T | undefined>,
+  { limitMs = LIMIT_MS, isWhole = () => true }: AskOptions<T> = {},
 ): Promise<Answer<T>> {
   const recall = async (): Promise<Required<Pick<Answer<T>, "value" | "asOf">> | undefined> => {
     const last = await memory.lastAnswer(question).catch(() => undefined);

@@ -8,73 +8,82 @@ import {
   type GenerationManifest,
   type RestoreReport,
 } from "../../contract/backup.ts";
-import type { SandboxStatus } from "../../contract/control.ts";
-import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../shared/log.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { backupLabel } from "../../shared/backup-texts.ts";
-import { backupRestorePage } from "../pages/backup-restore.ts";
-import { reasonBox, stateLine } from "../pages/home.ts";
+import { backupRestorePart } from "../pages/backup-restore.ts";
+import { alertBox, reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Backups, BackupsStatus, Clock, RecordChange, Sandbox } from "../ports.ts";
+import type { Backups } from "../ports.ts";
 import { attempt, type Attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
-import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { recordChange } from "./change.ts";
+import { type Done, goTo, readFlash } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { lastBackup, recoveredPart } from "./overview.ts";
 
 /** An archive of some size, and where it is stopped a container's start before. Proxies wait longer. */
-const LIMIT_MS = 60_000;
+const BACKUP_LIMIT_MS = 60_000;
 const ID = /^\d{8}-\d{8}$/;
 const FORCE = /^(?:yes|no)$/;
 const CONFIG = new RegExp(`^(?:${CONFIG_SOURCES.join("|")})$`);
 
 const LATE = reason(
   "command_timed_out",
-  `The check takes longer than ${LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
+  `The check takes longer than ${BACKUP_LIMIT_MS / 1_000} seconds, so its result is not shown here.`,
 );
 
-const READ_MS = 10_000;
 const restoreQuery = () => z.strictObject({ id: generationId });
 
-/** Dependencies of the pages of the backups. */
-interface BackupPages {
-  sandbox: Sandbox;
-  backups: Backups;
-  clock: Clock;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/backups`: those that there are, and how the last attempt went; wakes nothing. */
-export function showBackups({ backups, clock }: BackupPages): Handler<AccessVariables> {
+export function showBackups({ backups, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleBackups(context) {
-    const visitor = await context.get("visitor")();
-    const standing = visitor.backups;
-    const { status } = visitor.facts;
-    const list = await attempt(READ_MS, backups.list());
+    const { facts, health, backups: standing } = await context.get("visitor")();
+    const list = await attempt(LIMIT_MS, backups.list());
+    const now = clock();
+    const problem = standing.problem ?? standing.value?.problem;
+    const content = html`${stateLine(facts.status, health.overall)}
+      ${
+        facts.status.state === "stopped"
+          ? html`<p class="soft">Making, checking or restoring a backup starts the container.</p>`
+          : ""
+      }
+      <p>Last backup: ${lastBackup(standing, now)}. Backups also run automatically after changes.</p>
+      ${alertBox(problem)} ${recoveredPart(standing, now)}
+      <div class="actions">
+        ${createForm("no", "Back up now")}
+        ${problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
+      </div>
+      <h2>Available backups</h2>
+      ${reasonBox(list.problem)} ${list.value?.length === 0 ? html`<p class="soft">None yet.</p>` : ""}
+      <ul class="cards">
+        ${(list.value ?? []).map((backup) => backupCard(backup, now))}
+      </ul>`;
     const flash = readFlash(context);
-    return htmlPage(context, backupsPage({ visitor, flash, status, standing, list, now: clock() }));
+    // The button's problem is shown with its detail.
+    const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
+    return adminPage(context, { title: "Backups", flash: shown, waits: true }, content);
   };
 }
 
 /** `GET /_admin/backups/restore?id=`: what a restore would replace; wakes nothing. */
-export function confirmRestore({ backups, clock }: BackupPages): Handler<AccessVariables> {
+export function confirmRestore({ backups, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleConfirmRestore(context) {
     const { id } = readQuery(context, restoreQuery());
-    const found = await attempt(READ_MS, findBackup(backups, id));
-    if (found.value === undefined) {
-      return context.redirect(
-        `${ROUTES.backupsPage.path}${flashQuery("restored", found.problem?.code)}`,
-        303,
-      );
-    }
-    const visitor = await context.get("visitor")();
-    const present = visitor.facts.details?.counts;
-    return htmlPage(context, backupRestorePage({ visitor, ...found.value, present, now: clock() }));
+    const found = await attempt(LIMIT_MS, findBackup(backups, id));
+    if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
+    const { facts } = await context.get("visitor")();
+    const content = backupRestorePart({
+      ...found.value,
+      present: facts.details?.counts,
+      now: clock(),
+    });
+    return adminPage(context, { title: "Restore a backup" }, content);
   };
 }
 
@@ -90,38 +99,32 @@ async function findBackup(
 }
 
 /** `POST /_admin/backups/create`, field `force`: `yes` also where it holds far less than the one before. */
-export function createBackup({ backups, log, record }: BackupPages): Handler<AccessVariables> {
+export function createBackup(options: AdminOptions): Handler<AccessVariables> {
   return async function handleCreateBackup(context) {
     const { force } = await readFields(context.req.raw, { force: FORCE });
-    const by = context.get("identity").name;
-    log.info("operator makes a backup", { by, force });
-    await record(by, "backup");
-    const made = backups.create({ force: force === "yes", cause: "operator" });
-    return back(context, "backedUp", await attempt(LIMIT_MS, made));
+    await recordChange(context, options, { action: "backup" });
+    const made = options.backups.create({ force: force === "yes", cause: "operator" });
+    return back(context, "backedUp", await attempt(BACKUP_LIMIT_MS, made));
   };
 }
 
 /** `POST /_admin/backups/verify`, field `id`: what a drill finds. */
-export function verifyBackup({ backups, log }: BackupPages): Handler<AccessVariables> {
+export function verifyBackup({ backups, log }: AdminOptions): Handler<AccessVariables> {
   return async function handleVerifyBackup(context) {
     const { id } = await readFields(context.req.raw, { id: ID });
     log.info("operator checks a backup", { by: context.get("identity").name, id });
-    const { value: report, problem } = await attempt(LIMIT_MS, backups.verify(id));
-    const visitor = await context.get("visitor")();
+    const { value: report, problem } = await attempt(BACKUP_LIMIT_MS, backups.verify(id));
     const told = problem && (isLate(problem.code) ? LATE : problem);
-    const status = told === undefined ? 200 : ERRORS[told.code].status;
-    return htmlPage(context, backupCheckPage({ visitor, id, report, problem: told }), status);
+    return adminPage(context, { title: "Backup verified" }, checkPart(id, report, told), statusOf(told));
   };
 }
 
 /** `POST /_admin/backups/restore`, fields `id` and `config`: puts it in the state's place. */
-export function restoreBackup({ backups, log, record }: BackupPages): Handler<AccessVariables> {
+export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
   return async function handleRestoreBackup(context) {
     const { id, config } = await readFields(context.req.raw, { id: ID, config: CONFIG });
-    const by = context.get("identity").name;
-    log.warn("operator restores a backup", { by, id, config });
-    await record(by, "restore", `${id}, config: ${config}`);
-    const restored = attempt(LIMIT_MS, backups.restore(id, config as ConfigSource));
+    await recordChange(context, options, { action: "restore", detail: `${id}, config: ${config}` });
+    const restored = attempt(BACKUP_LIMIT_MS, options.backups.restore(id, config as ConfigSource));
     return back(context, "restored", await restored);
   };
 }
@@ -131,48 +134,8 @@ function isLate(code: string): boolean {
 }
 
 function back(context: Context, done: Done, { problem }: Attempt<unknown>): Response {
-  const goesOn = problem !== undefined && isLate(problem.code);
-  const query = goesOn ? flashQuery("goesOn") : flashQuery(done, problem?.code);
-  return context.redirect(`${ROUTES.backupsPage.path}${query}`, 303);
-}
-
-/** Content of the page of the backups. */
-interface BackupsView {
-  visitor: Visitor;
-  flash: Flash;
-  status: SandboxStatus;
-  standing: Attempt<BackupsStatus>;
-  /** Newest first. */
-  list: Attempt<GenerationManifest[]>;
-  now: number;
-}
-
-/** The page of `/_admin/backups`. */
-function backupsPage({ visitor, flash, status, standing, list, now }: BackupsView): Markup {
-  const problem = standing.problem ?? standing.value?.problem;
-  // The button's problem is shown below with its detail.
-  const shown = problem !== undefined && flash.problem === problem.code ? {} : flash;
-  return adminFrame(
-    { title: "Backups", visitor, flash: shown, waits: true },
-    html`${stateLine(status, visitor.health.overall)}
-      ${
-        status.state === "stopped"
-          ? html`<p class="soft">Making, checking or restoring a backup starts the container.</p>`
-          : ""
-      }
-      <p>Last backup: ${lastBackup(standing, now)}. Backups also run automatically after changes.</p>
-      ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
-      ${recoveredPart(standing, now)}
-      <div class="actions">
-        ${createForm("no", "Back up now")}
-        ${problem?.code === "backup_refused" ? createForm("yes", "Back up although it holds less") : ""}
-      </div>
-      <h2>Available backups</h2>
-      ${reasonBox(list.problem)} ${list.value?.length === 0 ? html`<p class="soft">None yet.</p>` : ""}
-      <ul class="cards">
-        ${(list.value ?? []).map((backup) => backupCard(backup, now))}
-      </ul>`,
-  );
+  if (problem !== undefined && isLate(problem.code)) return goTo(context, ROUTES.backupsPage, "goesOn");
+  return goTo(context, ROUTES.backupsPage, done, problem);
 }
 
 /** Returns how much a backup holds, in a line. */
@@ -232,26 +195,12 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Content of the page after a check. */
-interface BackupCheckView {
-  visitor: Visitor;
-  id: string;
-  /** `undefined` where it is not whole, or could not be checked. */
-  report: RestoreReport | undefined;
-  problem: Reason | undefined;
-}
-
-/** The page of `/_admin/backups/verify`: what a drill found. */
-function backupCheckPage({ visitor, id, report, problem }: BackupCheckView): Markup {
-  return adminFrame(
-    { title: "Backup verified", visitor },
-    html`<p>
-        <code>${id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
-      </p>
-      ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
-      ${report === undefined ? "" : wholePart(report)}
-      <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`,
-  );
+function checkPart(id: string, report: RestoreReport | undefined, problem: Reason | undefined): Markup {
+  return html`<p>
+      <code>${id}</code> was unpacked beside the state and compared with its manifest. Nothing was changed.
+    </p>
+    ${alertBox(problem)} ${report === undefined ? "" : wholePart(report)}
+    <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`;
 }
 
 function wholePart({ counts, configProblems }: RestoreReport): Markup {

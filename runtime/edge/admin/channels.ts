@@ -2,14 +2,14 @@ import type { Handler } from "hono";
 import { html } from "hono/html";
 import type { BrokerCounts, ChannelHealth, GatewayStatus, SandboxStatus } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { Clock } from "../ports.ts";
 import { dataTable } from "../pages/table.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** A state by colour, and as people read it. */
 const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: string]> = {
@@ -20,30 +20,14 @@ const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: strin
 };
 
 /** `GET /_admin/channels`: the state of the chat platforms, as the gateway sees it; wakes nothing. */
-export function showChannels(clock: Clock): Handler<AccessVariables> {
+export function showChannels({ clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleChannels(context) {
-    const visitor = await context.get("visitor")();
-    const { status, details } = visitor.facts;
-    return htmlPage(context, channelsPage({ visitor, status, details, now: clock() }));
+    const { facts, asOf } = await context.get("visitor")();
+    const { status, details } = facts;
+    const content = html`${details === undefined ? downPart(status) : detailsPart(details, clock())}
+    ${operationsPart(status.broker)}`;
+    return adminPage(context, { title: "Channels", asOf, waits: true }, content);
   };
-}
-
-/** Content of the page of the channels. */
-interface ChannelsView {
-  visitor: Visitor;
-  status: SandboxStatus;
-  /** Told by the gateway itself; `undefined` where it never was ready. */
-  details: GatewayStatus | undefined;
-  now: number;
-}
-
-/** The page of `/_admin/channels`. */
-function channelsPage({ visitor, status, details, now }: ChannelsView): Markup {
-  return adminFrame(
-    { title: "Channels", visitor, asOf: visitor.asOf, waits: true },
-    html`${details === undefined ? downPart(status) : detailsPart(details, now)}
-    ${operationsPart(status.broker)}`,
-  );
 }
 
 function downPart(status: SandboxStatus): Markup {

@@ -1,66 +1,62 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import { CONFIG_LIMIT_BYTES } from "../../contract/control.ts";
-import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../shared/log.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { createRedactor } from "../../shared/redact.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { configReviewPage } from "./config-review.ts";
-import { reasonBox } from "../pages/home.ts";
+import { alertBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { textArea } from "../pages/select.ts";
-import type { RecordChange, Sandbox } from "../ports.ts";
 import { attempt } from "../operate.ts";
 import { type Edited, readConfigText, replaceConfigText, type Replaced } from "./config-file.ts";
-import { flashQuery } from "./flash.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { recordChange } from "./change.ts";
+import { goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 
-const LIMIT_MS = 10_000;
 /** sha256, or that there was no file. */
 export const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
 const FORM = { text: /^/, expected: EXPECTED };
 const ABOUT = "Saving makes these changes. A running gateway then applies the file automatically.";
 
-/** Dependencies of changes of the config. */
-export interface ConfigPages {
-  sandbox: Sandbox;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/config/edit`: the file as a text to change; wakes nothing. */
-export function editConfig({ sandbox }: ConfigPages): Handler<AccessVariables> {
+export function editConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleEditConfig(context) {
-    const visitor = await context.get("visitor")();
     if ((await sandbox.status()).state === "stopped") {
       const problem = reason(
         "gateway_not_ready",
         "The container is stopped; the file can be read once it runs.",
       );
-      return htmlPage(context, configEditPage({ visitor, edited: undefined, problem }));
+      return editPage(context, undefined, problem);
     }
     const { value: file, problem } = await attempt(LIMIT_MS, readConfigText(sandbox, "file"));
     const edited = file && { text: file.text ?? "{}\n", expected: file.sha256 ?? "none" };
-    return htmlPage(context, configEditPage({ visitor, edited, problem }));
+    return editPage(context, edited, problem);
   };
 }
 
 /** `POST /_admin/config/edit`, fields `text` and `expected`: the form again, from the review. */
 export function editConfigOn(): Handler<AccessVariables> {
   return async function handleEditConfigOn(context) {
-    const visitor = await context.get("visitor")();
-    return htmlPage(context, configEditPage({ visitor, edited: await readEdited(context) }));
+    return editPage(context, await readEdited(context));
   };
 }
 
 /** `POST /_admin/config/review`, fields `text` and `expected`: what would change, and what is wrong. */
-export function reviewConfig(pages: ConfigPages): Handler<AccessVariables> {
+export function reviewConfig(options: AdminOptions): Handler<AccessVariables> {
   return async function handleReviewConfig(context) {
     const edited = await readEdited(context);
     try {
-      return await showReview(context, pages, edited, await replaceConfigText(pages.sandbox, edited, false));
+      return await showReview(
+        context,
+        options,
+        edited,
+        await replaceConfigText(options.sandbox, edited, false),
+      );
     } catch (error) {
       return showRefusal(context, edited, error);
     }
@@ -68,20 +64,17 @@ export function reviewConfig(pages: ConfigPages): Handler<AccessVariables> {
 }
 
 /** `POST /_admin/config/save`, fields `text` and `expected`: writes the file, once more checked. */
-export function saveConfig(pages: ConfigPages): Handler<AccessVariables> {
+export function saveConfig(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSaveConfig(context) {
-    const { sandbox, log, record } = pages;
     const edited = await readEdited(context);
     try {
-      const replaced = await replaceConfigText(sandbox, edited, true);
-      if (replaced.problems.length > 0) return await showReview(context, pages, edited, replaced);
+      const replaced = await replaceConfigText(options.sandbox, edited, true);
+      if (replaced.problems.length > 0) return await showReview(context, options, edited, replaced);
     } catch (error) {
       return showRefusal(context, edited, error);
     }
-    const by = context.get("identity").name;
-    log.info("operator changed the config", { by });
-    await record(by, "config");
-    return context.redirect(`${ROUTES.configPage.path}${flashQuery("saved")}`, 303);
+    await recordChange(context, options, { action: "config" });
+    return goTo(context, ROUTES.configPage, "saved");
   };
 }
 
@@ -93,16 +86,15 @@ async function readEdited(context: Context<AccessVariables>): Promise<Edited> {
 
 async function showReview(
   context: Context<AccessVariables>,
-  { sandbox }: ConfigPages,
+  { sandbox }: AdminOptions,
   { expected }: Edited,
   { text, problems }: Replaced,
 ): Promise<Response> {
   const file = await readConfigText(sandbox, "file");
   if ((file.sha256 ?? "none") !== expected) throw new StewardError("config_changed");
-  const visitor = await context.get("visitor")();
   const shown = { title: "Review the change", about: ABOUT, before: file.text ?? "", problems };
-  const page = configReviewPage({ visitor, ...shown, edited: { text, expected } });
-  return htmlPage(context, page, problems.length === 0 ? 200 : 422);
+  const status = problems.length === 0 ? 200 : 422;
+  return configReviewPage(context, { ...shown, edited: { text, expected } }, status);
 }
 
 /** The text is kept. Nobody has looked through it for secrets here, but for those that show by their form. */
@@ -112,11 +104,9 @@ async function showRefusal(
   error: unknown,
 ): Promise<Response> {
   const problem = readReason(error);
-  const visitor = await context.get("visitor")();
   const kept = { ...edited, text: createRedactor({})(edited.text) };
-  const isChanged = problem.code === "config_changed";
-  const page = (isChanged ? configChangedPage : configEditPage)({ visitor, edited: kept, problem });
-  return htmlPage(context, page, ERRORS[problem.code].status);
+  const page = problem.code === "config_changed" ? changedPage : editPage;
+  return page(context, kept, problem, statusOf(problem));
 }
 
 function readReason(error: unknown): Reason {
@@ -124,38 +114,31 @@ function readReason(error: unknown): Reason {
   throw error;
 }
 
-/** Content of the page of the form. */
-interface ConfigEditView {
-  visitor: Visitor;
-  /** `undefined` where the file cannot be read now. */
-  edited: Edited | undefined;
-  problem?: Reason | undefined;
-}
-
-/** The page of `/_admin/config/edit`: the file as a text to change. */
-function configEditPage({ visitor, edited, problem }: ConfigEditView): Markup {
-  return adminFrame(
-    { title: "Edit the configuration", visitor },
-    html`${alertBox(problem)} ${edited === undefined ? "" : editForm(edited)}
-      <p><a href="${ROUTES.configPage.path}">Back to the configuration</a></p>`,
-  );
+/** The file as a text to change; `edited` is `undefined` where it cannot be read now. */
+function editPage(
+  context: Context<AccessVariables>,
+  edited: Edited | undefined,
+  problem?: Reason,
+  status?: ReturnType<typeof statusOf>,
+): Promise<Response> {
+  const content = html`${alertBox(problem)} ${edited === undefined ? "" : editForm(edited)}
+    <p><a href="${ROUTES.configPage.path}">Back to the configuration</a></p>`;
+  return adminPage(context, { title: "Edit the configuration" }, content, status);
 }
 
 /** The page after the file was changed by somebody else: what was written, to take it over by hand. */
-function configChangedPage({ visitor, edited, problem }: ConfigEditView): Markup {
-  const written = html`<h2>What you wrote</h2>
+function changedPage(
+  context: Context<AccessVariables>,
+  { text }: Edited,
+  problem: Reason,
+  status: ReturnType<typeof statusOf>,
+): Promise<Response> {
+  const content = html`${alertBox(problem)}
+    <p><a href="${ROUTES.configEdit.path}">Edit the file as it is now</a></p>
+    <h2>What you wrote</h2>
     <p>Not saved. A secret may have another number in the current file, so carry the change over by hand.</p>
-    <pre role="region" tabindex="0" aria-label="What you wrote">${edited?.text}</pre>`;
-  return adminFrame(
-    { title: "The file has changed", visitor },
-    html`${alertBox(problem)}
-      <p><a href="${ROUTES.configEdit.path}">Edit the file as it is now</a></p>
-      ${written}`,
-  );
-}
-
-function alertBox(problem: Reason | undefined): Markup | "" {
-  return problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`;
+    <pre role="region" tabindex="0" aria-label="What you wrote">${text}</pre>`;
+  return adminPage(context, { title: "The file has changed" }, content, status);
 }
 
 function editForm({ text, expected }: Edited): Markup {

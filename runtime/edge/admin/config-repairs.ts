@@ -1,19 +1,22 @@
-import { parseJson } from "../../shared/json.ts";
-import type { Handler } from "hono";
+import type { Context, Handler } from "hono";
 import * as z from "zod/mini";
 import { type Platform, platformSchema } from "../../contract/delivery.ts";
-import { type Reason, StewardError } from "../../contract/errors.ts";
+import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
+import { parseJson } from "../../shared/json.ts";
 import type { AccessVariables } from "../access.ts";
 import { lastGood } from "../backups.ts";
 import { readFields, readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
-import { htmlPage } from "../pages/admin-frame.ts";
-import type { Backups, Sandbox } from "../ports.ts";
-import { type ConfigPages, EXPECTED } from "./config-edit.ts";
+import { adminPage } from "../pages/admin-frame.ts";
+import type { Sandbox } from "../ports.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { recordChange } from "./change.ts";
+import { EXPECTED } from "./config-edit.ts";
 import { beginAfresh, readConfigText, replaceConfigText } from "./config-file.ts";
-import { configFreshPage, configReviewPage, nothingToMendPage } from "./config-review.ts";
-import { flashQuery } from "./flash.ts";
+import { type ConfigReview, configFreshPart, configReviewPage, nothingToMendPage } from "./config-review.ts";
+import { goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** Place where each platform's section lists its groups. */
 const GROUP_KEYS: Readonly<Record<Platform, string>> = {
@@ -30,53 +33,66 @@ const groupQuery = () =>
 /** An archive is unpacked for it. */
 const LAST_GOOD_LIMIT_MS = 30_000;
 
-const LIMIT_MS = 10_000;
 const ABOUT_MENDING =
   "What steward doctor --fix does: deprecated keys are carried over to what is there now, unknown ones are dropped. Blanks and line breaks are not compared.";
 const NOTHING_TO_MEND =
   "There is no deprecated or unknown key that may be changed without a person's decision.";
 
-/** `GET /_admin/config/mend`: what doctor would change, on the way that every change takes. */
-export function mendConfig({ sandbox }: ConfigPages): Handler<AccessVariables> {
+/** A text to put in the file's place, and what to say where it is the same. */
+interface Proposal extends ConfigReview {
+  nothing: string;
+}
+
+/** Shows a repair on the way that every change takes. */
+async function propose(
+  context: Context<AccessVariables>,
+  repair: Promise<Proposal>,
+  limitMs = LIMIT_MS,
+): Promise<Response> {
+  const { value, problem } = await attempt(limitMs, repair);
+  if (value === undefined) return goTo(context, ROUTES.configPage, "fresh", problem);
+  if (value.edited.text === value.before) return nothingToMendPage(context, value.nothing);
+  return configReviewPage(context, { ...value, before: comparable(value.before, value.edited.text) });
+}
+
+/** Returns what would still be wrong with a text in the file's place. */
+async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["edited"]) {
+  return edited.text === before ? [] : (await replaceConfigText(sandbox, edited, false)).problems;
+}
+
+/** `GET /_admin/config/mend`: what doctor would change. */
+export function mendConfig({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleMendConfig(context) {
-    const visitor = await context.get("visitor")();
-    const { value, problem } = await attempt(LIMIT_MS, readMended(sandbox));
-    if (value === undefined) return context.redirect(backWith(problem), 303);
-    const { before, edited, problems } = value;
-    if (edited.text === before) return htmlPage(context, nothingToMendPage(visitor, NOTHING_TO_MEND));
-    const shown = { title: "Repair", about: ABOUT_MENDING, before: laidOut(before), edited, problems };
-    return htmlPage(context, configReviewPage({ visitor, ...shown }));
+    return propose(context, mended(sandbox));
   };
 }
 
+async function mended(sandbox: Sandbox): Promise<Proposal> {
+  const { before, after, expected } = await readTexts(sandbox, "mended");
+  const edited = { text: after, expected };
+  const problems = await problemsOf(sandbox, before, edited);
+  return { title: "Repair", about: ABOUT_MENDING, nothing: NOTHING_TO_MEND, before, edited, problems };
+}
+
 /** `GET /_admin/config/fresh`: asks before it is done. */
-export function confirmFresh({ sandbox }: ConfigPages): Handler<AccessVariables> {
+export function confirmFresh({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleConfirmFresh(context) {
-    const visitor = await context.get("visitor")();
     const { value, problem } = await attempt(LIMIT_MS, readTexts(sandbox, "fresh"));
-    if (value === undefined) return context.redirect(backWith(problem), 303);
-    return htmlPage(context, configFreshPage({ visitor, ...value, before: laidOut(value.before) }));
+    if (value === undefined) return goTo(context, ROUTES.configPage, "fresh", problem);
+    const { before, after, expected } = value;
+    const content = configFreshPart(laidOut(before), after, expected);
+    return adminPage(context, { title: "Reset the configuration to defaults" }, content);
   };
 }
 
 /** `POST /_admin/config/fresh`, field `expected`: sets the file aside and restarts the gateway. */
-export function freshConfig({ sandbox, log, record }: ConfigPages): Handler<AccessVariables> {
+export function freshConfig(options: AdminOptions): Handler<AccessVariables> {
   return async function handleFreshConfig(context) {
     const { expected } = await readFields(context.req.raw, { expected: EXPECTED });
-    const by = context.get("identity").name;
-    log.info("operator begins with a fresh config", { by });
-    await record(by, "config", "reset to defaults");
-    const { problem } = await attempt(LIMIT_MS, beginAfresh(sandbox, expected));
-    return context.redirect(`${ROUTES.configPage.path}${flashQuery("fresh", problem?.code)}`, 303);
+    await recordChange(context, options, { action: "config", detail: "reset to defaults" });
+    const { problem } = await attempt(LIMIT_MS, beginAfresh(options.sandbox, expected));
+    return goTo(context, ROUTES.configPage, "fresh", problem);
   };
-}
-
-/** Returns what doctor would make of the file, and what would then still be wrong. */
-async function readMended(sandbox: Sandbox) {
-  const { before, after, expected } = await readTexts(sandbox, "mended");
-  const edited = { text: after, expected };
-  if (after === before) return { before, edited, problems: [] };
-  return { before, edited, problems: (await replaceConfigText(sandbox, edited, false)).problems };
 }
 
 /** The file, and what a repair makes of it. */
@@ -99,74 +115,57 @@ function laidOut(text: string): string {
   }
 }
 
-/** Back to the config's page with what kept a repair from being shown. */
-function backWith(problem: Reason | undefined): string {
-  return `${ROUTES.configPage.path}${flashQuery("fresh", problem?.code ?? "gateway_unavailable")}`;
+/** Returns the text as a diff compares it: laid out like the new one, if that is. */
+function comparable(before: string, after: string): string {
+  return after === laidOut(after) ? laidOut(before) : before;
 }
 
-/** Dependencies of this repair. */
-interface LastGoodOptions {
-  sandbox: Sandbox;
-  backups: Backups;
-}
-
-/** `GET /_admin/config/last-good`: the newest backup's config that was valid, on the way that every change takes. */
-export function goBackToLastGood(options: LastGoodOptions): Handler<AccessVariables> {
+/** `GET /_admin/config/last-good`: the newest backup's config that was valid. */
+export function goBackToLastGood(options: AdminOptions): Handler<AccessVariables> {
   return async function handleLastGood(context) {
-    const visitor = await context.get("visitor")();
-    const { value, problem } = await attempt(LAST_GOOD_LIMIT_MS, readLastGood(options));
-    if (value === undefined) return context.redirect(backWith(problem), 303);
-    const { id, createdAt, before, edited, problems } = value;
-    if (edited.text === before) {
-      return htmlPage(context, nothingToMendPage(visitor, `The file is that of the backup ${id} already.`));
-    }
-    const about = `The config of the backup ${id}, made ${createdAt}. Nothing else of it is restored.`;
-    const comparable = edited.text === laidOut(edited.text) ? laidOut(before) : before;
-    const shown = { title: "Go back to the last good config", about, before: comparable, edited, problems };
-    return htmlPage(context, configReviewPage({ visitor, ...shown }));
+    return propose(context, readLastGood(options), LAST_GOOD_LIMIT_MS);
   };
 }
 
-/** The file, the one of the last good backup, and what would then still be wrong. */
-async function readLastGood({ sandbox, backups }: LastGoodOptions) {
+async function readLastGood({ sandbox, backups }: AdminOptions): Promise<Proposal> {
   if ((await sandbox.status()).state === "stopped") throw new StewardError("gateway_not_ready");
   const { id, createdAt } = lastGood(await backups.list());
   const [file, good] = await Promise.all([readConfigText(sandbox, "file"), backups.configOf(id)]);
   if (file.sha256 !== good.sha256) throw new StewardError("config_changed");
   const [before, edited] = [file.text ?? "", { text: good.text ?? "", expected: file.sha256 ?? "none" }];
-  if (edited.text === before) return { id, createdAt, before, edited, problems: [] };
-  const { problems } = await replaceConfigText(sandbox, edited, false);
-  return { id, createdAt, before, edited, problems };
-}
-
-/**
- * `GET /_admin/config/allow-group?platform=&group=`: the config with one more group in it, on the way that every
- * change takes; the ledger links here from a message that was ignored because its group is not listed.
- */
-export function allowGroup({ sandbox }: ConfigPages): Handler<AccessVariables> {
-  return async function handleAllowGroup(context) {
-    const { platform, group } = readQuery(context, groupQuery());
-    const visitor = await context.get("visitor")();
-    const { value, problem } = await attempt(LIMIT_MS, readWithGroup(sandbox, platform, group));
-    if (value === undefined) return context.redirect(backWith(problem), 303);
-    const { before, edited, problems } = value;
-    if (edited.text === before) {
-      return htmlPage(context, nothingToMendPage(visitor, `The group ${group} is in the file already.`));
-    }
-    const about = `Messages that address the bot in the group ${group} are answered from then on. Then deliver the ignored message again from the ledger.`;
-    const shown = { title: "Answer in a group", about, before, edited, problems };
-    return htmlPage(context, configReviewPage({ visitor, ...shown }));
+  return {
+    title: "Go back to the last good config",
+    about: `The config of the backup ${id}, made ${createdAt}. Nothing else of it is restored.`,
+    nothing: `The file is that of the backup ${id} already.`,
+    before,
+    edited,
+    problems: await problemsOf(sandbox, before, edited),
   };
 }
 
-/** The file, and the same with the group added. */
-async function readWithGroup(sandbox: Sandbox, platform: Platform, group: string) {
+/**
+ * `GET /_admin/config/allow-group?platform=&group=`: the config with one more group in it; the ledger links here from a
+ * message that was ignored because its group is not listed.
+ */
+export function allowGroup({ sandbox }: AdminOptions): Handler<AccessVariables> {
+  return async function handleAllowGroup(context) {
+    const { platform, group } = readQuery(context, groupQuery());
+    return propose(context, withOneMore(sandbox, platform, group));
+  };
+}
+
+async function withOneMore(sandbox: Sandbox, platform: Platform, group: string): Promise<Proposal> {
   const file = await readConfigText(sandbox, "file");
   const before = laidOut(file.text ?? "{}");
   const edited = { text: withGroup(before, platform, group), expected: file.sha256 ?? "none" };
-  if (edited.text === before) return { before, edited, problems: [] };
-  const { problems } = await replaceConfigText(sandbox, edited, false);
-  return { before, edited, problems };
+  return {
+    title: "Answer in a group",
+    about: `Messages that address the bot in the group ${group} are answered from then on. Then deliver the ignored message again from the ledger.`,
+    nothing: `The group ${group} is in the file already.`,
+    before,
+    edited,
+    problems: await problemsOf(sandbox, before, edited),
+  };
 }
 
 /** @throws StewardError `config_invalid` for a file that is not JSON of the right form, which is to be mended first. */

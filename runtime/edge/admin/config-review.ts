@@ -1,9 +1,10 @@
-import type { Visitor } from "../access.ts";
+import type { Context } from "hono";
 import { structuredPatch } from "diff";
 import { html } from "hono/html";
 import type { ConfigRefusal } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { adminFrame } from "../pages/admin-frame.ts";
+import type { AccessVariables } from "../access.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { Edited } from "./config-file.ts";
 
@@ -11,9 +12,8 @@ const CONTEXT_LINES = 3;
 /** Above this, finding the shortest diff takes too long: everything is shown as replaced. */
 const MOST_CHANGES = 1_000;
 
-/** Content of the page before a change of the config. */
-interface ConfigReviewView {
-  visitor: Visitor;
+/** A change of the config, before it is made. */
+export interface ConfigReview {
   title: string;
   /** Sentence about this change. */
   about: string;
@@ -23,56 +23,45 @@ interface ConfigReviewView {
   problems: ConfigRefusal["problems"];
 }
 
-/** Renders what a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
-export function configReviewPage(view: ConfigReviewView): Markup {
-  const { visitor, title, about, before, edited, problems } = view;
-  return adminFrame(
-    { title, visitor },
-    html`<p>${about}</p>
-      ${problems.length === 0 ? "" : problemsAlert(problems)}
-      <h2>What changes</h2>
-      ${diffPart(before, edited.text)}
-      <div class="actions">
-        ${problems.length === 0 ? textForm(ROUTES.configSave.path, edited, "Save") : ""}
-        ${textForm(ROUTES.configEditOn.path, edited, "Back to editing")}
-      </div>
-      ${backLink()}`,
-  );
+/** Answers with what a change would do, and the buttons; one that leaves the file wrong cannot be saved. */
+export function configReviewPage(
+  context: Context<AccessVariables>,
+  { title, about, before, edited, problems }: ConfigReview,
+  status: 200 | 422 = 200,
+): Promise<Response> {
+  const content = html`<p>${about}</p>
+    ${problems.length === 0 ? "" : problemsAlert(problems)}
+    <h2>What changes</h2>
+    ${diffPart(before, edited.text)}
+    <div class="actions">
+      ${problems.length === 0 ? textForm(ROUTES.configSave.path, edited, "Save") : ""}
+      ${textForm(ROUTES.configEditOn.path, edited, "Back to editing")}
+    </div>
+    ${backLink()}`;
+  return adminPage(context, { title }, content, status);
 }
 
-/** Content of the page before a fresh file. */
-interface ConfigFreshView extends Pick<ConfigReviewView, "visitor" | "before"> {
-  /** Text that the gateway's next start would write. */
-  after: string;
-  expected: string;
+/** Renders what a fresh file changes, and the button. */
+export function configFreshPart(before: string, after: string, expected: string): Markup {
+  return html`<p>
+      The file is set aside beside the new one, the gateway is restarted and writes its config from its
+      environment. Everything that was configured beyond that no longer holds.
+    </p>
+    <h2>What changes</h2>
+    ${diffPart(before, after)}
+    <form method="post" action="${ROUTES.configFresh.path}">
+      <input type="hidden" name="expected" value="${expected}" />
+      <button type="submit" class="danger">Reset to defaults</button>
+    </form>
+    ${backLink()}`;
 }
 
-/** The page of `/_admin/config/fresh`. */
-export function configFreshPage({ visitor, before, after, expected }: ConfigFreshView): Markup {
-  return adminFrame(
-    { title: "Reset the configuration to defaults", visitor },
-    html`<p>
-        The file is set aside beside the new one, the gateway is restarted and writes its config from its
-        environment. Everything that was configured beyond that no longer holds.
-      </p>
-      <h2>What changes</h2>
-      ${diffPart(before, after)}
-      <form method="post" action="${ROUTES.configFresh.path}">
-        <input type="hidden" name="expected" value="${expected}" />
-        <button type="submit" class="danger">Reset to defaults</button>
-      </form>
-      ${backLink()}`,
-  );
-}
-
-/** The page of a repair that finds nothing to do, and why in a sentence. */
-export function nothingToMendPage(visitor: Visitor, why: string): Markup {
-  return adminFrame(
-    { title: "Repair", visitor },
-    html`<p>${why}</p>
-      <p><a href="${ROUTES.configEdit.path}">Correct the file by hand</a></p>
-      ${backLink()}`,
-  );
+/** Answers that a repair finds nothing to do, and why in a sentence. */
+export function nothingToMendPage(context: Context<AccessVariables>, why: string): Promise<Response> {
+  const content = html`<p>${why}</p>
+    <p><a href="${ROUTES.configEdit.path}">Correct the file by hand</a></p>
+    ${backLink()}`;
+  return adminPage(context, { title: "Repair" }, content);
 }
 
 /** Every problem with its place. */

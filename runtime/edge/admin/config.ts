@@ -1,17 +1,15 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { ContainerConfig, SandboxStatus } from "../../contract/control.ts";
-import type { Reason } from "../../contract/errors.ts";
+import type { ContainerConfig } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { containerConfig } from "../debug-routes.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { AnswerMemory, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
 import { problemList } from "./config-review.ts";
-import { type Flash, readFlash } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** Repairs of a config that is not valid, the mildest first. Each shows what it changes before it is done. */
 const REPAIRS = [
@@ -37,52 +35,20 @@ const REPAIRS = [
   },
 ] as const;
 
-const LIMIT_MS = 10_000;
-
-/** Dependencies of the page of the config. */
-interface ConfigPageOptions {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-}
-
 /** `GET /_admin/config`: the config file, redacted, and whether it is valid; wakes nothing. */
-export function showConfig({ sandbox, answers }: ConfigPageOptions): Handler<AccessVariables> {
+export function showConfig({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
   return async function handleConfigPage(context) {
     const visitor = await context.get("visitor")();
-    const { facts, reuseAfter } = visitor;
-    const { status } = facts;
     const ask = () => containerConfig(sandbox);
-    const asked = await askOrRecall(answers, {
-      question: "config",
-      status,
-      reuseAfter,
-      limitMs: LIMIT_MS,
-      ask,
-    });
-    const { value: file, problem, asOf } = asked;
-    return htmlPage(context, configPage({ visitor, flash: readFlash(context), status, file, problem, asOf }));
+    const { value: file, problem, asOf } = await askOrRecall(answers, visitor, "config", ask);
+    const content = html`${stateLine(visitor.facts.status, visitor.health.overall)} ${reasonBox(problem)}
+    ${
+      file === undefined
+        ? html`<p class="soft">The file can be read once the container has run.</p>`
+        : filePart(file)
+    }`;
+    return adminPage(context, { title: "Configuration", asOf, waits: true }, content);
   };
-}
-
-/** Content of the page of the config. */
-interface ConfigView {
-  visitor: Visitor;
-  flash: Flash;
-  status: SandboxStatus;
-  /** `undefined` where the container never told. */
-  file: ContainerConfig | undefined;
-  problem: Reason | undefined;
-  asOf: string | undefined;
-}
-
-/** The page of `/_admin/config`. */
-function configPage({ visitor, flash, status, file, problem, asOf }: ConfigView): Markup {
-  return adminFrame(
-    { title: "Configuration", visitor, flash, asOf, waits: true },
-    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
-    ${file === undefined ? "" : filePart(file)}
-    ${file === undefined ? html`<p class="soft">The file can be read once the container has run.</p>` : ""}`,
-  );
 }
 
 function filePart({ config, path, valid, problems }: ContainerConfig): Markup {

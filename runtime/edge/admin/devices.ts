@@ -1,10 +1,9 @@
-import type { Handler } from "hono";
+import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import type { SandboxStatus } from "../../contract/control.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { platformSchema } from "../../contract/delivery.ts";
-import { type ErrorCode, StewardError } from "../../contract/errors.ts";
-import type { Log } from "../../shared/log.ts";
+import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { readField } from "../form.ts";
@@ -12,11 +11,10 @@ import { devices } from "../../operations/devices.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { pairing } from "../../operations/pairing.ts";
 import { operate, inTime } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
 import {
   type AccessList,
   type Device,
@@ -25,12 +23,11 @@ import {
   readAccessList,
   type SenderRequest,
 } from "./access-list.ts";
-import { type Answer, askOrRecall } from "./answers.ts";
-import { type Flash, flashQuery, readFlash } from "./flash.ts";
+import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
+import { type Done, goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
-/** For all that one form asks for. */
-const LIMIT_MS = 10_000;
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
 
@@ -46,48 +43,37 @@ const DEVICE = /^[0-9a-f]{64}$/;
 const PERSON = new RegExp(`^(?:${PLATFORMS}):[\\w.:-]{1,128}$`);
 
 /** `GET /_admin/devices`: who waits for approval and which devices have it; wakes nothing. */
-export function showDevices({ sandbox, answers, clock }: DevicePages): Handler<AccessVariables> {
+export function showDevices(options: AdminOptions): Handler<AccessVariables> {
   return async function handleDevices(context) {
-    const flash = readFlash(context);
     const visitor = await context.get("visitor")();
-    const { status } = visitor.facts;
-    const { value: list, asOf } = await knownAccess({ sandbox, answers, clock }, visitor);
-    return htmlPage(context, devicesPage({ visitor, flash, status, list, asOf, now: clock() }));
+    const { value: list, asOf } = await knownAccess(options, visitor);
+    const now = options.clock();
+    const content = html`${
+      list === undefined
+        ? stoppedPart(visitor.facts.status)
+        : html`${waitingPart(list, now)} ${approvedPart(list, now)}`
+    }
+    ${commandLinePart()}`;
+    return adminPage(context, { title: "Access", asOf, waits: true }, content);
   };
 }
 
 /** Returns who has access and who asks for it, as of the last answer where the container gives none. */
 export async function knownAccess(
-  { sandbox, answers, clock }: DevicePages,
-  { facts: { status }, reuseAfter }: Visitor,
+  { sandbox, answers, clock }: AdminOptions,
+  visitor: Visitor,
   limitMs = LISTS_MS,
 ): Promise<Answer<AccessList>> {
-  const ask = () => readAccessList(sandbox, clock);
   const isWhole = ({ problem }: AccessList) => problem === undefined;
-  return askOrRecall(answers, { question: "access", status, reuseAfter, limitMs, ask, isWhole });
-}
-
-/** Dependencies of the page of the devices. */
-interface DevicePages {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  clock: Clock;
-}
-
-/** Dependencies of a change. */
-interface DeviceActions {
-  sandbox: Sandbox;
-  clock: Clock;
-  log: Log;
-  record: RecordChange;
+  const ask = () => readAccessList(sandbox, clock);
+  return askOrRecall(answers, visitor, "access", ask, { limitMs, isWhole });
 }
 
 /**
  * `POST /_admin/devices/approve` and `…/reject`, field `request`, several times to settle several: exactly
  * those that the page showed, and none that came since. An approval grants a person's rights, or what its request names.
  */
-export function settleRequests(verb: "approve" | "reject", actions: DeviceActions): Handler<AccessVariables> {
-  const done = verb === "approve" ? "approved" : "rejected";
+export function settleRequests(verb: "approve" | "reject", options: AdminOptions): Handler<AccessVariables> {
   return async function handleSettle(context) {
     const requests = await readField(context.req.raw, "request", REQUEST);
     const roles = requests.map((request) => request.split(":")[2]);
@@ -99,17 +85,13 @@ export function settleRequests(verb: "approve" | "reject", actions: DeviceAction
         ? { operation: devices[verb], input: { requestId: id, ...given } }
         : { operation: pairing[verb], input: { channel: kind, code: id, ...given } };
     });
-    const problem = await runAll(changes, actions, context.get("identity").name);
-    const isOperator = roles.every((role) => role === "operator");
-    return context.redirect(
-      `${ROUTES.devicesPage.path}${flashQuery(isOperator ? "approvedOperator" : done, problem)}`,
-      303,
-    );
+    const approved = roles.every((role) => role === "operator") ? "approvedOperator" : "approved";
+    return changeAll(context, options, changes, verb === "approve" ? approved : "rejected");
   };
 }
 
 /** `POST /_admin/devices/grant`, field `grant`: gives an approved person or browser another role. */
-export function grantRole(actions: DeviceActions): Handler<AccessVariables> {
+export function grantRole(options: AdminOptions): Handler<AccessVariables> {
   return async function handleGrant(context) {
     const grants = await readField(context.req.raw, "grant", GRANT);
     const changes = grants.map((grant): Change => {
@@ -118,31 +100,28 @@ export function grantRole(actions: DeviceActions): Handler<AccessVariables> {
         ? { operation: devices.grant, input: { deviceId: id, role } }
         : { operation: pairing.grant, input: { channel: kind, sender: id, role } };
     });
-    const problem = await runAll(changes, actions, context.get("identity").name);
-    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("granted", problem)}`, 303);
+    return changeAll(context, options, changes, "granted");
   };
 }
 
 /** `POST /_admin/devices/revoke`, field `device`. */
-export function revokeDevice(actions: DeviceActions): Handler<AccessVariables> {
+export function revokeDevice(options: AdminOptions): Handler<AccessVariables> {
   return async function handleRevoke(context) {
     const ids = await readField(context.req.raw, "device", DEVICE);
     const changes = ids.map((deviceId): Change => ({ operation: devices.revoke, input: { deviceId } }));
-    const problem = await runAll(changes, actions, context.get("identity").name);
-    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("revoked", problem)}`, 303);
+    return changeAll(context, options, changes, "revoked");
   };
 }
 
 /** `POST /_admin/devices/revoke-person`, field `person`: `<platform>:<user id>`. */
-export function revokePerson(actions: DeviceActions): Handler<AccessVariables> {
+export function revokePerson(options: AdminOptions): Handler<AccessVariables> {
   return async function handleRevokePerson(context) {
     const people = await readField(context.req.raw, "person", PERSON);
     const changes = people.map((person): Change => {
       const [channel = "", ...id] = person.split(":");
       return { operation: pairing.revoke, input: { channel, sender: id.join(":") } };
     });
-    const problem = await runAll(changes, actions, context.get("identity").name);
-    return context.redirect(`${ROUTES.devicesPage.path}${flashQuery("removed", problem)}`, 303);
+    return changeAll(context, options, changes, "removed");
   };
 }
 
@@ -152,14 +131,16 @@ interface Change {
   input: object;
 }
 
-/** Runs changes one after another. The first failure is reported; the page shows what is still open. */
-async function runAll(
+/** Makes changes one after another. The first failure is reported; the page shows what is still open. */
+async function changeAll(
+  context: Context<AccessVariables>,
+  { sandbox, clock, log, record }: AdminOptions,
   changes: readonly Change[],
-  { sandbox, clock, log, record }: DeviceActions,
-  by: string,
-): Promise<ErrorCode | undefined> {
+  done: Done,
+): Promise<Response> {
+  const by = context.get("identity").name;
   const deadline = clock() + LIMIT_MS;
-  let problem: ErrorCode | undefined;
+  let problem: StewardError | undefined;
   for (const { operation, input } of changes) {
     const [group = "", verb = ""] = operation.name.split(" ");
     const values = Object.entries(input).map(([name, value]) => (value === true ? `--${name}` : value));
@@ -169,33 +150,13 @@ async function runAll(
       await inTime(Math.max(0, deadline - clock()), operate(sandbox, operation, input));
       await record(by, verb, [group, ...values].join(" "));
     } catch (error) {
-      const code = error instanceof StewardError ? error.code : "command_failed";
-      log.warn("operator's command failed", { by, command, code });
-      problem ??= code;
-      if (code === "command_timed_out") break;
+      const failure = error instanceof StewardError ? error : new StewardError("command_failed");
+      log.warn("operator's command failed", { by, command, code: failure.code });
+      problem ??= failure;
+      if (failure.code === "command_timed_out") break;
     }
   }
-  return problem;
-}
-
-/** Content of the page of the devices. */
-interface DevicesView {
-  visitor: Visitor;
-  flash: Flash;
-  status: SandboxStatus;
-  /** `undefined` where the container never told: looking does not wake it. */
-  list: AccessList | undefined;
-  asOf: string | undefined;
-  now: number;
-}
-
-/** The page of `/_admin/devices`. */
-function devicesPage({ visitor, flash, status, list, asOf, now }: DevicesView): Markup {
-  return adminFrame(
-    { title: "Access", visitor, flash, asOf, waits: true },
-    html`${list === undefined ? stoppedPart(status) : html`${waitingPart(list, now)} ${approvedPart(list, now)}`}
-    ${commandLinePart()}`,
-  );
+  return goTo(context, ROUTES.devicesPage, done, problem);
 }
 
 function stoppedPart(status: SandboxStatus): Markup {

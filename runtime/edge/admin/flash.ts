@@ -46,13 +46,19 @@ export const flashSchema = () =>
     problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
   });
 
-/** Returns what the query tells of the button before; what is none of its codes is left out. */
+/** Returns what the query tells of the button before; a code that does not exist is left out. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema().safeParse(context.req.query());
   return given.success ? given.data : {};
 }
 
-/** The query that tells a page what a button did, or why it did not. */
-export function flashQuery(done: Done, problem?: ErrorCode): string {
-  return problem === undefined ? `?done=${done}` : `?problem=${problem}`;
+/** Goes to a page that says what a button did, or why it did not. */
+export function goTo(
+  context: Context,
+  { path }: { path: string },
+  done: Done,
+  problem?: { code: ErrorCode },
+): Response {
+  const query = problem === undefined ? `done=${done}` : `problem=${problem.code}`;
+  return context.redirect(`${path}?${query}`, 303);
 }

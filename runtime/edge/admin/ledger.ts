@@ -4,25 +4,23 @@ import * as z from "zod/mini";
 import { platformSchema } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
-import { listQuery, replayKey, type ReplayOptions } from "../ledger-routes.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { listQuery, replayKey } from "../ledger-routes.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
 import { listingQuery, RANGES, searchForm } from "../pages/listing.ts";
 import { selectField } from "../pages/select.ts";
 import {
-  type Clock,
   ENTRY_STATES,
   type EntryState,
-  type Ledger,
   type LedgerCounts,
   type LedgerEntry,
-  type LedgerPage,
   type LedgerQuery,
 } from "../ports.ts";
-import { type Flash, flashQuery, flashSchema } from "./flash.ts";
+import { flashSchema, goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
 /** A state as people read it. */
@@ -54,67 +52,43 @@ const pageQuery = () =>
   });
 
 /** `GET /_admin/ledger?q=&state=&platform=&range=&before=`: counts and a page of entries; wakes nothing. */
-export function showLedger(ledger: Ledger, clock: Clock): Handler<AccessVariables> {
+export function showLedger({ ledger, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleLedgerPage(context) {
-    const { done, problem, ...filter } = readQuery(context, pageQuery());
+    const { done: _done, problem: _problem, ...filter } = readQuery(context, pageQuery());
     const { range, ...query } = filter;
     const now = clock();
-    const [counts, entries] = await Promise.all([
+    const [counts, { entries, next }] = await Promise.all([
       ledger.counts(),
       ledger.list({ ...query, limit: ENTRIES, ...(range && { since: now - RANGES[range][1] }) }),
     ]);
-    const visitor = await context.get("visitor")();
-    const flash = { done, problem };
-    return htmlPage(context, ledgerPage({ visitor, flash, counts, filter, page: entries, now }));
+    const newest = html`<a href="${address({ ...filter, before: undefined })}">Newest</a>`;
+    const content = html`${countsPart(counts)} ${filterForm(filter)}
+      ${entries.length === 0 ? html`<p class="soft">No events.</p>` : entriesTable(entries, now)}
+      <nav class="pages" aria-label="Pages of entries">
+        ${filter.before === undefined ? "" : newest}
+        ${next === undefined ? "" : html`<a href="${address({ ...filter, before: next })}">Older</a>`}
+      </nav>`;
+    return adminPage(context, { title: "Events", waits: true }, content);
   };
 }
 
 /** `POST /_admin/ledger/replay`, field `key`; then back to the list. */
-export function replayFromPage(options: ReplayOptions): Handler<AccessVariables> {
+export function replayFromPage(options: AdminOptions): Handler<AccessVariables> {
   return async function handleReplayForm(context) {
-    const by = context.get("identity").name;
     const { key } = await readFields(context.req.raw, { key: KEY });
-    const back = (query: string) => context.redirect(`${ROUTES.ledgerPage.path}${query}`, 303);
+    const by = context.get("identity").name;
     try {
       await replayKey(options, { by, key });
-      return back(flashQuery("replayed"));
+      return goTo(context, ROUTES.ledgerPage, "replayed");
     } catch (error) {
       if (!(error instanceof StewardError)) throw error;
-      return back(flashQuery("replayed", error.code));
+      return goTo(context, ROUTES.ledgerPage, "replayed", error);
     }
   };
 }
 
 /** Filter as the query has it. */
 type Filter = Omit<LedgerQuery, "limit" | "since"> & { range?: keyof typeof RANGES | undefined };
-
-/** Content of the page of the ledger. */
-interface LedgerView {
-  visitor: Visitor;
-  flash: Flash;
-  counts: LedgerCounts;
-  filter: Filter;
-  page: LedgerPage;
-  now: number;
-}
-
-/** The page of `/_admin/ledger`. */
-function ledgerPage({ visitor, flash, counts, filter, page, now }: LedgerView): Markup {
-  const { entries, next } = page;
-  return adminFrame(
-    { title: "Events", visitor, flash, waits: true },
-    html`${countsPart(counts)} ${filterForm(filter)}
-      ${entries.length === 0 ? html`<p class="soft">No events.</p>` : entriesTable(entries, now)}
-      <nav class="pages" aria-label="Pages of entries">
-        ${
-          filter.before === undefined
-            ? ""
-            : html`<a href="${address({ ...filter, before: undefined })}">Newest</a>`
-        }
-        ${next === undefined ? "" : html`<a href="${address({ ...filter, before: next })}">Older</a>`}
-      </nav>`,
-  );
-}
 
 /** Renders how many events are in each state, each with the way to them. */
 export function countsPart(counts: LedgerCounts): Markup {

@@ -1,53 +1,43 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
-import type { LogTail, SandboxStatus } from "../../contract/control.ts";
-import type { Reason } from "../../contract/errors.ts";
+import type { LogTail } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { lastLines } from "../debug-routes.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { LOGS_SCRIPT } from "../pages/scripts.ts";
 import { readableLine } from "../../shared/log.ts";
-import type { Sandbox } from "../ports.ts";
 import { readQuery } from "../form.ts";
 import { attempt } from "../operate.ts";
+import { LIMIT_MS } from "./answers.ts";
+import type { AdminOptions } from "./options.ts";
 
 /** Seconds after which a page that follows loads again. */
 const FOLLOW_SECONDS = 5;
 
-const LIMIT_MS = 10_000;
 const LINES = 200;
 const logsQuery = () => z.strictObject({ follow: z.optional(z.literal("1")) });
 
-/** `GET /_admin/logs?follow=1`: the end of the gateway's output, redacted; wakes nothing. */
-export function showLogs(sandbox: Sandbox): Handler<AccessVariables> {
+/**
+ * `GET /_admin/logs?follow=1`: the end of the gateway's output, redacted; wakes nothing. A script follows the output;
+ * without scripts the page loads again if `follow` asks for it.
+ */
+export function showLogs({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleLogsPage(context) {
-    const { follow } = readQuery(context, logsQuery());
-    const visitor = await context.get("visitor")();
-    const { status } = visitor.facts;
+    const follow = readQuery(context, logsQuery()).follow === "1";
+    const { facts, health } = await context.get("visitor")();
     const { value: tail = { lines: [] }, problem } = await attempt(LIMIT_MS, lastLines(sandbox, LINES));
-    const page = logsPage({ visitor, status, tail, problem, follow: follow === "1" });
-    return htmlPage(context, page, 200, LOGS_SCRIPT);
+    const head = html`${stateLine(facts.status, health.overall)} ${reasonBox(problem)}`;
+    const content = html`${head} ${linesPart(tail, follow, facts.status.state === "stopped")}`;
+    const ways = follow ? { refreshSeconds: FOLLOW_SECONDS } : { script: LOGS_SCRIPT };
+    return adminPage(context, { title: "Logs", ...ways }, content);
   };
 }
 
-/** Content of the page of the logs. */
-interface LogsView {
-  visitor: Visitor;
-  status: SandboxStatus;
-  tail: LogTail;
-  /** Why there are no lines. */
-  problem: Reason | undefined;
-  /** The page reloads automatically, without its script. */
-  follow: boolean;
-}
-
-/** The page of `/_admin/logs`. With scripts it follows the log automatically, else only on request. */
-function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup {
-  const { lines, next } = tail;
+function linesPart({ lines, next }: LogTail, follow: boolean, isStopped: boolean): Markup {
   const path = ROUTES.logsPage.path;
   const ways = follow
     ? html`<a href="${path}">Stop following</a>`
@@ -56,8 +46,7 @@ function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup 
   const download = html`<a href="${ROUTES.logs.path}?lines=500" download="steward-logs.json"
     >Download 500 lines</a
   >`;
-  const none =
-    status.state === "stopped" ? "No lines are available while the container is stopped." : "No lines.";
+  const none = isStopped ? "No lines are available while the container is stopped." : "No lines.";
   // Not a live region: read aloud, a log would drown out everything else.
   const output = html`<pre
     id="output"
@@ -71,18 +60,9 @@ function logsPage({ visitor, status, tail, problem, follow }: LogsView): Markup 
     ${lines.length === 0 ? "hidden" : ""}
   >
 ${lines.map(readableLine).join("\n")}</pre>`;
-  return adminFrame(
-    {
-      title: "Logs",
-      visitor,
-      refreshSeconds: follow ? FOLLOW_SECONDS : undefined,
-      script: follow ? undefined : LOGS_SCRIPT,
-    },
-    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
-      <p id="ways">${ways}</p>
-      ${lines.length === 0 ? "" : html`<p>${download}</p>`} ${follow ? "" : controls()} ${output}
-      <p id="none" class="soft" ${lines.length === 0 ? "" : "hidden"}>${none}</p>`,
-  );
+  return html`<p id="ways">${ways}</p>
+    ${lines.length === 0 ? "" : html`<p>${download}</p>`} ${follow ? "" : controls()} ${output}
+    <p id="none" class="soft" ${lines.length === 0 ? "" : "hidden"}>${none}</p>`;
 }
 
 /** Shown by the script that they need. */

@@ -2,20 +2,20 @@ import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import type * as z from "zod/mini";
 import type { ModelHealth, ModelPrice } from "../../contract/control.ts";
-import { ERRORS, type Reason } from "../../contract/errors.ts";
+import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
-import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { models } from "../../operations/models.ts";
 import { attempt, operate } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
-import { reasonBox, stateLine } from "../pages/home.ts";
+import { alertBox, reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { AnswerMemory, RecordChange, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
+import { recordChange } from "./change.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
 const LIMIT_MS = 12_000;
@@ -35,31 +35,20 @@ interface ListedModel {
   price?: ModelPrice | undefined;
 }
 
-/** Dependencies of the page of the models. */
-interface ModelPages {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/models`: the models in the order in which they are asked, their states and prices; wakes nothing. */
-export function showModels(pages: ModelPages): Handler<AccessVariables> {
+export function showModels(options: AdminOptions): Handler<AccessVariables> {
   return async function handleModels(context) {
-    return page(context, pages);
+    return page(context, options);
   };
 }
 
 /** `POST /_admin/models/test`, field `model`: asks it a short question and shows what came. */
-export function testModel(pages: ModelPages): Handler<AccessVariables> {
-  const { sandbox, log, record } = pages;
+export function testModel(options: AdminOptions): Handler<AccessVariables> {
   return async function handleTestModel(context) {
     const { model } = await readFields(context.req.raw, { model: MODEL });
-    const by = context.get("identity").name;
-    log.info("operator tests a model", { by, model });
-    await record(by, "model", model);
-    const asked = await attempt(LIMIT_MS, operate(sandbox, models.test, { model }));
-    return page(context, pages, { model, ...asked });
+    await recordChange(context, options, { action: "model", detail: model });
+    const asked = await attempt(LIMIT_MS, operate(options.sandbox, models.test, { model }));
+    return page(context, options, { model, ...asked });
   };
 }
 
@@ -72,20 +61,13 @@ interface Tested {
 
 async function page(
   context: Context<AccessVariables>,
-  { sandbox, answers }: ModelPages,
+  { sandbox, answers }: AdminOptions,
   tested?: Tested,
 ): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const { facts, reuseAfter } = visitor;
-  const { status, details } = facts;
+  const { status, details } = visitor.facts;
   const ask = () => operate(sandbox, models.list, {});
-  const listed = await askOrRecall(answers, {
-    question: "models",
-    status,
-    reuseAfter,
-    limitMs: LIMIT_MS,
-    ask,
-  });
+  const listed = await askOrRecall(answers, visitor, "models", ask, { limitMs: LIMIT_MS });
   const rows = listed.value?.models ?? details?.models;
   const asOf = listed.asOf ?? (listed.value === undefined ? visitor.asOf : undefined);
   const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(listed.problem)}
@@ -95,14 +77,14 @@ async function page(
       ? html`<p class="soft">The models are known once the container has run.</p>`
       : modelsTable(rows, details?.models ?? [])
   }`;
-  const frame = adminFrame({ title: "Models", visitor, asOf, waits: tested === undefined }, content);
-  return htmlPage(context, frame, tested?.problem === undefined ? 200 : ERRORS[tested.problem.code].status);
+  const frame = { title: "Models", asOf, waits: tested === undefined };
+  return adminPage(context, frame, content, statusOf(tested?.problem));
 }
 
 function testPart(tested: Tested | undefined): Markup | "" {
   if (tested === undefined) return "";
   const { model, value, problem } = tested;
-  if (value === undefined) return html`<div role="alert">${reasonBox(problem)}</div>`;
+  if (value === undefined) return alertBox(problem);
   const { ms, tokens } = value;
   return html`<aside class="done" role="status">
     <p><code>${model}</code> answered after ${ms} ms: ${tokens.input} tokens in, ${tokens.output} out.</p>

@@ -1,144 +1,106 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { FirstWordReport, GatewayStatus, ProcessInfo, SandboxStatus } from "../../contract/control.ts";
+import type { FirstWordReport, GatewayStatus, ProcessInfo } from "../../contract/control.ts";
 import { type Duty, measuredOver, SHORTEST_DUTY_HOURS } from "../../contract/duty.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables, Visitor } from "../access.ts";
 import { listProcesses } from "../debug-routes.ts";
 import type { Problem } from "../health.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
 import { reasonText, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { startsPart } from "../pages/starts.ts";
-import type { AnswerMemory, BackupsStatus, Clock, Ledger, LedgerCounts, Sandbox } from "../ports.ts";
+import type { BackupsStatus } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { attempt, type Attempt } from "../operate.ts";
 import { approvedPart, knownAccess, waitingPart } from "./devices.ts";
-import { type Flash, readFlash } from "./flash.ts";
 import { countsPart } from "./ledger.ts";
-
-/** Dependencies of the overview. */
-interface OverviewOptions {
-  /** The edge's, by its hash. */
-  bundle: string;
-  ledger: Ledger;
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  clock: Clock;
-}
+import type { AdminOptions } from "./options.ts";
 
 /** The overview does not wait longer for what the container tells. */
 const LIMIT_MS = 3_000;
 
 /** `GET /_admin/`: the state of everything, who waits for approval, and which browsers have it. */
-export function showOverview(options: OverviewOptions): Handler<AccessVariables> {
+export function showOverview(options: AdminOptions): Handler<AccessVariables> {
   const { bundle, sandbox, clock } = options;
   return async function handleOverview(context) {
     const visitor = await context.get("visitor")();
-    const { status, details, counts } = visitor.facts;
-    const [{ value: list }, access] = await Promise.all([
+    const [{ value: list }, { value: access }] = await Promise.all([
       attempt(LIMIT_MS, listProcesses(sandbox, false)),
       knownAccess(options, visitor, LIMIT_MS),
     ]);
-    const processes = list?.processes;
-    const flash = readFlash(context);
-    const told = {
-      status,
-      bundle,
-      counts,
-      processes,
-      details,
-      access: access.value,
-      backups: visitor.backups,
-      now: clock(),
-    };
-    return htmlPage(context, overviewPage({ visitor, flash, ...told }));
+    const told = { bundle, processes: list?.processes, access, now: clock() };
+    return adminPage(
+      context,
+      { title: "Overview", asOf: visitor.asOf, waits: true },
+      overviewPart(visitor, told),
+    );
   };
 }
 
-/** Content of the overview. */
+/** Content of the overview, beside what every page knows. */
 interface Overview {
-  visitor: Visitor;
-  flash: Flash;
-  status: SandboxStatus;
   /** The edge's. */
   bundle: string;
-  /** `undefined` where the ledger does not tell. */
-  counts: LedgerCounts | undefined;
   /** The container's processes; empty while it is stopped, `undefined` where it does not tell. */
   processes: ProcessInfo[] | undefined;
-  /** Told by the gateway itself; `undefined` while it is not ready. */
-  details: GatewayStatus | undefined;
   /** Senders that wait for approval, and browsers that have it, where it is known. */
   access: AccessList | undefined;
-  backups: Attempt<BackupsStatus>;
   now: number;
 }
 
-/** The overview of `/_admin/`. */
-function overviewPage({
-  visitor,
-  flash,
-  status,
-  bundle,
-  counts,
-  processes,
-  details,
-  access,
-  backups,
-  now,
-}: Overview): Markup {
+function overviewPart(
+  { facts: { status, details, counts }, health, backups }: Visitor,
+  { bundle, processes, access, now }: Overview,
+): Markup {
   const coldStart = status.coldStartMs === undefined ? "unknown" : `${status.coldStartMs} ms`;
-  return adminFrame(
-    { title: "Overview", visitor, flash, asOf: visitor.asOf, waits: true },
-    html`${stateLine(status, visitor.health.overall)} ${problemsPart(visitor.health.problems)}
-      ${recoveredPart(backups, now)} ${counts === undefined ? "" : countsPart(counts)}
-      <p><a href="${ROUTES.ledgerPage.path}">All events</a></p>
-      ${access === undefined ? unknownAccess() : waitingPart(access, now)}
-      <div class="grid">
-        ${details === undefined ? "" : detailsPart(details)}
-        <section class="card">
-          <h2>Backups</h2>
-          <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
-        </section>
-        <section class="card">
-          <h2>Gateway</h2>
-          <dl>
-            <dt>Since</dt>
-            <dd>${moment(status.since)}</dd>
-            <dt>Version</dt>
-            <dd>${status.version ?? "unknown while asleep"}</dd>
-            <dt>Bundle</dt>
-            <dd>${bundlePart(bundle, status.bundle)}</dd>
-            <dt>Restarts</dt>
-            <dd>${status.restarts}</dd>
-            <dt>Last cold start</dt>
-            <dd>${coldStart}</dd>
-            ${status.duty === undefined ? "" : awakePart(status.duty)}
-          </dl>
-          ${startsPart(status.coldStarts, now)}
-        </section>
-        <section class="card">
-          <h2>Processes</h2>
-          ${processes === undefined ? html`<p class="soft">Unknown: the container does not answer.</p>` : ""}
-          ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
-          <dl>
-            ${(processes ?? []).map(
-              ({ name, state, pid, restarts }) =>
-                html`<dt>${name}</dt>
-                  <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
-            )}
-          </dl>
-          ${
-            status.state === "stopped"
-              ? ""
-              : html`<p><a class="button" href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
-          }
-        </section>
-      </div>
-      ${access === undefined ? "" : approvedPart(access, now)}`,
-  );
+  return html`${stateLine(status, health.overall)} ${problemsPart(health.problems)}
+    ${recoveredPart(backups, now)} ${counts === undefined ? "" : countsPart(counts)}
+    <p><a href="${ROUTES.ledgerPage.path}">All events</a></p>
+    ${access === undefined ? unknownAccess() : waitingPart(access, now)}
+    <div class="grid">
+      ${details === undefined ? "" : detailsPart(details)}
+      <section class="card">
+        <h2>Backups</h2>
+        <p><a href="${ROUTES.backupsPage.path}">Last backup: ${lastBackup(backups, now)}</a></p>
+      </section>
+      <section class="card">
+        <h2>Gateway</h2>
+        <dl>
+          <dt>Since</dt>
+          <dd>${moment(status.since)}</dd>
+          <dt>Version</dt>
+          <dd>${status.version ?? "unknown while asleep"}</dd>
+          <dt>Bundle</dt>
+          <dd>${bundlePart(bundle, status.bundle)}</dd>
+          <dt>Restarts</dt>
+          <dd>${status.restarts}</dd>
+          <dt>Last cold start</dt>
+          <dd>${coldStart}</dd>
+          ${status.duty === undefined ? "" : awakePart(status.duty)}
+        </dl>
+        ${startsPart(status.coldStarts, now)}
+      </section>
+      <section class="card">
+        <h2>Processes</h2>
+        ${processes === undefined ? html`<p class="soft">Unknown: the container does not answer.</p>` : ""}
+        ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
+        <dl>
+          ${(processes ?? []).map(
+            ({ name, state, pid, restarts }) =>
+              html`<dt>${name}</dt>
+                <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
+          )}
+        </dl>
+        ${
+          status.state === "stopped"
+            ? ""
+            : html`<p><a class="button" href="${ROUTES.restartPage.path}">Restart the gateway</a></p>`
+        }
+      </section>
+    </div>
+    ${access === undefined ? "" : approvedPart(access, now)}`;
 }
 
 /** Renders what is wrong, the worst first, each with the page that helps. */

@@ -1,9 +1,7 @@
 import type { Hono } from "hono";
-import type { Log } from "../../shared/log.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { looking } from "../operate.ts";
-import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "../ports.ts";
 import { confirmRestore, createBackup, restoreBackup, showBackups, verifyBackup } from "./backups.ts";
 import { showAbout, showRollouts } from "./about.ts";
 import { showActivity } from "./activity.ts";
@@ -12,6 +10,7 @@ import { allowGroup, confirmFresh, freshConfig, goBackToLastGood, mendConfig } f
 import { editConfig, editConfigOn, reviewConfig, saveConfig } from "./config-edit.ts";
 import { grantRole, revokeDevice, revokePerson, settleRequests, showDevices } from "./devices.ts";
 import { replayFromPage, showLedger } from "./ledger.ts";
+import type { AdminOptions } from "./options.ts";
 import { showConfig } from "./config.ts";
 import { showLogs } from "./logs.ts";
 import { confirmRestart, restartGateway, wakeFromPage } from "./restart.ts";
@@ -23,23 +22,8 @@ import { showSessions } from "./sessions.ts";
 import { removeFile, saveFile, showFile, showWorkspace } from "./workspace.ts";
 import { showUsage } from "./usage.ts";
 
-/** Dependencies of the pages. */
-export interface AdminOptions {
-  /** The hash of the bundle that the edge runs from, or `source`. */
-  bundle: string;
-  ledger: Ledger;
-  sandbox: Sandbox;
-  backups: Backups;
-  clock: Clock;
-  activity: Activity;
-  answers: AnswerMemory;
-  log: Log;
-  record: RecordChange;
-}
-
 /** The administration's pages and their forms. They stand behind the identity and against other sites' pages. */
 export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions): void {
-  const { ledger, clock } = options;
   const looks = { ...options, sandbox: looking(options.sandbox) };
   app.get(ROUTES.admin.path, showOverview(looks));
 
@@ -50,7 +34,7 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.devicesRevoke.path, revokeDevice(options));
   app.post(ROUTES.peopleRevoke.path, revokePerson(options));
 
-  app.get(ROUTES.channelsPage.path, showChannels(clock));
+  app.get(ROUTES.channelsPage.path, showChannels(options));
   app.get(ROUTES.workspacePage.path, showWorkspace(looks));
   app.get(ROUTES.workspaceFile.path, showFile(options));
   app.post(ROUTES.workspaceSave.path, saveFile(options));
@@ -71,13 +55,13 @@ export function addAdminPages(app: Hono<AccessVariables>, options: AdminOptions)
   app.post(ROUTES.schedulesRemove.path, changeSchedule("remove", options));
   app.get(ROUTES.usagePage.path, showUsage(looks));
 
-  app.get(ROUTES.activityPage.path, showActivity(options.activity, clock));
+  app.get(ROUTES.activityPage.path, showActivity(options));
   app.get(ROUTES.rolloutsPage.path, showRollouts(options));
   app.get(ROUTES.aboutPage.path, showAbout(options));
-  app.get(ROUTES.ledgerPage.path, showLedger(ledger, clock));
+  app.get(ROUTES.ledgerPage.path, showLedger(options));
   app.post(ROUTES.ledgerPageReplay.path, replayFromPage(options));
 
-  app.get(ROUTES.logsPage.path, showLogs(looks.sandbox));
+  app.get(ROUTES.logsPage.path, showLogs(looks));
   app.get(ROUTES.configPage.path, showConfig(looks));
   app.get(ROUTES.configEdit.path, editConfig(options));
   app.post(ROUTES.configEditOn.path, editConfigOn());

@@ -1,21 +1,19 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import type * as z from "zod/mini";
-import type { SandboxStatus } from "../../contract/control.ts";
-import { ERRORS, type Reason } from "../../contract/errors.ts";
+import type { Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { Log } from "../../shared/log.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { schedules } from "../../operations/schedules.ts";
 import { attempt, operate } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
-import { reasonBox, stateLine } from "../pages/home.ts";
+import { alertBox, reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { AnswerMemory, RecordChange, Sandbox } from "../ports.ts";
-import { askOrRecall } from "./answers.ts";
+import { askOrRecall, LIMIT_MS } from "./answers.ts";
+import { changeAndGo, recordChange } from "./change.ts";
 import {
   addForm,
   EMPTY,
@@ -26,41 +24,31 @@ import {
   type Values,
   WRONG,
 } from "./schedule-form.ts";
-import { type Done, type Flash, flashQuery, readFlash } from "./flash.ts";
+import { type Done, goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
-const LIMIT_MS = 10_000;
 const ID = /^[\w:.-]{1,128}$/;
 
 type Row = z.infer<ReturnType<typeof schedules.list.output>>["schedules"][number];
 type Run = z.infer<ReturnType<typeof schedules.history.output>>["runs"][number];
 
-/** Dependencies of the page of the schedules. */
-interface SchedulePages {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/schedules`: what the bot sends at set times; wakes nothing. */
-export function showSchedules(pages: SchedulePages): Handler<AccessVariables> {
+export function showSchedules(options: AdminOptions): Handler<AccessVariables> {
   return async function handleSchedules(context) {
-    return page(context, pages, { flash: readFlash(context) });
+    return page(context, options, {});
   };
 }
 
 /** `POST /_admin/schedules/add`: adds one, or shows the form again with what is wrong. */
-export function addScheduleFrom(pages: SchedulePages): Handler<AccessVariables> {
-  const { sandbox, log, record } = pages;
+export function addScheduleFrom(options: AdminOptions): Handler<AccessVariables> {
   return async function handleAddSchedule(context) {
     const values = (await readFields(context.req.raw, SCHEDULE_FORM)) as Values;
     const { platform, chat, kind, when, timezone, content, message } = values;
-    const by = context.get("identity").name;
     const missing = marksOf(values);
     if (Object.keys(missing).length > 0)
-      return page(context, pages, { values, marks: missing, problem: WRONG });
-    const asked = operate(sandbox, schedules.add, {
+      return page(context, options, { values, marks: missing, problem: WRONG });
+    const asked = operate(options.sandbox, schedules.add, {
       to: `${platform}:${chat}`,
       [kind]: when,
       [content]: message,
@@ -70,11 +58,10 @@ export function addScheduleFrom(pages: SchedulePages): Handler<AccessVariables> 
     if (problem !== undefined) {
       const marks = toldMarks(problem);
       const isTold = Object.keys(marks).length > 0;
-      return page(context, pages, { values, marks, problem: isTold ? WRONG : problem });
+      return page(context, options, { values, marks, problem: isTold ? WRONG : problem });
     }
-    log.info("operator adds a schedule", { by });
-    await record(by, "schedule", `added for ${platform}:${chat}`);
-    return context.redirect(`${ROUTES.schedulesPage.path}${flashQuery("scheduled")}`, 303);
+    await recordChange(context, options, { action: "schedule", detail: `added for ${platform}:${chat}` });
+    return goTo(context, ROUTES.schedulesPage, "scheduled");
   };
 }
 
@@ -87,26 +74,18 @@ const CHANGES = {
 } as const satisfies Record<string, Done>;
 
 /** `POST /_admin/schedules/pause`, `…/resume`, `…/run` and `…/remove`, field `id`. */
-export function changeSchedule(
-  verb: keyof typeof CHANGES,
-  { sandbox, log, record }: SchedulePages,
-): Handler<AccessVariables> {
+export function changeSchedule(verb: keyof typeof CHANGES, options: AdminOptions): Handler<AccessVariables> {
   return async function handleChangeSchedule(context) {
     const { id } = await readFields(context.req.raw, { id: ID });
-    const by = context.get("identity").name;
     const changed: Operation<{ id: string }, unknown> = schedules[verb];
-    const { problem } = await attempt(LIMIT_MS, operate(sandbox, changed, { id }));
-    if (problem === undefined) {
-      log.info("operator changes a schedule", { by, verb, id });
-      await record(by, "schedule", `${verb} ${id}`);
-    }
-    return context.redirect(`${ROUTES.schedulesPage.path}${flashQuery(CHANGES[verb], problem?.code)}`, 303);
+    const change = { action: "schedule", detail: `${verb} ${id}`, page: ROUTES.schedulesPage };
+    const made = operate(options.sandbox, changed, { id });
+    return changeAndGo(context, options, made, { ...change, done: CHANGES[verb] });
   };
 }
 
-/** Parts of the page that differ from a first look. */
+/** Form as it was sent, and what is wrong with it. */
 interface Shown {
-  flash?: Flash;
   values?: Values;
   marks?: Marks;
   problem?: Reason;
@@ -114,12 +93,10 @@ interface Shown {
 
 async function page(
   context: Context<AccessVariables>,
-  { sandbox, answers }: SchedulePages,
-  { flash = {}, values = EMPTY, marks = {}, problem }: Shown,
+  { sandbox, answers }: AdminOptions,
+  { values = EMPTY, marks = {}, problem }: Shown,
 ): Promise<Response> {
   const visitor = await context.get("visitor")();
-  const { facts, reuseAfter } = visitor;
-  const { status } = facts;
   const ask = async () => {
     const [list, history] = await Promise.all([
       operate(sandbox, schedules.list, {}),
@@ -128,66 +105,14 @@ async function page(
     ]);
     return { schedules: list.schedules, runs: history.value?.runs ?? [] };
   };
-  const list = await askOrRecall(answers, {
-    question: "schedules",
-    status,
-    reuseAfter,
-    limitMs: LIMIT_MS,
-    ask,
-  });
-  const view = {
-    visitor,
-    flash,
-    status,
-    rows: list.value?.schedules,
-    runs: list.value?.runs ?? [],
-    missing: list.problem,
-    asOf: list.asOf,
-    values,
-    marks,
-    problem,
-  };
-  return htmlPage(context, schedulesPage(view), problem === undefined ? 200 : ERRORS[problem.code].status);
-}
-
-/** Content of the page of the schedules. */
-interface SchedulesView {
-  visitor: Visitor;
-  flash: Flash;
-  status: SandboxStatus;
-  /** `undefined` where the container never told. */
-  rows: readonly Row[] | undefined;
-  /** Runs of the last days, newest first. */
-  runs: readonly Run[];
-  /** Why there are no rows. */
-  missing: Reason | undefined;
-  asOf: string | undefined;
-  values: Values;
-  marks: Marks;
-  /** Problem of the form. */
-  problem: Reason | undefined;
-}
-
-function schedulesPage({
-  visitor,
-  flash,
-  status,
-  rows,
-  runs,
-  missing,
-  asOf,
-  values,
-  marks,
-  problem,
-}: SchedulesView): Markup {
-  return adminFrame(
-    { title: "Schedules", visitor, flash, asOf, waits: problem === undefined },
-    html`${rows === undefined ? html`${stateLine(status, visitor.health.overall)} ${reasonBox(missing)}` : rowsTable(rows)}
-      ${runs.length === 0 ? "" : runsTable(runs)}
-      <h2>Add a schedule</h2>
-      ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
-      ${addForm(values, marks)}`,
-  );
+  const { value, problem: missing, asOf } = await askOrRecall(answers, visitor, "schedules", ask);
+  const head = html`${stateLine(visitor.facts.status, visitor.health.overall)} ${reasonBox(missing)}`;
+  const content = html`${value === undefined ? head : rowsTable(value.schedules)}
+    ${value === undefined || value.runs.length === 0 ? "" : runsTable(value.runs)}
+    <h2>Add a schedule</h2>
+    ${alertBox(problem)} ${addForm(values, marks)}`;
+  const frame = { title: "Schedules", asOf, waits: problem === undefined };
+  return adminPage(context, frame, content, statusOf(problem));
 }
 
 function rowsTable(rows: readonly Row[]): Markup {

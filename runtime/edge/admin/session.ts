@@ -1,21 +1,21 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
-import { type ErrorCode, ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { attempt, operate } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
-import { reasonBox } from "../pages/home.ts";
+import { alertBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { RecordChange, Sandbox } from "../ports.ts";
-import { type Done, flashQuery } from "./flash.ts";
+import type { Sandbox } from "../ports.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { changeAndGo, recordChange } from "./change.ts";
+import type { AdminOptions } from "./options.ts";
 
-const LIMIT_MS = 10_000;
 /** A part of an export takes a process of its own. */
 const EXPORT_LIMIT_MS = 30_000;
 const MOST_PARTS = 64;
@@ -29,15 +29,8 @@ const pageQuery = () => z.strictObject({ conversation: z.string().check(z.regex(
 type Session = z.infer<ReturnType<typeof sessions.show.output>>;
 type Message = z.infer<ReturnType<typeof sessions.messages.output>>["messages"][number];
 
-/** Dependencies of the page of a conversation. */
-interface SessionPages {
-  sandbox: Sandbox;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/sessions/detail?conversation=`: size, age and model of one, and nothing that was said. */
-export function showSession({ sandbox }: SessionPages): Handler<AccessVariables> {
+export function showSession({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleSession(context) {
     const { conversation } = readQuery(context, pageQuery());
     return page(context, sandbox, { conversation });
@@ -45,24 +38,22 @@ export function showSession({ sandbox }: SessionPages): Handler<AccessVariables>
 }
 
 /** `POST /_admin/sessions/messages`, field `conversation`: the same page with the last messages; it is recorded. */
-export function showMessages({ sandbox, log, record }: SessionPages): Handler<AccessVariables> {
+export function showMessages(options: AdminOptions): Handler<AccessVariables> {
+  const { sandbox } = options;
   return async function handleMessages(context) {
     const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    const by = context.get("identity").name;
-    log.info("operator reads a conversation", { by, conversation });
-    await record(by, "read", conversation);
+    await recordChange(context, options, { action: "read", detail: conversation });
     const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.messages, { conversation }));
     return page(context, sandbox, { conversation, messages: asked.value?.messages, problem: asked.problem });
   };
 }
 
 /** `POST /_admin/sessions/export`, field `conversation`: all messages as a file of JSON lines; it is recorded. */
-export function exportSession({ sandbox, log, record }: SessionPages): Handler<AccessVariables> {
+export function exportSession(options: AdminOptions): Handler<AccessVariables> {
+  const { sandbox } = options;
   return async function handleExportSession(context) {
     const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    const by = context.get("identity").name;
-    log.info("operator exports a conversation", { by, conversation });
-    await record(by, "read", conversation);
+    await recordChange(context, options, { action: "read", detail: conversation });
     const { value, problem } = await attempt(EXPORT_LIMIT_MS, readAll(sandbox, conversation));
     if (value === undefined) return page(context, sandbox, { conversation, problem });
     context.header("content-disposition", 'attachment; filename="conversation.jsonl"');
@@ -85,54 +76,28 @@ async function readAll(sandbox: Sandbox, conversation: string): Promise<string> 
 }
 
 /** `POST /_admin/sessions/reset`, field `conversation`: as /new in its chat. The bot forgets it, the messages stay. */
-export function resetSession(pages: SessionPages): Handler<AccessVariables> {
+export function resetSession(options: AdminOptions): Handler<AccessVariables> {
   return async function handleResetSession(context) {
     const { conversation } = await readFields(context.req.raw, { conversation: CONVERSATION });
-    return change(context, pages, { verb: "reset", action: "session", conversation, done: "startedOver" });
+    const made = operate(options.sandbox, sessions.reset, { conversation });
+    const change = { action: "session", detail: conversation, page: ROUTES.sessionsPage } as const;
+    return changeAndGo(context, options, made, { ...change, done: "startedOver" });
   };
 }
 
 /** `POST /_admin/sessions/delete`, fields `conversation` and `typed`, which has to be the same. */
-export function deleteSession(pages: SessionPages): Handler<AccessVariables> {
+export function deleteSession(options: AdminOptions): Handler<AccessVariables> {
   return async function handleDeleteSession(context) {
-    const { conversation, typed } = await readFields(context.req.raw, {
-      conversation: CONVERSATION,
-      typed: TYPED,
-    });
+    const form = { conversation: CONVERSATION, typed: TYPED };
+    const { conversation, typed } = await readFields(context.req.raw, form);
     if (typed.trim() !== conversation) {
       const problem = reason("form_invalid", `To delete it, type ${conversation}.`);
-      return page(context, pages.sandbox, { conversation, typed, problem });
+      return page(context, options.sandbox, { conversation, typed, problem });
     }
-    return change(context, pages, { verb: "delete", action: "delete", conversation, done: "forgotten" });
+    const made = operate(options.sandbox, sessions.delete, { conversation });
+    const change = { action: "delete", detail: conversation, page: ROUTES.sessionsPage } as const;
+    return changeAndGo(context, options, made, { ...change, done: "forgotten" });
   };
-}
-
-/** A change of a conversation. */
-interface Change {
-  verb: "reset" | "delete";
-  /** Name of the change in the record. */
-  action: string;
-  conversation: string;
-  done: Done;
-}
-
-async function change(
-  context: Context<AccessVariables>,
-  { sandbox, log, record }: SessionPages,
-  { verb, action, conversation, done }: Change,
-): Promise<Response> {
-  const by = context.get("identity").name;
-  const asked =
-    verb === "reset"
-      ? operate(sandbox, sessions.reset, { conversation })
-      : operate(sandbox, sessions.delete, { conversation });
-  const { problem } = await attempt<unknown>(LIMIT_MS, asked);
-  if (problem === undefined) {
-    log.info("operator changes a conversation", { by, verb, conversation });
-    await record(by, action, conversation);
-  }
-  const failed: ErrorCode | undefined = problem?.code;
-  return context.redirect(`${ROUTES.sessionsPage.path}${flashQuery(done, failed)}`, 303);
 }
 
 /** Parts of the page that differ from a first look. */
@@ -145,19 +110,13 @@ interface Shown {
 }
 
 async function page(context: Context<AccessVariables>, sandbox: Sandbox, shown: Shown): Promise<Response> {
-  const visitor = await context.get("visitor")();
   const { conversation } = shown;
-  const { value: session, problem: unknown } = await attempt(
-    LIMIT_MS,
-    operate(sandbox, sessions.show, { conversation }),
-  );
-  const problem = shown.problem ?? unknown;
-  const content = html`<p><code>${shown.conversation}</code></p>
-    ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
-    ${session === undefined ? "" : sessionPart(shown, session)}
+  const asked = await attempt(LIMIT_MS, operate(sandbox, sessions.show, { conversation }));
+  const problem = shown.problem ?? asked.problem;
+  const content = html`<p><code>${conversation}</code></p>
+    ${alertBox(problem)} ${asked.value === undefined ? "" : sessionPart(shown, asked.value)}
     <p><a href="${ROUTES.sessionsPage.path}">Back to the conversations</a></p>`;
-  const status = problem === undefined ? 200 : ERRORS[problem.code].status;
-  return htmlPage(context, adminFrame({ title: "Conversation", visitor }, content), status);
+  return adminPage(context, { title: "Conversation" }, content, statusOf(problem));
 }
 
 function sessionPart({ conversation, messages, typed }: Shown, session: Session): Markup {

@@ -1,52 +1,36 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import * as z from "zod/mini";
-import type { RetentionNotice, SandboxStatus } from "../../contract/control.ts";
-import type { Reason } from "../../contract/errors.ts";
+import type { RetentionNotice } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { sessions } from "../../operations/sessions.ts";
 import { operate } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { type ListingQuery, listingQuery, pageLinks, pageOf, searchForm } from "../pages/listing.ts";
 import { readQuery } from "../form.ts";
-import type { AnswerMemory, Clock, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
-import { type Flash, flashSchema, readFlash } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
-const LIMIT_MS = 10_000;
-
-/** Dependencies of the page of the sessions. */
-interface SessionsOptions {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  clock: Clock;
-}
-
 /** `GET /_admin/sessions?q=&range=&page=`: the conversations that are kept; wakes nothing. */
-export function showSessions({ sandbox, answers, clock }: SessionsOptions): Handler<AccessVariables> {
+export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleSessions(context) {
-    const query = readQuery(context, z.extend(listingQuery(), flashSchema().shape));
+    const query = readQuery(context, listingQuery());
     const visitor = await context.get("visitor")();
-    const { facts, reuseAfter } = visitor;
-    const { status, details } = facts;
+    const { status, details } = visitor.facts;
     const ask = () => operate(sandbox, sessions.list, {});
-    const asked = await askOrRecall(answers, {
-      question: "sessions",
-      status,
-      reuseAfter,
-      limitMs: LIMIT_MS,
-      ask,
-    });
-    const { value, problem, asOf } = asked;
-    const { retention } = details ?? {};
-    const flash = readFlash(context);
-    const view = { visitor, flash, query, status, list: value?.sessions, asOf, retention, problem };
-    return htmlPage(context, sessionsPage({ ...view, now: clock() }));
+    const { value, problem, asOf } = await askOrRecall(answers, visitor, "sessions", ask);
+    const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
+    ${retentionNote(details?.retention)}
+    ${
+      value === undefined
+        ? html`<p class="soft">The conversations can be read once the container has run.</p>`
+        : listPart(value.sessions, query, clock())
+    }`;
+    return adminPage(context, { title: "Conversations", asOf, waits: true }, content);
   };
 }
 
@@ -57,35 +41,6 @@ interface SessionRow {
   messages: number;
   /** ISO 8601 */
   lastAt: string;
-}
-
-/** Content of the page of the sessions. */
-interface SessionsView {
-  visitor: Visitor;
-  flash: Flash;
-  query: ListingQuery;
-  status: SandboxStatus;
-  /** Newest first; `undefined` where the container never told. */
-  list: readonly SessionRow[] | undefined;
-  asOf: string | undefined;
-  /** Messages that `sessions.retention` is going to remove. */
-  retention: RetentionNotice | undefined;
-  problem: Reason | undefined;
-  now: number;
-}
-
-/** The page of `/_admin/sessions`. */
-function sessionsPage(view: SessionsView): Markup {
-  const { visitor, flash, query, status, list, asOf, retention, problem, now } = view;
-  return adminFrame(
-    { title: "Conversations", visitor, flash, asOf, waits: true },
-    html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)} ${retentionNote(retention)}
-    ${
-      list === undefined
-        ? html`<p class="soft">The conversations can be read once the container has run.</p>`
-        : listPart(list, query, now)
-    }`,
-  );
 }
 
 function retentionNote(retention: RetentionNotice | undefined): Markup | "" {

@@ -2,60 +2,27 @@ import type { Handler } from "hono";
 import { html } from "hono/html";
 import type { ModelUsage, SandboxStatus, UsageReport, ModelPrice } from "../../contract/control.ts";
 import { PRICES_SOURCE } from "../../shared/prices.ts";
-import type { AccessVariables, Visitor } from "../access.ts";
+import type { AccessVariables } from "../access.ts";
 import { gatewayUsage } from "../debug-routes.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage } from "../pages/admin-frame.ts";
 import { barChart, cellBar } from "../pages/chart.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import type { AnswerMemory, Sandbox } from "../ports.ts";
 import { askOrRecall } from "./answers.ts";
 import { dataTable } from "../pages/table.ts";
+import type { AdminOptions } from "./options.ts";
 
-const LIMIT_MS = 10_000;
 /** Tokens that a price is for. */
 const PRICED_TOKENS = 1_000_000;
 
-/** Dependencies of the page of the usage. */
-interface UsageOptions {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-}
-
 /** `GET /_admin/usage`: messages, tokens and what they cost, as the gateway counts them; wakes nothing. */
-export function showUsage({ sandbox, answers }: UsageOptions): Handler<AccessVariables> {
+export function showUsage({ sandbox, answers }: AdminOptions): Handler<AccessVariables> {
   return async function handleUsage(context) {
     const visitor = await context.get("visitor")();
-    const { facts, reuseAfter } = visitor;
-    const { status } = facts;
-    const ask = () => gatewayUsage(sandbox);
-    const limitMs = LIMIT_MS;
-    const { value: report, asOf } = await askOrRecall(answers, {
-      question: "usage",
-      status,
-      reuseAfter,
-      limitMs,
-      ask,
-    });
-    return htmlPage(context, usagePage({ visitor, status, report, asOf }));
+    const { value, asOf } = await askOrRecall(answers, visitor, "usage", () => gatewayUsage(sandbox));
+    const content = value === undefined ? downPart(visitor.facts.status) : reportPart(value);
+    return adminPage(context, { title: "Usage", asOf, waits: true }, content);
   };
-}
-
-/** Content of the page of the usage. */
-interface UsageView {
-  visitor: Visitor;
-  status: SandboxStatus;
-  /** Told by the gateway itself; `undefined` where it never was ready. */
-  report: UsageReport | undefined;
-  asOf: string | undefined;
-}
-
-/** The page of `/_admin/usage`. */
-function usagePage({ visitor, status, report, asOf }: UsageView): Markup {
-  return adminFrame(
-    { title: "Usage", visitor, asOf, waits: true },
-    report === undefined ? downPart(status) : reportPart(report),
-  );
 }
 
 function downPart(status: SandboxStatus): Markup {

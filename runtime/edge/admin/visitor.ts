@@ -47,7 +47,7 @@ async function describe(
   const status = await sandbox.status();
   const ask = () => gatewayDetails(sandbox);
   const [details, counts, copies] = await Promise.all([
-    askOrRecall(answers, { question: "gateway", status, limitMs: LIMIT_MS, ask }),
+    askOrRecall(answers, { facts: { status } }, "gateway", ask, { limitMs: LIMIT_MS }),
     attempt(LIMIT_MS, ledger.counts()),
     attempt(LIMIT_MS, backups.status()),
   ]);

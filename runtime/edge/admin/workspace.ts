@@ -2,25 +2,26 @@ import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import * as z from "zod/mini";
 import { sha256Hex } from "../../contract/digest.ts";
-import { ERRORS, reason, type Reason, StewardError } from "../../contract/errors.ts";
+import { reason, type Reason, StewardError } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import { fileNameProblem } from "../../contract/workspace.ts";
-import type { Log } from "../../shared/log.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields, readQuery } from "../form.ts";
 import { workspace } from "../../operations/workspace.ts";
 import { attempt, operate } from "../operate.ts";
-import { adminFrame, htmlPage } from "../pages/admin-frame.ts";
+import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { age, moment } from "../pages/age.ts";
-import { reasonBox, stateLine } from "../pages/home.ts";
+import { alertBox, reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { textArea } from "../pages/select.ts";
-import type { AnswerMemory, Clock, RecordChange, Sandbox } from "../ports.ts";
-import { type Answer, askOrRecall } from "./answers.ts";
-import { flashQuery, readFlash } from "./flash.ts";
+import type { Sandbox } from "../ports.ts";
+import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
+import { changeAndGo, recordChange } from "./change.ts";
+import { goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
 import { dataTable } from "../pages/table.ts";
 
-const LIMIT_MS = 10_000;
+const FILE_TITLE = "A file of the workspace";
 /** A path that the command line can take. What a new file may be called is {@link fileNameProblem}'s to say. */
 const FILE = /^(?!-)[^\p{Cc}]{1,1000}$/u;
 const EXPECTED = /^(?:[0-9a-f]{64}|none)$/;
@@ -49,50 +50,35 @@ type List = z.infer<ReturnType<typeof workspace.list.output>>;
 type Listed = List["files"][number];
 type File = z.infer<ReturnType<typeof workspace.show.output>>;
 
-/** Dependencies of the pages of the workspace. */
-interface WorkspacePages {
-  sandbox: Sandbox;
-  answers: AnswerMemory;
-  clock: Clock;
-  log: Log;
-  record: RecordChange;
-}
-
 /** `GET /_admin/workspace?root=&after=`: the files of one root, page by page, and the chats' roots; wakes nothing. */
-export function showWorkspace({ sandbox, answers, clock }: WorkspacePages): Handler<AccessVariables> {
+export function showWorkspace({ sandbox, answers, clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleWorkspace(context) {
     const { root, after } = readQuery(context, listQuery());
     const visitor = await context.get("visitor")();
-    const { facts, reuseAfter } = visitor;
-    const { status } = facts;
     const isFirst = root === "" && after === undefined;
     const ask = () => operate(sandbox, workspace.list, { root: root || ".", ...(after && { after }) });
     const asked: Answer<List> = isFirst
-      ? await askOrRecall(answers, { question: "workspace", status, reuseAfter, limitMs: LIMIT_MS, ask })
+      ? await askOrRecall(answers, visitor, "workspace", ask)
       : await attempt(LIMIT_MS, ask());
     const { value, problem, asOf } = asked;
-    const content = html`${stateLine(status, visitor.health.overall)} ${reasonBox(problem)}
+    const content = html`${stateLine(visitor.facts.status, visitor.health.overall)} ${reasonBox(problem)}
     ${
       value === undefined
         ? html`<p class="soft">The files can be read once the container has run.</p>`
         : html`${filesPart(value, { root, isFirst, now: clock() })} ${chatsPart(value)}`
     }
-    ${isFirst ? "" : html`<p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`}`;
-    const flash = readFlash(context);
-    return htmlPage(
-      context,
-      adminFrame({ title: "Workspace", visitor, flash, asOf, waits: isFirst }, content),
-    );
+    ${isFirst ? "" : backLink()}`;
+    return adminPage(context, { title: "Workspace", asOf, waits: isFirst }, content);
   };
 }
 
 /** `GET /_admin/workspace/file?name=&version=`: a file to change, or a former version of it to put back. */
-export function showFile(pages: WorkspacePages): Handler<AccessVariables> {
+export function showFile({ sandbox }: AdminOptions): Handler<AccessVariables> {
   return async function handleFile(context) {
     const { name, version } = readQuery(context, fileQuery());
     const wrong = fileNameProblem(name);
     if (!FILE.test(name)) return pathPage(context, name, wrong);
-    const { value, problem } = await attempt(LIMIT_MS, readFile(pages.sandbox, name, version));
+    const { value, problem } = await attempt(LIMIT_MS, readFile(sandbox, name, version));
     // A file of an older version may have such a name: it is shown, and can be removed.
     const isThere = value !== undefined && (value.expected !== "none" || value.versions.length > 0);
     if (wrong !== undefined && !isThere) return pathPage(context, name, wrong);
@@ -101,7 +87,8 @@ export function showFile(pages: WorkspacePages): Handler<AccessVariables> {
 }
 
 /** `POST /_admin/workspace/save`, fields `name`, `expected` and `text`: writes it; the one before is kept. */
-export function saveFile({ sandbox, log, record }: WorkspacePages): Handler<AccessVariables> {
+export function saveFile(options: AdminOptions): Handler<AccessVariables> {
+  const { sandbox } = options;
   return async function handleSaveFile(context) {
     const form = { name: FILE, expected: EXPECTED, text: ANY };
     const { name, expected, text } = await readFields(context.req.raw, form);
@@ -112,25 +99,18 @@ export function saveFile({ sandbox, log, record }: WorkspacePages): Handler<Acce
       const file = { text, expected, sha256: await sha256Hex(text), versions: value?.versions ?? [] };
       return filePage(context, { name, file, problem });
     }
-    const by = context.get("identity").name;
-    log.info("operator changes a file of the workspace", { by, name });
-    await record(by, "workspace", name);
-    return context.redirect(`${ROUTES.workspacePage.path}${flashQuery("written")}`, 303);
+    await recordChange(context, options, { action: "workspace", detail: name });
+    return goTo(context, ROUTES.workspacePage, "written");
   };
 }
 
 /** `POST /_admin/workspace/remove`, fields `name` and `expected`: removes it; it is kept as a version. */
-export function removeFile({ sandbox, log, record }: WorkspacePages): Handler<AccessVariables> {
+export function removeFile(options: AdminOptions): Handler<AccessVariables> {
   return async function handleRemoveFile(context) {
     const { name, expected } = await readFields(context.req.raw, { name: FILE, expected: EXPECTED });
-    const asked = operate(sandbox, workspace.remove, { file: name, expected });
-    const { problem } = await attempt(LIMIT_MS, asked);
-    const by = context.get("identity").name;
-    if (problem === undefined) {
-      log.info("operator removes a file of the workspace", { by, name });
-      await record(by, "workspace", `removed ${name}`);
-    }
-    return context.redirect(`${ROUTES.workspacePage.path}${flashQuery("fileRemoved", problem?.code)}`, 303);
+    const made = operate(options.sandbox, workspace.remove, { file: name, expected });
+    const change = { action: "workspace", detail: `removed ${name}`, page: ROUTES.workspacePage };
+    return changeAndGo(context, options, made, { ...change, done: "fileRemoved" });
   };
 }
 
@@ -226,11 +206,9 @@ async function pathPage(
   name: string,
   why = "This path is too long for a page.",
 ): Promise<Response> {
-  const visitor = await context.get("visitor")();
-  const content = html`<div role="alert">${reasonBox(reason("workspace_refused", why))}</div>
-    ${pathForm(name, why)}
-    <p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
-  return htmlPage(context, adminFrame({ title: "A file of the workspace", visitor }, content), 400);
+  const problem = reason("workspace_refused", why);
+  const content = html`${alertBox(problem)} ${pathForm(name, why)} ${backLink()}`;
+  return adminPage(context, { title: FILE_TITLE }, content, statusOf(problem));
 }
 
 /** Content of the page of a file. */
@@ -244,15 +222,17 @@ interface FileView {
 
 async function filePage(context: Context<AccessVariables>, view: FileView): Promise<Response> {
   const { name, version, file, problem } = view;
-  const visitor = await context.get("visitor")();
   // A secret in it was masked on the way here: saved as it is shown, the file would lose it.
   const isMasked = file !== undefined && (await sha256Hex(file.text)) !== file.sha256;
   const content = html`<p><code>${name}</code></p>
-    ${problem === undefined ? "" : html`<div role="alert">${reasonBox(problem)}</div>`}
+    ${alertBox(problem)}
     ${file === undefined ? "" : html`${isMasked ? maskedPart(file) : editForm(name, version, file, problem)} ${versionsPart(name, file)}`}
-    <p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
-  const frame = adminFrame({ title: "A file of the workspace", visitor }, content);
-  return htmlPage(context, frame, problem === undefined ? 200 : ERRORS[problem.code].status);
+    ${backLink()}`;
+  return adminPage(context, { title: FILE_TITLE }, content, statusOf(problem));
+}
+
+function backLink(): Markup {
+  return html`<p><a href="${ROUTES.workspacePage.path}">Back to the workspace</a></p>`;
 }
 
 function maskedPart({ text }: File): Markup {

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
 import { html } from "hono/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { reason } from "../../contract/errors.ts";
+import { ERRORS, reason, type Reason } from "../../contract/errors.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { DONE, type Done, type Flash } from "../admin/flash.ts";
-import type { Visitor } from "../access.ts";
+import { DONE, type Done, type Flash, readFlash } from "../admin/flash.ts";
+import type { AccessVariables, Visitor } from "../access.ts";
 import type { Overall } from "../health.ts";
 import { signOutForm } from "../sign-in.ts";
 import { moment } from "./age.ts";
-import { reasonBox } from "./home.ts";
+import { alertBox } from "./home.ts";
 import { contentSecurityPolicy, type Markup, page } from "./layout.ts";
 import { LIVE_SCRIPT } from "./scripts.ts";
 
@@ -47,7 +47,7 @@ const CHANGES_STATE: ReadonlySet<Done> = new Set(["restarting", "restored", "fre
 /** A page's own part within the frame. */
 interface FrameOptions {
   title: string;
-  visitor: Visitor;
+  /** Default: what the query tells. */
   flash?: Flash;
   refreshSeconds?: number | undefined;
   /** Shows the state, so it is kept up to date; without scripts it reloads while the container starts. */
@@ -58,9 +58,30 @@ interface FrameOptions {
   asOf?: string | undefined;
 }
 
-/** A page of the administration: product and environment, overall state, navigation, who is signed in, last action. */
-export function adminFrame(options: FrameOptions, content: Markup): Markup {
-  const { title, visitor, flash, waits = false, asOf } = options;
+/**
+ * Answers with a page of the administration: product and environment, overall state, navigation, who is signed in, what
+ * the last button did, and the page's own part.
+ */
+export async function adminPage(
+  context: Context<AccessVariables>,
+  options: FrameOptions,
+  content: Markup | ((visitor: Visitor) => Markup),
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  const visitor = await context.get("visitor")();
+  const own = typeof content === "function" ? content(visitor) : content;
+  const markup = frame(visitor, { flash: readFlash(context), ...options }, own);
+  context.header("content-security-policy", await contentSecurityPolicy(options.script ?? LIVE_SCRIPT));
+  return context.html(markup, status);
+}
+
+/** Returns the status of a page that shows a problem, and of one that shows none. */
+export function statusOf(problem: Reason | undefined): ContentfulStatusCode {
+  return problem === undefined ? 200 : ERRORS[problem.code].status;
+}
+
+function frame(visitor: Visitor, options: FrameOptions, content: Markup): Markup {
+  const { title, flash, waits = false, asOf } = options;
   const script = options.script ?? (waits ? LIVE_SCRIPT : undefined);
   const { environment, health } = visitor;
   const isWaking = health.overall === "Asleep" || health.overall === "Starting";
@@ -138,17 +159,6 @@ function environmentBadge(name: string | undefined): Markup | "" {
 }
 
 function flashBox({ done, problem }: Flash = {}): Markup | "" {
-  if (problem !== undefined) return html`<div role="alert">${reasonBox(reason(problem))}</div>`;
+  if (problem !== undefined) return alertBox(reason(problem));
   return done === undefined ? "" : html`<aside class="done" role="status"><p>${DONE[done]}</p></aside>`;
-}
-
-/** Answers with a page and the policy that fits it. */
-export async function htmlPage(
-  context: Context,
-  markup: Markup,
-  status: ContentfulStatusCode = 200,
-  script = LIVE_SCRIPT,
-): Promise<Response> {
-  context.header("content-security-policy", await contentSecurityPolicy(script));
-  return context.html(markup, status);
 }

@@ -1,17 +1,14 @@
-import type { Visitor } from "../access.ts";
 import { html } from "hono/html";
 import type { ConfigSource, GenerationManifest } from "../../contract/backup.ts";
 import type { GatewayStatus } from "../../contract/control.ts";
 import { backupLabel } from "../../shared/backup-texts.ts";
 import { ROUTES } from "../../contract/routes.ts";
-import { adminFrame } from "./admin-frame.ts";
 import { age } from "./age.ts";
 import type { Markup } from "./layout.ts";
 import { dataTable } from "./table.ts";
 
 /** Content of the page before a restore. */
 export interface BackupRestoreView {
-  visitor: Visitor;
   backup: GenerationManifest;
   /** Last copy of what is there now. */
   newest: GenerationManifest;
@@ -35,19 +32,16 @@ const SOURCES: Record<ConfigSource, string> = {
   fresh: "A fresh one, written from the environment",
 };
 
-/** The page of `/_admin/backups/restore`: what is replaced, and the button. */
-export function backupRestorePage(view: BackupRestoreView): Markup {
-  const { visitor, backup, now } = view;
+/** Renders what a restore replaces, and the button. */
+export function backupRestorePart(view: BackupRestoreView): Markup {
+  const { backup, now } = view;
   const label = backupLabel(backup).toLowerCase();
-  return adminFrame(
-    { title: "Restore a backup", visitor },
-    html`<p>
-        <code>${backup.id}</code> (${label}), made ${age(Date.parse(backup.createdAt), now)} by version
-        ${backup.agentVersion}, takes the place of the state that is there now.
-      </p>
-      ${warning()} ${comparison(view)} ${restoreForm(backup)}
-      <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`,
-  );
+  return html`<p>
+      <code>${backup.id}</code> (${label}), made ${age(Date.parse(backup.createdAt), now)} by version
+      ${backup.agentVersion}, takes the place of the state that is there now.
+    </p>
+    ${warning()} ${comparison(view)} ${restoreForm(backup)}
+    <p><a href="${ROUTES.backupsPage.path}">Back to the backups</a></p>`;
 }
 
 function warning(): Markup {

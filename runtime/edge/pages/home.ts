@@ -37,6 +37,11 @@ export function reasonBox(reason: Reason | undefined): Markup | "" {
   return reason === undefined ? "" : html`<aside>${reasonText(reason)}</aside>`;
 }
 
+/** Renders what went wrong with what somebody just asked for, so that it is read aloud. */
+export function alertBox(reason: Reason | undefined): Markup | "" {
+  return reason === undefined ? "" : html`<div role="alert">${reasonBox(reason)}</div>`;
+}
+
 /** Renders a reason and its fix without a box of its own. A detail may have several lines. */
 export function reasonText({ code, detail, fix }: Reason): Markup {
   return html`<p class="lines"><code>${code}</code>: ${detail}</p>

@@ -90,7 +90,7 @@ describe("the buttons", () => {
       ["create", { force: false, cause: "operator" }],
       ["create", { force: true, cause: "operator" }],
     ]);
-    expect(logged.join()).toMatch(/operator makes a backup.*operator@example\.com/);
+    expect(logged.join()).toMatch(/operator: backup.*operator@example\.com/);
   });
 
   it("check one and tell what was found", async () => {
@@ -123,7 +123,7 @@ describe("the buttons", () => {
       expect(where(answer)).toEqual([303, "/_admin/backups?done=restored"]);
       expect(asked.pop()).toEqual(["restore", OLD.id, config]);
     }
-    expect(logged.join()).toMatch(/operator restores a backup.*operator@example\.com.*00000001-00000001/);
+    expect(logged.join()).toMatch(/operator: restore.*operator@example\.com.*00000001-00000001/);
     const restore = async () => {
       throw new StewardError("disk_full");
     };

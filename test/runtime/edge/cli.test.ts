@@ -233,6 +233,10 @@ describe("GET /debug/cli", () => {
     };
     const away = await run("status", { answers: { "/operations": broken } });
     expect(await away.response.json()).toMatchObject({ status: 503, code: "gateway_unavailable" });
+    const old = await run("status", {
+      answers: { "/operations": () => new Response(null, { status: 404 }) },
+    });
+    expect(await old.response.json()).toMatchObject({ detail: expect.stringContaining("an older version") });
     const busy = () => problemResponse(problem("commands_busy"));
     const { response } = await run("status", { answers: { "/operations": busy } });
     expect(await response.json()).toMatchObject({ status: 429, code: "commands_busy" });

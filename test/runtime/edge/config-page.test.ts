@@ -115,7 +115,7 @@ describe("saving", () => {
     const { post, logged, look } = await edge({ answers: { [save]: () => Response.json(file(CHANGED)) } });
     const response = await post("save", { text: CHANGED, expected: SHA });
     expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/config?done=saved"]);
-    expect(logged.join()).toMatch(/changed the config.*operator@example\.com/);
+    expect(logged.join()).toMatch(/operator: config.*operator@example\.com/);
     expect(logged.join()).not.toContain("maxSteps");
     expect(await look("/_admin/config?done=saved")).toContain("Saved.");
   });

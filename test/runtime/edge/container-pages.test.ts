@@ -121,7 +121,7 @@ describe("a restart", () => {
     const response = await restart();
     expect([response.status, response.headers.get("location")]).toEqual([303, "/_admin/?done=restarting"]);
     expect(requests).toEqual([{ port: "supervisor", request: { method: "POST", path: "/restart" } }]);
-    expect(logged.join()).toMatch(/operator restarts.*operator@example\.com/);
+    expect(logged.join()).toMatch(/operator: restart.*operator@example\.com/);
     expect(await text("/_admin/?done=restarting")).toContain("The gateway is restarting.");
   });
 

@@ -1,0 +1,35 @@
+import type { Context } from "hono";
+import type { AccessVariables } from "../access.ts";
+import { attempt } from "../operate.ts";
+import { LIMIT_MS } from "./answers.ts";
+import { type Done, goTo } from "./flash.ts";
+import type { AdminOptions } from "./options.ts";
+
+/** A change that an operator made, as the log and the activity name it. */
+interface Change {
+  action: string;
+  detail?: string;
+}
+
+/** Logs a change with the name of its operator, and records it for the page of the activity. */
+export async function recordChange(
+  context: Context<AccessVariables>,
+  { log, record }: Pick<AdminOptions, "log" | "record">,
+  { action, detail }: Change,
+): Promise<void> {
+  const by = context.get("identity").name;
+  log.info(`operator: ${action}`, { by, ...(detail !== undefined && { detail }) });
+  await record(by, action, detail);
+}
+
+/** Waits for a change, records it if it was made, and goes to a page that says so, or why it was not. */
+export async function changeAndGo(
+  context: Context<AccessVariables>,
+  options: Pick<AdminOptions, "log" | "record">,
+  made: Promise<unknown>,
+  { page, done, ...change }: Change & { page: { path: string }; done: Done },
+): Promise<Response> {
+  const { problem } = await attempt(LIMIT_MS, made);
+  if (problem === undefined) await recordChange(context, options, change);
+  return goTo(context, page, done, problem);
+}

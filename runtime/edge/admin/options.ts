@@ -1,0 +1,16 @@
+import type { Log } from "../../shared/log.ts";
+import type { Activity, AnswerMemory, Backups, Clock, Ledger, RecordChange, Sandbox } from "../ports.ts";
+
+/** Dependencies of the administration's pages and their forms. */
+export interface AdminOptions {
+  /** The hash of the bundle that the edge runs from, or `source`. */
+  bundle: string;
+  ledger: Ledger;
+  sandbox: Sandbox;
+  backups: Backups;
+  clock: Clock;
+  activity: Activity;
+  answers: AnswerMemory;
+  log: Log;
+  record: RecordChange;
+}
