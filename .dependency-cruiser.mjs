@@ -52,8 +52,8 @@ const TABLE = [
     from: "stacks",
     may: ["infra", "runtime/contract", "runtime/shared"],
     packages: "any",
-    // Makes the policy pack, which the engine loads: no rule is imported.
-    files: ["policies/build.ts"],
+    // The first makes the policy pack, which the engine loads: no rule is imported.
+    files: ["policies/build.ts", "runtime/process/ended.ts"],
     node: true,
   },
   {

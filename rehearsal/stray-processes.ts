@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { hasEnded } from "../runtime/process/ended.ts";
 import { endProcesses } from "./running.ts";
 
 const VARIABLE = "STEWARD_REHEARSAL";
@@ -17,7 +18,7 @@ export function mark(dir: string): Record<string, string> {
 export function endStrayProcesses(dir: string): void {
   endProcesses((pid) => {
     const owner = ownerOf(pid, dir);
-    return owner !== undefined && !isAlive(owner);
+    return owner !== undefined && hasEnded(owner);
   });
 }
 
@@ -45,13 +46,4 @@ function ownerOf(pid: number, dir: string): number | undefined {
   const value = entries.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
   const [owner = "", ...rest] = value.split(":");
   return `${rest.join(":")}/`.startsWith(`${dir}/`) ? Number(owner) : undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Sql } from "../../edge/ledger/sql.ts";
 import type { Clock } from "../../edge/ports.ts";
 import type { ErrorCode } from "../../contract/errors.ts";
+import { hasEnded } from "../../process/ended.ts";
 import { INTAKE_TABLE } from "../../process/telegram/intake.ts";
 
 /** A holder that is not heard of for this long is taken to be gone. Renewed three times meanwhile. */
@@ -123,10 +124,5 @@ export function holderIsGone(holder: string): boolean {
   if (machine !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
   // This process is not that holder, so that one had the same id before it.
   if (pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
+  return hasEnded(pid);
 }

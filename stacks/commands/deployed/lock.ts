@@ -6,6 +6,7 @@ import type { Stack } from "@pulumi/pulumi/automation/index.js";
 import * as z from "zod";
 import { run } from "../../../infra/shell/process.ts";
 import { StewardError } from "../../../runtime/contract/errors.ts";
+import { hasEnded } from "../../../runtime/process/ended.ts";
 import { parseJson } from "../../../runtime/shared/json.ts";
 import { ANSWER_MS } from "./cli.ts";
 
@@ -80,7 +81,7 @@ async function lockIn(folder: string): Promise<Lock | undefined> {
     if (held === undefined) continue;
     const { pid, username, hostname: machine, timestamp } = held;
     const isHere = machine === hostname();
-    const isStale = isHere && !isAlive(pid);
+    const isStale = isHere && hasEnded(pid);
     const where = isHere ? "on this machine" : `on ${machine}`;
     const end = isStale ? ", which has ended without releasing it" : "";
     return {
@@ -97,13 +98,4 @@ function folderOf(url: string): string {
   const given = address.slice("file://".length);
   if (given.startsWith("~")) return path.join(homedir(), given.slice(1));
   return given.startsWith("/") ? fileURLToPath(address) : path.resolve(given);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
