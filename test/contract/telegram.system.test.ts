@@ -77,7 +77,7 @@ test("the offset does not move while an update cannot be recorded", async () => 
   const { home, telegram, start, row } = await telegramHost();
   const host = await start();
   await eventually(() => telegram.updates.polled);
-  const database = new DatabaseSync(path.join(home, "state.db"));
+  const database = new DatabaseSync(path.join(home, "state.db"), { timeout: 10_000 });
   database.exec(`CREATE TRIGGER full BEFORE INSERT ON ledger WHEN NEW.delivery LIKE '%three%'
     BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
   const one = telegram.say("one");

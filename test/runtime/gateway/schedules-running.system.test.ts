@@ -183,7 +183,7 @@ test("the command line adds, lists and removes, with the gateway up or down", as
   expect(await run("list")).toEqual({ code: 0, stdout: "No schedules.\n", stderr: "" });
   expect(await readdir(home)).toEqual(["steward.json"]);
   // The file of a version that knows no schedules, or of the host's ledger alone.
-  const database = new DatabaseSync(join(home, "state.db"));
+  const database = new DatabaseSync(join(home, "state.db"), { timeout: 10_000 });
   database.exec("CREATE TABLE other (seq INTEGER)");
   database.close();
   const before = await readFile(join(home, "state.db"));

@@ -47,7 +47,7 @@ test("messages of a database from before the count are counted, and those of oth
   const now = Date.now();
   const rows = [now - 31 * DAY_MS, now - 2 * DAY_MS, now - 2 * DAY_MS];
   openStore(join(home, "state.db")).close();
-  const database = new DatabaseSync(join(home, "state.db"));
+  const database = new DatabaseSync(join(home, "state.db"), { timeout: 10_000 });
   // What the versions after the sixth have added.
   database.exec(`ALTER TABLE schedules DROP COLUMN made_by; ALTER TABLE messages DROP COLUMN username;
     ALTER TABLE session_context DROP COLUMN sender; ALTER TABLE session_context DROP COLUMN username;

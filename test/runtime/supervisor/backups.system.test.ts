@@ -39,7 +39,7 @@ async function filled() {
     return { status: response.status, answer: (await response.json()) as RestoreReport & { code?: string } };
   };
   const rows = (query: string) => {
-    const database = new DatabaseSync(join(home, "state.db"));
+    const database = new DatabaseSync(join(home, "state.db"), { timeout: 10_000 });
     try {
       return database.prepare(query).all();
     } finally {
