@@ -51,7 +51,7 @@ export default defineConfig({
         ],
         test: { name: "workerd", include: EDGE, ...FAST },
       },
-      { test: { name: "process", include: [named("process")], ...FAST } },
+      { test: { name: "process", include: [named("process")], ...PREPARED, ...FAST } },
       {
         test: {
           name: "main",

@@ -18,6 +18,7 @@ import { benchPackage } from "./package.ts";
 import { benchPeer } from "./peer.ts";
 import { benchPages } from "./pages.ts";
 import { missed, promises, table } from "./promises.ts";
+import { benchReaders } from "./readers.ts";
 import { benchMemory, benchMessages } from "./run.ts";
 import { startSurroundings } from "../support/service.ts";
 import { benchSize } from "./size.ts";
@@ -49,6 +50,7 @@ const parts: Record<Part, () => Promise<Figure[]>> = {
   node: () => benchNodeEdge(options),
   worker: () => benchWorkerEdge(options),
   auth: () => benchAuth(options),
+  readers: () => benchReaders(log),
   stack: () => benchStack(runs, log),
   hand: () => benchByHand(runs, folder, log),
   tests: () => benchTests(log),

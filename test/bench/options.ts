@@ -17,6 +17,7 @@ const PARTS = [
   "node",
   "worker",
   "auth",
+  "readers",
   "stack",
   "hand",
   "tests",

@@ -5,7 +5,7 @@ import { FAMILIES } from "./support/families.ts";
 import { isPlainlyLinear } from "./support/patterns.ts";
 import { READERS } from "./support/readers.ts";
 
-// The list of readers is complete by these rules; readers.system.test.ts measures each of them.
+// The list of readers is complete by these rules; readers.system.test.ts and `npm run bench` measure each of them.
 
 /** Rooms that handle text from outside: each of their functions that takes a text is one of the readers. */
 const ROOMS =
