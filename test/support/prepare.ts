@@ -10,7 +10,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Reason why there is no Pulumi engine for `npm test`; empty if there is one. */
     engineMissing: string;
-    /** Folder of the bundled programs, in the system tier. */
+    /** Folder of the bundled programs, in the process and system tiers. */
     programs: string;
   }
 }

@@ -49,8 +49,8 @@ export function startRuntime(entry: string, environment: Record<string, string>)
 }
 
 /**
- * Returns the file that runs `runtime/<entry>`: the source, or in the system tier, which starts hundreds, the bundled
- * program, whose start takes half the processor time.
+ * Returns the file that runs `runtime/<entry>`: the source, or in the process and system tiers, which start hundreds,
+ * the bundled program, whose start takes half the processor time.
  */
 export function programOf(entry: string): string {
   const bundled = inject("programs") as string | undefined;
