@@ -11,7 +11,9 @@ export function hasEnded(pid: number): boolean {
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
   try {
-    return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // Behind the program's name, which may hold anything: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    return "ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2));
   } catch {
     return false;
   }
