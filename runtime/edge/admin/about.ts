@@ -7,7 +7,7 @@ import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import type { Markup } from "../pages/layout.ts";
 import type { ActivityEntry } from "../ports.ts";
-import { dataTable } from "../pages/table.ts";
+import { dataTable, factList } from "../pages/table.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** As many as are kept. */
@@ -52,26 +52,17 @@ export function showAbout({ bundle }: AdminOptions): Handler<AccessVariables> {
 
 function aboutPart({ facts, environment }: Visitor, bundle: string): Markup {
   const { version, bundle: inside } = facts.status;
+  const isOther = inside !== undefined && inside !== bundle;
   return html`<section class="card">
       <h2>Versions</h2>
-      <dl>
-        <dt>steward</dt>
-        <dd>${VERSION}</dd>
-        <dt>In the container</dt>
-        <dd>${version ?? "not known while it is stopped"}</dd>
-        <dt>Bundle</dt>
-        <dd><code>${bundle}</code></dd>
-        ${
-          inside === undefined || inside === bundle
-            ? ""
-            : html`<dt>Bundle in the container</dt>
-                <dd><code>${inside}</code></dd>`
-        }
-        <dt>Runs on</dt>
-        <dd>${navigator.userAgent}</dd>
-        <dt>Environment</dt>
-        <dd>${environment ?? "not named"}</dd>
-      </dl>
+      ${factList([
+        ["steward", VERSION],
+        ["In the container", version ?? "not known while it is stopped"],
+        ["Bundle", html`<code>${bundle}</code>`],
+        ["Bundle in the container", isOther ? html`<code>${inside}</code>` : undefined],
+        ["Runs on", navigator.userAgent],
+        ["Environment", environment ?? "not named"],
+      ])}
       <p><a href="${ROUTES.rolloutsPage.path}">Versions that have run here</a></p>
     </section>
     <h2>Licence</h2>

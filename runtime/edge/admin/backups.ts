@@ -18,6 +18,7 @@ import { backupLabel } from "../../shared/backup-texts.ts";
 import { backupRestorePart } from "../pages/backup-restore.ts";
 import { alertBox, reasonBox, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
+import { factList } from "../pages/table.ts";
 import type { Backups } from "../ports.ts";
 import { attempt, type Attempt } from "../operate.ts";
 import { problemList } from "./config-review.ts";
@@ -78,11 +79,8 @@ export function confirmRestore({ backups, clock }: AdminOptions): Handler<Access
     const found = await attempt(LIMIT_MS, findBackup(backups, id));
     if (found.value === undefined) return goTo(context, ROUTES.backupsPage, "restored", found.problem);
     const { facts } = await context.get("visitor")();
-    const content = backupRestorePart({
-      ...found.value,
-      present: facts.details?.counts,
-      now: clock(),
-    });
+    const { counts: present } = facts.details ?? {};
+    const content = backupRestorePart({ ...found.value, present, now: clock() });
     return adminPage(context, { title: "Restore a backup" }, content);
   };
 }
@@ -165,18 +163,13 @@ function backupCard(backup: GenerationManifest, now: number): Markup {
   return html`<li>
     <h3><code>${id}</code></h3>
     <p class="badge ${cause === undefined ? "wait" : "ok"}">${backupLabel(backup)}</p>
-    <dl>
-      <dt>Made</dt>
-      <dd>${age(Date.parse(createdAt), now)}</dd>
-      <dt>Holds</dt>
-      <dd>${heldText(counts)}</dd>
-      <dt>Size</dt>
-      <dd>${sizeText(size)}</dd>
-      <dt>Version</dt>
-      <dd>${agentVersion}</dd>
-      <dt>Config</dt>
-      <dd>${configValid ? "valid" : html`<strong>not valid</strong>`}</dd>
-    </dl>
+    ${factList([
+      ["Made", age(Date.parse(createdAt), now)],
+      ["Holds", heldText(counts)],
+      ["Size", sizeText(size)],
+      ["Version", agentVersion],
+      ["Config", configValid ? "valid" : html`<strong>not valid</strong>`],
+    ])}
     <div class="actions">
       <form method="post" action="${ROUTES.backupsVerify.path}">
         <input type="hidden" name="id" value="${id}" />

@@ -8,7 +8,7 @@ import { adminPage } from "../pages/admin-frame.ts";
 import { age } from "../pages/age.ts";
 import { reasonBox, repairLink, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
-import { dataTable } from "../pages/table.ts";
+import { dataTable, factList } from "../pages/table.ts";
 import type { AdminOptions } from "./options.ts";
 
 /** A state by colour, and as people read it. */
@@ -82,15 +82,9 @@ function channelCard({ platform, state, reason, lastEventAt, polledAt }: Channel
     <h3>${platform}</h3>
     <p class="state ${tone}">${words}</p>
     ${reasonBox(reason)}
-    <dl>
-      <dt>Last event</dt>
-      <dd>${lastEventAt === undefined ? "none since the start" : age(Date.parse(lastEventAt), now)}</dd>
-      ${
-        polledAt === undefined
-          ? ""
-          : html`<dt>Last poll that was answered</dt>
-              <dd>${age(Date.parse(polledAt), now)}</dd>`
-      }
-    </dl>
+    ${factList([
+      ["Last event", lastEventAt === undefined ? "none since the start" : age(Date.parse(lastEventAt), now)],
+      ["Last poll that was answered", polledAt && age(Date.parse(polledAt), now)],
+    ])}
   </li>`;
 }

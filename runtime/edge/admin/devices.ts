@@ -26,7 +26,7 @@ import {
 import { type Answer, askOrRecall, LIMIT_MS } from "./answers.ts";
 import { type Done, goTo } from "./flash.ts";
 import type { AdminOptions } from "./options.ts";
-import { dataTable } from "../pages/table.ts";
+import { dataTable, factList } from "../pages/table.ts";
 
 /** The lists come within 10 s, whole or not. */
 const LISTS_MS = 11_000;
@@ -221,16 +221,12 @@ function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, no
   const words = `pairing approve ${platform} ${code}`;
   return html`<li>
     <h3>${name === "" ? sender : name}</h3>
-    <dl>
-      <dt>Platform</dt>
-      <dd>${platform}</dd>
-      <dt>Code</dt>
-      <dd><code>${code}</code></dd>
-      <dt>Sender</dt>
-      <dd>${sender}</dd>
-      <dt>Asked</dt>
-      <dd>${age(askedAt, now)}</dd>
-    </dl>
+    ${factList([
+      ["Platform", platform],
+      ["Code", html`<code>${code}</code>`],
+      ["Sender", sender],
+      ["Asked", age(askedAt, now)],
+    ])}
     ${settleForms(`${platform}:${code}`, `${platform} ${code}`)}
     <details ${isOpen ? "open" : ""}>
       <summary>By command</summary>
@@ -243,16 +239,12 @@ function senderCard({ platform, code, sender, name, askedAt }: SenderRequest, no
 function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: number): Markup {
   return html`<li>
     <h3>${name === "" ? "A browser" : name}</h3>
-    <dl>
-      <dt>Platform</dt>
-      <dd>web chat</dd>
-      <dt>Request</dt>
-      <dd><code>${requestId}</code></dd>
-      <dt>Address</dt>
-      <dd>${address}</dd>
-      <dt>Asked</dt>
-      <dd>${age(askedAt, now)}</dd>
-    </dl>
+    ${factList([
+      ["Platform", "web chat"],
+      ["Request", html`<code>${requestId}</code>`],
+      ["Address", address],
+      ["Asked", age(askedAt, now)],
+    ])}
     ${settleForms(`device:${requestId}`, `device ${requestId.slice(0, 12)}`)}
   </li>`;
 }
@@ -260,16 +252,12 @@ function requestCard({ requestId, name, address, askedAt }: DeviceRequest, now: 
 function deviceCard({ deviceId, name, approvedAt, revoked, role }: Device, now: number): Markup {
   return html`<li>
     <h3>${name === "" ? "A browser" : name}</h3>
-    <dl>
-      <dt>Device</dt>
-      <dd><code>${deviceId.slice(0, 12)}</code></dd>
-      <dt>Approved</dt>
-      <dd>${age(approvedAt, now)}</dd>
-      <dt>State</dt>
-      <dd>${revoked ? "revoked" : "approved"}</dd>
-      <dt>Rights</dt>
-      <dd>${revoked ? "none" : role}</dd>
-    </dl>
+    ${factList([
+      ["Device", html`<code>${deviceId.slice(0, 12)}</code>`],
+      ["Approved", age(approvedAt, now)],
+      ["State", revoked ? "revoked" : "approved"],
+      ["Rights", revoked ? "none" : role],
+    ])}
     ${revoked ? "" : grantForm(`device:${deviceId}`, role, deviceId.slice(0, 12))}
     ${revoked ? "" : postForm(ROUTES.devicesRevoke.path, "device", [deviceId], "Revoke", deviceId.slice(0, 12))}
   </li>`;

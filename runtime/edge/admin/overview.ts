@@ -11,6 +11,7 @@ import { age, moment } from "../pages/age.ts";
 import { reasonText, stateLine } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { startsPart } from "../pages/starts.ts";
+import { factList } from "../pages/table.ts";
 import type { BackupsStatus } from "../ports.ts";
 import type { AccessList } from "./access-list.ts";
 import { attempt, type Attempt } from "../operate.ts";
@@ -67,32 +68,26 @@ function overviewPart(
       </section>
       <section class="card">
         <h2>Gateway</h2>
-        <dl>
-          <dt>Since</dt>
-          <dd>${moment(status.since)}</dd>
-          <dt>Version</dt>
-          <dd>${status.version ?? "unknown while asleep"}</dd>
-          <dt>Bundle</dt>
-          <dd>${bundlePart(bundle, status.bundle)}</dd>
-          <dt>Restarts</dt>
-          <dd>${status.restarts}</dd>
-          <dt>Last cold start</dt>
-          <dd>${coldStart}</dd>
-          ${status.duty === undefined ? "" : awakePart(status.duty)}
-        </dl>
+        ${factList([
+          ["Since", moment(status.since)],
+          ["Version", status.version ?? "unknown while asleep"],
+          ["Bundle", bundlePart(bundle, status.bundle)],
+          ["Restarts", status.restarts],
+          ["Last cold start", coldStart],
+          ["Awake", status.duty && awakeText(status.duty)],
+        ])}
         ${startsPart(status.coldStarts, now)}
       </section>
       <section class="card">
         <h2>Processes</h2>
         ${processes === undefined ? html`<p class="soft">Unknown: the container does not answer.</p>` : ""}
         ${processes?.length === 0 ? html`<p class="soft">None runs while the container is stopped.</p>` : ""}
-        <dl>
-          ${(processes ?? []).map(
-            ({ name, state, pid, restarts }) =>
-              html`<dt>${name}</dt>
-                <dd>${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts</dd>`,
-          )}
-        </dl>
+        ${factList(
+          (processes ?? []).map(({ name, state, pid, restarts }) => [
+            name,
+            `${state}${pid === null ? "" : `, pid ${pid}`}, ${restarts} restarts`,
+          ]),
+        )}
         ${
           status.state === "stopped"
             ? ""
@@ -125,13 +120,10 @@ function unknownAccess(): Markup {
     </p>`;
 }
 
-/** Renders what the cost comes of. */
-function awakePart({ measuredHours, awakeHours }: Duty): Markup {
-  const known = measuredHours >= SHORTEST_DUTY_HOURS;
-  return html`<dt>Awake</dt>
-    <dd>
-      ${known ? `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}` : "available after 24 h"}
-    </dd>`;
+/** Returns what the cost comes of. */
+function awakeText({ measuredHours, awakeHours }: Duty): string {
+  if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
+  return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;
 }
 
 /** One name where edge and container run from the same bundle, as on a host. */
@@ -173,45 +165,37 @@ function withinMinute(report: FirstWordReport | undefined): string {
 function detailsPart({ channels, models, schedules, firstWords, counts }: GatewayStatus): Markup {
   return html`<section class="card">
       <h2>Messages</h2>
-      <dl>
-        <dt>Kept</dt>
-        <dd>${counts.messages}, ${counts.webChat ?? 0} of the web chat</dd>
-        <dt>First word within a minute</dt>
-        <dd>${withinMinute(firstWords)}</dd>
-      </dl>
+      ${factList([
+        ["Kept", `${counts.messages}, ${counts.webChat ?? 0} of the web chat`],
+        ["First word within a minute", withinMinute(firstWords)],
+      ])}
     </section>
     <section class="card">
       <h2>Channels</h2>
       ${channels.length === 0 ? html`<p class="soft">None is configured.</p>` : ""}
-      <dl>
-        ${channels.map(
-          ({ platform, state, lastEventAt }) =>
-            html`<dt>${platform}</dt>
-              <dd>${state}${lastEventAt === undefined ? "" : html`, last event ${moment(lastEventAt)}`}</dd>`,
-        )}
-      </dl>
+      ${factList(
+        channels.map(({ platform, state, lastEventAt }) => [
+          platform,
+          lastEventAt === undefined ? state : html`${state}, last event ${moment(lastEventAt)}`,
+        ]),
+      )}
     </section>
     <section class="card">
       <h2>Models</h2>
-      <dl>
-        ${models.map(
-          ({ id, state, until }) =>
-            html`<dt>${id}</dt>
-              <dd>${state}${until === undefined ? "" : html` until ${moment(until)}`}</dd>`,
-        )}
-      </dl>
+      ${factList(
+        models.map(({ id, state, until }) => [
+          id,
+          until === undefined ? state : html`${state} until ${moment(until)}`,
+        ]),
+      )}
     </section>
     <section class="card">
       <h2>Schedules</h2>
-      <dl>
-        <dt>Scheduled</dt>
-        <dd>${schedules.count}</dd>
-        <dt>Next</dt>
-        <dd>${schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)}</dd>
-        <dt>Missed (7 days)</dt>
-        <dd>${schedules.missed}</dd>
-        <dt>Failed (7 days)</dt>
-        <dd>${schedules.failed ?? 0}</dd>
-      </dl>
+      ${factList([
+        ["Scheduled", schedules.count],
+        ["Next", schedules.nextAt === undefined ? "none" : moment(schedules.nextAt)],
+        ["Missed (7 days)", schedules.missed],
+        ["Failed (7 days)", schedules.failed ?? 0],
+      ])}
     </section>`;
 }

@@ -149,21 +149,8 @@ function runsTable(runs: readonly Run[]): Markup {
 }
 
 function scheduleRow(row: Row): Markup {
-  const {
-    id,
-    source,
-    to,
-    at,
-    every,
-    cron,
-    timezone = "UTC",
-    text,
-    prompt,
-    nextAt,
-    lastAt,
-    lastOutcome,
-  } = row;
-  const when = at ?? (every === undefined ? `${cron} ${timezone}` : `every ${every}`);
+  const { id, source, to, timezone = "UTC", text, prompt, nextAt, lastAt, lastOutcome } = row;
+  const when = row.at ?? (row.every === undefined ? `${row.cron} ${timezone}` : `every ${row.every}`);
   return html`<tr>
     <th scope="row"><code>${id}</code></th>
     <td>${when}</td>

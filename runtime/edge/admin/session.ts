@@ -11,6 +11,7 @@ import { adminPage, statusOf } from "../pages/admin-frame.ts";
 import { moment } from "../pages/age.ts";
 import { alertBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
+import { factList } from "../pages/table.ts";
 import type { Sandbox } from "../ports.ts";
 import { LIMIT_MS } from "./answers.ts";
 import { changeAndGo, recordChange } from "./change.ts";
@@ -124,20 +125,17 @@ function sessionPart({ conversation, messages, typed }: Shown, session: Session)
   const chat = conversation.split(":").at(-1) ?? "";
   const { messages: kept, inUse, firstAt, lastAt, model, summarised } = session;
   return html`<section class="card">
-      <dl>
-        <dt>Messages kept</dt>
-        <dd>${kept}</dd>
-        <dt>Of them in use</dt>
-        <dd>${inUse}, since it last started over</dd>
-        <dt>First message</dt>
-        <dd>${firstAt === undefined ? "none" : moment(firstAt)}</dd>
-        <dt>Last activity</dt>
-        <dd>${lastAt === undefined ? "none" : moment(lastAt)}</dd>
-        <dt>Model</dt>
-        <dd>${model ?? "the config's"}</dd>
-        <dt>Older messages</dt>
-        <dd>${summarised ? "put before the model as a summary" : "put before the model as they are"}</dd>
-      </dl>
+      ${factList([
+        ["Messages kept", kept],
+        ["Of them in use", `${inUse}, since it last started over`],
+        ["First message", firstAt === undefined ? "none" : moment(firstAt)],
+        ["Last activity", lastAt === undefined ? "none" : moment(lastAt)],
+        ["Model", model ?? "the config's"],
+        [
+          "Older messages",
+          summarised ? "put before the model as a summary" : "put before the model as they are",
+        ],
+      ])}
       <p><a href="${ROUTES.ledgerPage.path}?${new URLSearchParams({ q: chat })}">Events of this chat</a></p>
     </section>
     <h2>Messages</h2>

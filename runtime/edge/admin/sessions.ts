@@ -1,5 +1,6 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
+import type * as z from "zod/mini";
 import type { RetentionNotice } from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
@@ -34,14 +35,7 @@ export function showSessions({ sandbox, answers, clock }: AdminOptions): Handler
   };
 }
 
-/** A conversation as it may be shown. */
-interface SessionRow {
-  /** `<platform>:<the platform's ids>` */
-  conversation: string;
-  messages: number;
-  /** ISO 8601 */
-  lastAt: string;
-}
+type SessionRow = z.infer<ReturnType<typeof sessions.list.output>>["sessions"][number];
 
 function retentionNote(retention: RetentionNotice | undefined): Markup | "" {
   if (retention === undefined || retention.messages === 0) return "";

@@ -37,6 +37,21 @@ export function dataTable({ label, caption, columns, rows }: TableParts): Markup
   </div>`;
 }
 
+/** A name and what it has; `undefined` leaves it out. */
+type Fact = readonly [name: string, value: Markup | string | number | undefined];
+
+/** Returns names with their values, one below the other. */
+export function factList(facts: readonly Fact[]): Markup {
+  const shown = facts.filter(([, value]) => value !== undefined);
+  return html`<dl>
+    ${shown.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
 function head(column: Column): Markup {
   if (typeof column === "string") return html`<th scope="col">${column}</th>`;
   return "number" in column
