@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 
 const CHROMIUM = "/usr/bin/chromium";
+const ATTEMPTS = 5;
+const PAUSE_MS = 500;
 
 /** A small phone's screen, in pixels. */
 export const PHONE = { width: 320, height: 640 };
@@ -19,12 +22,17 @@ export async function openBrowser(options?: BrowserContextOptions, args: string[
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const goto = page.goto.bind(page);
-  // Chromium ends what it loads when a network of the host comes or goes, as those of other tests' containers do.
-  page.goto = (...given) =>
-    goto(...given).catch((error: unknown) => {
-      if (String(error).includes("ERR_NETWORK_CHANGED")) return goto(...given);
-      throw error;
-    });
+  // Chromium ends what it loads when a network of the host comes or goes, as those of other tests' containers do. Then it
+  // goes to a page of its own, which ends an attempt that comes too early.
+  page.goto = async (...given) => {
+    for (let attempt = 1; ; attempt += 1)
+      try {
+        return await goto(...given);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !/ERR_NETWORK_CHANGED|chrome-error:/.test(String(error))) throw error;
+        await sleep(PAUSE_MS);
+      }
+  };
   return page;
 }
 
