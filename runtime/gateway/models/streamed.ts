@@ -11,6 +11,7 @@ import {
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
 import { brokeOff, readProviderError } from "./provider-errors.ts";
 import { Patience, type ModelTimeout } from "./patience.ts";
+import { type Added, createReasoningFilter } from "./reasoning.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
 
@@ -46,11 +47,15 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock
  */
 export function createStreamedModel(options: StreamedOptions): Model {
   const { reference, load, clock, redact } = options;
+  // Whether reasoning has no mark at its beginning is known from a whole answer. Anthropic sends it apart.
+  let isPlain = reference.startsWith("anthropic/");
   return {
     answer: async (request) => {
       const patience = new Patience(request.signal, options.timeout);
       try {
-        return await stream(request, reference, await load(), patience);
+        const { answer, hasReasoned } = await stream(request, reference, await load(), patience, isPlain);
+        isPlain ||= !hasReasoned;
+        return answer;
       } catch (error) {
         if (patience.signal.aborted) throw noAnswer(request.signal, reference);
         throw readProviderError(error, { reference, now: clock(), redact });
@@ -66,7 +71,8 @@ async function stream(
   reference: string,
   model: LanguageModelV4,
   patience: Patience,
-): Promise<ModelAnswer> {
+  isPlain: boolean,
+): Promise<{ answer: ModelAnswer; hasReasoned: boolean }> {
   const { stream: parts } = await model.doStream({
     prompt: [
       ...toInstructions(request, { marks: reference.startsWith("anthropic/") }),
@@ -78,13 +84,25 @@ async function stream(
   });
   let text = "";
   const calls: ReceivedCall[] = [];
+  const reasoning = createReasoningFilter();
+  let held = "";
+  const add = (added: Added, mayShow: boolean): void => {
+    if (added.startsOver) {
+      [text, held] = ["", ""];
+      request.onText?.(undefined);
+    }
+    text += added.text;
+    held += added.text;
+    if (held === "" || !mayShow) return;
+    request.onText?.(held);
+    held = "";
+  };
   for await (const part of parts) {
     // Clients tell of an answer's beginning before its server has said a word.
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
-        text += part.delta;
-        request.onText?.(part.delta);
+        add(reasoning.push(part.delta), isPlain || reasoning.hasEnded);
         break;
       case "tool-call":
         calls.push({ id: part.toolCallId, name: part.toolName, ...readInput(part.input) });
@@ -92,6 +110,7 @@ async function stream(
       case "error":
         throw part.error;
       case "finish": {
+        add(reasoning.end(), true);
         const { inputTokens, outputTokens } = part.usage;
         const tokens = { input: inputTokens.total ?? 0, output: outputTokens.total ?? 0 };
         // Behind its tools a model may have nothing to add.
@@ -100,7 +119,7 @@ async function stream(
         // A server may give a reason of its own; without any the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
-        return { ...answer, model: reference, tokens };
+        return { answer: { ...answer, model: reference, tokens }, hasReasoned: reasoning.hasEnded };
       }
     }
   }

@@ -46,6 +46,7 @@ import {
   readProviderError,
 } from "../../../runtime/gateway/models/provider-errors.ts";
 import { fromChatCompletion, fromMessage } from "../../../runtime/gateway/models/event-stream.ts";
+import { createReasoningFilter } from "../../../runtime/gateway/models/reasoning.ts";
 import { operatorText } from "../../../runtime/gateway/prompt/operator.ts";
 import { saidText } from "../../../runtime/gateway/prompt/speaker.ts";
 import {
@@ -295,6 +296,13 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       }));
       saidText({ text: speakerText(text), speaker, asides });
       saidText({ text: speakerText(text) });
+    },
+  },
+  "gateway/models/reasoning.ts": {
+    createReasoningFilter: (text) => {
+      const filter = createReasoningFilter();
+      for (const piece of pieces(text)) filter.push(piece);
+      filter.end();
     },
   },
   "gateway/prompt/text.ts": {
