@@ -41,9 +41,22 @@ export class Toolbox {
     const none = { tools: [], notes: [] };
     const servers = may("useMcp") ? await this.#options.mcp.open(signal) : none;
     const builtin = (await this.#builtin).filter(({ needs }) => needs === undefined || may(needs));
-    const tools = new Map([...servers.tools, ...builtin].map((tool) => [tool.definition.name, tool]));
+    const tools = new Map(builtin.map((tool) => [tool.definition.name, tool]));
+    for (const tool of servers.tools) {
+      const { alias, definition } = tool;
+      tools.set(tools.has(definition.name) ? (alias ?? definition.name) : definition.name, tool);
+    }
     return {
-      definitions: [...tools.values()].map(({ definition }) => definition),
+      definitions: [...tools].map(
+        ([
+          name,
+          {
+            definition: { description, inputSchema },
+          },
+        ]) => {
+          return { name, description, inputSchema };
+        },
+      ),
       notes: servers.notes,
       run: (call, context) => this.#run(tools.get(call.name), call, context),
     };

@@ -7,6 +7,9 @@ export interface Message {
   params?: { name?: string; arguments?: Record<string, unknown>; protocolVersion?: string };
 }
 
+/** Longer than a provider takes. */
+const LONG = "a-name-that-says-all-of-what-this-tool-does-and-when-to-use-it-";
+
 /** Answers one message of MCP (https://modelcontextprotocol.io/specification/2025-06-18); a notification has no answer. */
 export function answer({ id, method, params }: Message): object | undefined {
   if (id === undefined) return undefined;
@@ -23,12 +26,24 @@ function resultOf(method: string | undefined, params: Message["params"]): object
   }
   if (method === "tools/list") {
     const inputSchema = { type: "object", properties: { text: { type: "string" } } };
+    const odd = {
+      properties: { $top: { type: "number" } },
+      anyOf: [{ properties: { id: {} }, required: ["id"] }],
+    };
+    const unusable = { type: "object", properties: { a: { properties: { $b: {} } } } };
     return {
-      tools: ["echo", "environment", "fail", "end"].map((name) => ({ name, description: name, inputSchema })),
+      tools: [
+        ...["echo", "environment", "fail", "end"].map((name) => ({ name, description: name, inputSchema })),
+        ...["1", "2"].map((end) => ({ name: LONG + end, inputSchema })),
+        { name: "odd", inputSchema: odd },
+        { name: "unusable", inputSchema: unusable },
+      ],
     };
   }
   if (method !== "tools/call") return undefined;
   if (params?.name === "end") process.exit(3);
+  if (params?.name === "odd" || params?.name?.startsWith(LONG))
+    return { content: [], structuredContent: params };
   const text =
     params?.name === "environment"
       ? Object.keys(process.env).sort().join(" ")

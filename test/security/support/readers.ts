@@ -14,6 +14,12 @@ import {
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { chatOfDelivery } from "../../../runtime/edge/ledger/chats.ts";
 import { accessIdentity } from "../../../runtime/edge/identity.ts";
+import {
+  inputForm,
+  resultText,
+  serversInput,
+  toolName,
+} from "../../../runtime/gateway/agent/mcp/tool-form.ts";
 import { readableText } from "../../../runtime/gateway/agent/tools/readable-text.ts";
 import { channelAccess, unknownSenderText } from "../../../runtime/gateway/channels/access.ts";
 import { textOfBlocks } from "../../../runtime/gateway/channels/blocks.ts";
@@ -208,6 +214,17 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
       ),
   },
   "gateway/agent/tools/readable-text.ts": { readableText },
+  "gateway/agent/mcp/tool-form.ts": {
+    inputForm: (text) =>
+      inputForm({ properties: { [text]: {} }, anyOf: pieces(text).map((name) => ({ required: [name] })) }),
+    resultText: (text) =>
+      resultText({
+        content: pieces(text).map((piece) => ({ type: "text", text: piece })),
+        structuredContent: text,
+      }),
+    serversInput: (text) => serversInput({ [text]: text }, new Map([[text, "a"]])),
+    toolName: (text) => toolName(text, text),
+  },
   "gateway/channels/access.ts": { unknownSenderText: (text) => unknownSenderText("slack", text) },
   "gateway/channels/blocks.ts": {
     textOfBlocks: (text) => {

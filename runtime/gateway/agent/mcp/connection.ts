@@ -3,17 +3,17 @@ import { VERSION } from "../../../contract/names.ts";
 import { following, toolText } from "../../prompt/text.ts";
 import { ToolError, type Tool } from "../tools/tool.ts";
 import { StdioTransport } from "./stdio.ts";
+import { inputForm, resultText, serversInput, toolName } from "./tool-form.ts";
 
 const MOST_TOOLS = 200;
 const MOST_PAGES = 20;
-const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
 const LONGEST_DESCRIPTION = 2_000;
-/** Longest tool's name that providers take. */
-const LONGEST_NAME = 64;
 
 /** A server that is there. */
 export interface McpConnection {
   tools: Tool[];
+  /** Tools that no provider would take, by the server's own names. */
+  leftOut: { name: string; problem: string }[];
   close(): Promise<void>;
 }
 
@@ -55,8 +55,8 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
       onEnd();
       void client.close().catch(() => undefined);
     };
-    const tools = await within(listTools(client, { server: name, callMs, onTrouble }), signal);
-    return { tools, close: () => client.close().catch(() => undefined) };
+    const listed = await within(listTools(client, { server: name, callMs, onTrouble }), signal);
+    return { ...listed, close: () => client.close().catch(() => undefined) };
   } catch (error) {
     void connecting.then((client) => client.close()).catch(() => undefined);
     await stdio?.close();
@@ -78,34 +78,43 @@ interface CallOptions {
   onTrouble(): void;
 }
 
-async function listTools(client: MCPClient, options: CallOptions): Promise<Tool[]> {
+async function listTools(
+  client: MCPClient,
+  options: CallOptions,
+): Promise<Pick<McpConnection, "tools" | "leftOut">> {
   const tools: Tool[] = [];
+  const leftOut: McpConnection["leftOut"] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const answer = await client.listTools(cursor === undefined ? {} : { params: { cursor } });
     for (const { name, description = "", inputSchema } of answer.tools) {
-      const full = `${options.server}_${name}`.replace(NOT_IN_NAMES, "_").slice(0, LONGEST_NAME);
+      const form = inputForm({ ...inputSchema });
+      if ("problem" in form) {
+        leftOut.push({ name, problem: form.problem });
+        continue;
+      }
+      const { name: called, alias } = toolName(options.server, name);
       const said = toolText(description.slice(0, LONGEST_DESCRIPTION));
       tools.push({
-        definition: { name: full, description: following(said), inputSchema: { ...inputSchema } },
-        run: (input, { signal }) => call(client, name, input, options, signal),
+        definition: { name: called, description: following(said), inputSchema: form.schema },
+        alias,
+        run: (input, { signal }) => call(client, name, serversInput(input, form.renamed), options, signal),
       });
     }
     cursor = answer.nextCursor;
     if (cursor === undefined || tools.length >= MOST_TOOLS) break;
   }
-  return tools.slice(0, MOST_TOOLS);
+  return { tools: tools.slice(0, MOST_TOOLS), leftOut: leftOut.slice(0, MOST_TOOLS) };
 }
 
 async function call(
   client: MCPClient,
   name: string,
-  input: unknown,
+  args: Record<string, unknown>,
   { callMs, onTrouble }: CallOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(callMs)]);
-  const args = typeof input === "object" && input !== null ? { ...input } : {};
   const options = { signal: both, timeout: callMs };
   const result = await within(client.callTool({ name, arguments: args, options }), both).catch(
     (error: unknown) => {
@@ -113,7 +122,7 @@ async function call(
       throw error;
     },
   );
-  const text = contentText(result);
+  const text = resultText(result);
   if ("isError" in result && result.isError === true) throw new ToolError(text);
   return text;
 }
@@ -121,13 +130,4 @@ async function call(
 /** A JSON-RPC error came from the server, which is there. */
 function isServersWord(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
-}
-
-/** The texts of a result; of anything else its kind. */
-function contentText(result: object): string {
-  if (!("content" in result) || !Array.isArray(result.content)) return JSON.stringify(result);
-  const parts = result.content.map((part: { type?: unknown; text?: unknown }) =>
-    typeof part.text === "string" ? part.text : `(${String(part.type)})`,
-  );
-  return parts.join("\n");
 }

@@ -51,10 +51,19 @@ export class McpServers {
     const all = [...this.#standings];
     await Promise.all(all.map(([name, standing]) => this.#connect(name, standing)));
     signal.throwIfAborted();
+    const leftOut = all.flatMap(([name, { connection }]) =>
+      (connection?.leftOut ?? []).map((tool) => [name, tool.name] as const),
+    );
     const missing = all.filter(([, { connection }]) => connection === undefined).map(([name]) => name);
     return {
       tools: all.flatMap(([, { connection }]) => connection?.tools ?? []),
-      notes: missing.map((name) => prompt`The tools of the server ${label(name, 64)} are not available now.`),
+      notes: [
+        ...missing.map((name) => prompt`The tools of the server ${label(name, 64)} are not available now.`),
+        ...leftOut.map(
+          ([name, tool]) =>
+            prompt`The tool ${label(tool, 64)} of the server ${label(name, 64)} cannot be used.`,
+        ),
+      ],
     };
   }
 
@@ -107,6 +116,8 @@ export class McpServers {
       standing.connection = connection;
       standing.failures = 0;
       log.info("MCP server connected", { server: name, tools: connection.tools.length });
+      for (const { name: tool, problem } of connection.leftOut)
+        log.warn("a tool of an MCP server is left out", { server: name, tool: tool.slice(0, 200), problem });
     } catch (error) {
       this.#failed(name, standing, redact(error instanceof Error ? error.message : "unknown error"));
     }

@@ -22,6 +22,8 @@ export interface ToolContext extends Place, Rights {
  */
 export interface Tool {
   definition: ToolDefinition;
+  /** Name for the model where another tool has the definition's. */
+  alias?: string;
   /** The capability that its use takes. Default: none. */
   needs?: Capability;
   run(input: unknown, context: ToolContext): Promise<string>;

@@ -30,6 +30,37 @@ test("a server's tools are offered under its name and run; its environment holds
   });
 });
 
+test("a tool with an odd schema or name is offered as a provider takes it, or named as one that is not", async () => {
+  const bench = await agentBench({ tools: { mcp: { notes: STDIO_SERVER } } }, OURS);
+  const { answer } = bench.start();
+  bench.next(calls({ id: "c1", name: "notes_odd", input: { _top: 3, id: "a" } }));
+  await answer(question("Ev1"));
+  const [first, second] = bench.asked;
+  expect(first?.instructions).toContain("The tool unusable of the server notes cannot be used.");
+  expect(bench.logged).toContainEqual({
+    message: "a tool of an MCP server is left out",
+    fields: { server: "notes", tool: "unusable", problem: "a name in its schema cannot be used" },
+  });
+  const names = first?.tools.map(({ name }) => name) ?? [];
+  expect(new Set(names).size).toBe(names.length);
+  const long = names.filter((name) => name.startsWith("notes_a-name"));
+  expect(long).toHaveLength(2);
+  for (const name of names) expect(name).toMatch(/^[\w-]{1,64}$/);
+  expect(first?.tools.find(({ name }) => name === "notes_odd")?.inputSchema).toMatchObject({
+    type: "object",
+    properties: { _top: { type: "number" }, id: {} },
+  });
+  expect(second?.messages.at(-1)).toMatchObject({
+    results: [{ output: JSON.stringify({ name: "odd", arguments: { $top: 3, id: "a" } }), failed: false }],
+  });
+
+  bench.next(calls({ id: "c2", name: long[1] ?? "", input: {} }));
+  await answer(question("Ev2"));
+  expect(bench.asked.at(-1)?.messages.at(-1)).toMatchObject({
+    results: [{ output: expect.stringMatching(/use-it-2"/) }],
+  });
+});
+
 test("a server over HTTP gets its headers", async () => {
   const { url, authorizations } = await startHttpServer();
   const web = { url, headers: { authorization: "Bearer abc" } };

@@ -1,0 +1,156 @@
+import { isRecord, parseJson } from "../../../shared/json.ts";
+
+/** Longest tool's name that providers take. */
+const LONGEST_NAME = 64;
+const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
+/** Keys of properties that providers take: https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use */
+const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
+const LARGEST_SCHEMA = 64 * 1024;
+const DEEPEST_SCHEMA = 40;
+/** At the top of a tool's schema providers refuse them. A server checks its input itself. */
+const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
+const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
+/** Of a part whose kind is unknown so much is told. */
+const LONGEST_UNKNOWN = 2_000;
+
+type Schema = Record<string, unknown>;
+
+/**
+ * Returns the name by which the model calls a server's tool. A name that had to be changed ends in a digest, so that no
+ * two become the same. `alias` is for a name that something else has.
+ */
+export function toolName(server: string, tool: string): { name: string; alias: string } {
+  const given = `${server}_${tool}`;
+  const plain = given.replace(NOT_IN_NAMES, "_");
+  const { hash } = process.getBuiltinModule("node:crypto");
+  const digest = hash("sha256", `${server}\0${tool}`).slice(0, 8);
+  const alias = `${plain.slice(0, LONGEST_NAME - digest.length - 1)}_${digest}`;
+  return { name: plain === given && plain.length <= LONGEST_NAME ? plain : alias, alias };
+}
+
+/** A schema as providers take it, and how the server calls the properties that had to be renamed. */
+export interface InputForm {
+  schema: Schema;
+  renamed: ReadonlyMap<string, string>;
+}
+
+/** Returns a tool's input schema as providers take it, or why there is none. */
+export function inputForm(given: Schema): InputForm | { problem: string } {
+  if (JSON.stringify(given).length > LARGEST_SCHEMA) return { problem: "its schema is too large" };
+  const { type = "object" } = given;
+  if (![type].flat().includes("object")) return { problem: "its input is no object" };
+  const { properties, required, hint } = merged(given);
+  const renamed = new Map<string, string>();
+  const names = new Map<string, string>();
+  for (const name of properties.keys()) {
+    let own = PROPERTY.test(name) ? name : name.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 60) || "_";
+    while (own !== name && (properties.has(own) || renamed.has(own))) own += "_";
+    names.set(name, own);
+    if (own !== name) renamed.set(own, name);
+  }
+  const named = (name: string): string => names.get(name) ?? name;
+  const shown = Object.fromEntries([...properties].map(([name, one]) => [named(name), one]));
+  const rest = Object.fromEntries(
+    Object.entries(given).filter(([key]) => !DROPPED.some((one) => one === key)),
+  );
+  const schema: Schema = { ...rest, type: "object", properties: shown };
+  if (required.length > 0) schema["required"] = required.map(named);
+  else delete schema["required"];
+  if (hint !== "") schema["description"] = [given["description"], hint].filter(Boolean).join(" ");
+  return hasOnlyNames({ ...schema, properties: Object.values(shown) }, DEEPEST_SCHEMA)
+    ? { schema, renamed }
+    : { problem: "a name in its schema cannot be used" };
+}
+
+/** Merges what stands at the top of a schema with what is composed there. What only one of several needs is optional. */
+function merged(given: Schema): { properties: Map<string, unknown>; required: string[]; hint: string } {
+  const properties = new Map(propertiesOf(given));
+  const required = new Set(requiredOf(given));
+  const choices: string[] = [];
+  for (const key of COMPOSED) {
+    for (const part of listOf(given[key])) {
+      const one = resolved(given, part);
+      for (const [name, own] of propertiesOf(one)) if (!properties.has(name)) properties.set(name, own);
+      if (key === "allOf") for (const name of requiredOf(one)) required.add(name);
+      else if (requiredOf(one).length > 0) choices.push(requiredOf(one).join(" and "));
+    }
+  }
+  const hint = choices.length === 0 ? "" : `Needs one of these: ${choices.join("; or ")}.`;
+  return { properties, required: [...required], hint };
+}
+
+function resolved(root: Schema, part: unknown): Schema {
+  const place = isRecord(part) && typeof part["$ref"] === "string" ? part["$ref"] : undefined;
+  if (place === undefined) return isRecord(part) ? part : {};
+  const [, group = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec(place) ?? [];
+  const defined = root[group];
+  const found = isRecord(defined) && Object.hasOwn(defined, name) ? defined[name] : undefined;
+  return isRecord(found) ? found : {};
+}
+
+function propertiesOf({ properties }: Schema): [name: string, schema: unknown][] {
+  return isRecord(properties) ? Object.entries(properties) : [];
+}
+
+function requiredOf({ required }: Schema): string[] {
+  return listOf(required).filter((name) => typeof name === "string");
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Tells whether every property of a schema has a name that providers take. */
+function hasOnlyNames(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  const inner = Array.isArray(value) ? value : Object.values(value);
+  const own = isRecord(value) && isRecord(value["properties"]) ? Object.keys(value["properties"]) : [];
+  return own.every((name) => PROPERTY.test(name)) && inner.every((one) => hasOnlyNames(one, depth - 1));
+}
+
+/** Returns an input by the server's own names. */
+export function serversInput(input: unknown, renamed: InputForm["renamed"]): Schema {
+  if (!isRecord(input)) return {};
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
+}
+
+/** Returns all that a result holds as a text: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
+export function resultText(result: object): string {
+  const { content, structuredContent } = result as { content?: unknown; structuredContent?: unknown };
+  if (!Array.isArray(content)) return JSON.stringify(result);
+  const parts = (content as unknown[]).filter(isRecord).map(partText);
+  if (structuredContent === undefined || structuredContent === null) return parts.join("\n");
+  // A server also sends it as a text, for clients that know no other.
+  const structured = JSON.stringify(structuredContent);
+  const isTold = parts.some(
+    (part) => part.length >= structured.length && JSON.stringify(parseJson(part)) === structured,
+  );
+  return [...parts, ...(isTold ? [] : [structured])].join("\n");
+}
+
+function partText(part: Schema): string {
+  switch (part["type"]) {
+    case "text":
+      return String(part["text"]);
+    case "image":
+    case "audio":
+      return `(${part["type"]}, ${described(part["mimeType"], part["data"])})`;
+    case "resource": {
+      const { uri, mimeType, text, blob } = isRecord(part["resource"]) ? part["resource"] : {};
+      return typeof text === "string" ? `${uri}:\n${text}` : `(${uri}, ${described(mimeType, blob)})`;
+    }
+    case "resource_link": {
+      const { uri, name, title = name, description = "", mimeType = "" } = part;
+      return [title, uri, mimeType, description].filter((told) => told !== "").join(", ");
+    }
+    default:
+      return JSON.stringify(part).slice(0, LONGEST_UNKNOWN);
+  }
+}
+
+/** The kind and size of base64 that is not shown. */
+function described(mimeType: unknown, data: unknown): string {
+  const bytes = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
+  return `${typeof mimeType === "string" ? mimeType : "unknown kind"}, ${Math.ceil(bytes / 1_000)} kB, not shown`;
+}
