@@ -1,8 +1,17 @@
 import { expect, test } from "vitest";
 import { read, marked } from "../support/telegram.ts";
 
-test("the button that opens a chat asks for help; links behind words are written out", () => {
-  expect(read(marked("/start", { type: "bot_command", of: "/start" }))).toMatchObject({ text: "/help" });
+test.each([
+  ["/start", "/help"],
+  ["/start invite_7f", "/help"],
+  ["/start  how are you", "/start  how are you"],
+  ["/start invite+7f", "/start invite+7f"],
+  ["/starting invite_7f", "/starting invite_7f"],
+])("the button that opens a chat asks for help, also by a link with a parameter: %s", (said, text) => {
+  expect(read(marked(said, { type: "bot_command", of: said.split(" ")[0] ?? "" }))).toMatchObject({ text });
+});
+
+test("links behind words are written out", () => {
   const link = marked("see the page now", { type: "text_link", of: "the page", url: "https://x.example/a" });
   expect(read(link)).toMatchObject({ text: "see the page (https://x.example/a) now" });
 });

@@ -13,6 +13,12 @@ export interface InboundOptions {
   mediaMaxBytes: number;
 }
 
+/**
+ * The message of the button by which a person opens a chat with a bot, with the parameter of the link that led there:
+ * https://core.telegram.org/bots/features#deep-linking
+ */
+const OPENING = /^\/start(?: [\w-]{1,64})?$/;
+
 /** The bot's name is asked for meanwhile, which takes a moment. */
 const NAME_WAIT_MS = 1_000;
 
@@ -47,8 +53,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const hadText = (received.text ?? received.caption) !== undefined;
   if (isEmpty && (hadText || isNotice(payload["message"]))) return ignored("no text");
   const target = replyTarget(message);
-  // What the button sends by which a person opens a chat with a bot.
-  const text = direct && said === "/start" ? "/help" : said;
+  const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
   const content: Content = { direct, sender, text, attachments, target, ...inThread };
   const inbound = direct
