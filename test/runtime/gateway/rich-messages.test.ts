@@ -70,6 +70,9 @@ describe("a message of a kind that cannot be read", () => {
       expect(read(content, "group")).toEqual({ kind: "ignored", note: "no text" });
       const reply = { ...content, reply_to_message: { from: { id: 1234567890, is_bot: true } } };
       expect(read(reply, "group")).toMatchObject(REFUSED);
+      // Also where every message is answered: nobody has said anything.
+      const access = telegramAccess({ groups: { "*": { requireMention: false } } });
+      expect(read(content, "group", { access })).toEqual({ kind: "ignored", note: "no text" });
     },
   );
 
@@ -79,9 +82,19 @@ describe("a message of a kind that cannot be read", () => {
     expect(read(content, "private", { access })).toMatchObject({ kind: "unpaired" });
   });
 
-  test.each(["pinned_message", "new_chat_members", "forum_topic_created", "video_chat_started", "gift"])(
-    "%s is a notice of the chat, which nobody waits to have answered",
-    (kind) => expect(read(withoutText({ [kind]: {} }))).toEqual({ kind: "ignored", note: "no text" }),
+  test.each([
+    "pinned_message",
+    "new_chat_members",
+    "forum_topic_created",
+    "video_chat_started",
+    "gift",
+    "community_chat_added",
+    "chat_owner_left",
+    "poll_option_added",
+    "managed_bot_created",
+    "giveaway_winners",
+  ])("%s is a notice of the chat, which nobody waits to have answered", (kind) =>
+    expect(read(withoutText({ [kind]: {} }))).toEqual({ kind: "ignored", note: "no text" }),
   );
 });
 

@@ -108,6 +108,23 @@ test.each([
     { kind: "file", reference: "s", name: "sticker", mediaType: "application/x-tgsticker" },
   ],
   [
+    "a live photo: its picture",
+    {
+      live_photo: {
+        file_id: "v",
+        file_unique_id: "1",
+        duration: 2,
+        photo: [{ file_id: "p", file_unique_id: "2", width: 90, height: 90, file_size: 1_500 }],
+      },
+    },
+    { kind: "image", reference: "p", mediaType: "image/jpeg", sizeBytes: 1_500 },
+  ],
+  [
+    "a live photo without one: its video",
+    { live_photo: { file_id: "v", file_unique_id: "1", duration: 2 } },
+    { kind: "video", reference: "v", mediaType: "video/mp4" },
+  ],
+  [
     "a GIF, which comes as a document too",
     {
       animation: {
@@ -163,6 +180,19 @@ test.each([
       },
     },
     "[poll: Tea? yes / no]",
+  ],
+  [
+    "a checklist",
+    {
+      checklist: {
+        title: "Shopping",
+        tasks: [
+          { id: 1, text: "Milk" },
+          { id: 2, text: "Bread [x]" },
+        ],
+      },
+    },
+    "[checklist: Shopping, Milk, Bread x]",
   ],
 ])("%s is told in words", (_, extra, text) => {
   expect(read({ text: undefined, ...extra })).toMatchObject({ kind: "message", text });

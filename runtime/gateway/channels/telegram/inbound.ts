@@ -51,7 +51,9 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
   const isEmpty = said === "" && attachments.length === 0;
   const hadText = (received.text ?? received.caption) !== undefined;
-  if (isEmpty && (hadText || isNotice(payload["message"]))) return ignored("no text");
+  // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
+  const isForBot = direct || read.addressed;
+  if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
   const target = replyTarget(message);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
@@ -60,7 +62,6 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
     ? directMessage(content, message, options.access)
     : groupMessage(content, read.addressed, options.access);
   if (!isEmpty) return inbound;
-  if (inbound.kind === "context") return ignored("no text");
   if (inbound.kind !== "message") return inbound;
   return unreadable(target);
 }
@@ -94,7 +95,7 @@ function withRichText(message: TelegramMessage): TelegramMessage {
 
 /** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
 const NOTICES =
-  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_(?:created|completed)$|video_chat_|web_app_data$)/;
+  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
 
 function isNotice(message: unknown): boolean {
   return Object.keys(Object(message)).some((key) => NOTICES.test(key));

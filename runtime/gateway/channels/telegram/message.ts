@@ -49,6 +49,8 @@ const message = z.object({
   caption: z.optional(z.string()),
   caption_entities: z.optional(z.array(entity)),
   photo: z.optional(z.array(file)),
+  /** A short video with its picture. */
+  live_photo: z.optional(z.extend(file, { photo: z.optional(z.array(file)) })),
   document: z.optional(file),
   animation: z.optional(file),
   voice: z.optional(file),
@@ -68,6 +70,7 @@ const message = z.object({
     z.object({ first_name: z.string(), last_name: z.optional(z.string()), phone_number: z.string() }),
   ),
   poll: z.optional(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
+  checklist: z.optional(z.object({ title: z.string(), tasks: z.array(z.object({ text: z.string() })) })),
 });
 
 /** https://core.telegram.org/bots/api#update */
@@ -82,11 +85,13 @@ type File = NonNullable<TelegramMessage["document"]>;
 
 /** Returns what a file that came with a message is, by the field it came in. */
 export function readAttachments(message: TelegramMessage, maxBytes: number): Attachment[] {
-  const { photo, animation, document, voice, audio, video, video_note: note, sticker } = message;
+  const { live_photo: live, animation, document, voice, audio, video, video_note: note, sticker } = message;
+  const { photo = live?.photo } = message;
   const picture = photo && bestSize(photo, maxBytes);
   return [
     // Photos are always JPEG: https://core.telegram.org/bots/api#photosize
     ...(picture ? [attachment("image", picture, "image/jpeg")] : []),
+    ...(live && !picture ? [attachment("video", live, "video/mp4")] : []),
     ...(animation ? [attachment("video", animation, "video/mp4")] : []),
     // An animation comes as a document once more, for clients that know no animations.
     ...(document && !animation ? [attachment(kindOf(document.mime_type), document)] : []),
@@ -99,13 +104,14 @@ export function readAttachments(message: TelegramMessage, maxBytes: number): Att
 }
 
 /** Returns what is no text and no file, in words. */
-export function readOthers({ venue, location, contact, poll }: TelegramMessage): string[] {
+export function readOthers({ venue, location, contact, poll, checklist }: TelegramMessage): string[] {
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
   return [
     ...(venue ? [remark("place", venue.title, venue.address)] : []),
     ...(location ? [remark("location", `${location.latitude}`, `${location.longitude}`)] : []),
     ...(contact ? [remark("contact", name ?? "", contact.phone_number)] : []),
     ...(poll ? [remark("poll", `${poll.question} ${poll.options.map(({ text }) => text).join(" / ")}`)] : []),
+    ...(checklist ? [remark("checklist", checklist.title, ...checklist.tasks.map(({ text }) => text))] : []),
   ];
 }
 
