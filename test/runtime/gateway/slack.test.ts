@@ -39,6 +39,33 @@ test("a direct message is answered in line, in a thread only if it came from one
   expect(direct({ thread_ts: "99.9" })).toMatchObject({ target: { chat: "D1", thread: "99.9" } });
 });
 
+test("what /me says is a message", () => {
+  expect(direct({ subtype: "me_message", text: "wonders" })).toMatchObject({
+    kind: "message",
+    text: "wonders",
+  });
+});
+
+test("the beginning of a snippet is told with the words; one that is whole is no file beside them", () => {
+  const snippet = {
+    id: "F1",
+    name: "err.log",
+    mimetype: "text/plain",
+    mode: "snippet",
+    preview: "TypeError: x",
+  };
+  const sent = (more: object) =>
+    direct({ subtype: "file_share", text: "why?", files: [{ ...snippet, ...more }] });
+  expect(sent({ preview_is_truncated: false })).toMatchObject({
+    text: "why?\n[snippet: err.log]\nTypeError: x",
+    attachments: [],
+  });
+  expect(sent({ preview_is_truncated: true })).toMatchObject({
+    text: "why?\n[snippet: err.log, its beginning]\nTypeError: x",
+    attachments: [{ reference: "F1" }],
+  });
+});
+
 const MENTION_TWICE = "a mention, which comes as an event of its own";
 
 test.each([

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { textOfBlocks, unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
+import { remark } from "../../prompt/text.ts";
 import { attachmentKind } from "../files.ts";
 import { mentionsUser, readSlackText, withoutMention } from "./mrkdwn.ts";
 
@@ -13,6 +14,9 @@ const fileSchema = z.object({
   size: z.optional(z.number()),
   /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
   mode: z.optional(z.string()),
+  /** Text of a snippet, or its beginning. */
+  preview: z.nullish(z.string()),
+  preview_is_truncated: z.optional(z.boolean()),
 });
 
 /**
@@ -45,7 +49,7 @@ const bodySchema = z.object({
 type Body = z.infer<typeof bodySchema>;
 
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
-const MESSAGE_SUBTYPES = new Set([undefined, "file_share", "thread_broadcast"]);
+const MESSAGE_SUBTYPES = new Set([undefined, "file_share", "me_message", "thread_broadcast"]);
 /** Place where several people read along: public and private channels, and group messages. */
 const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
 
@@ -104,14 +108,29 @@ function mentions(text: string | undefined, bot: string | undefined): boolean {
 /** Returns what the person said, without the mention of the bot. */
 function personsText({ event }: Body, bot: string | undefined): string {
   const said = event.text === undefined || event.text === "" ? textOfBlocks(event.blocks) : event.text;
-  return readSlackText(withoutMention(said, bot)).trim();
+  const words = readSlackText(withoutMention(said, bot)).trim();
+  return [words, ...snippets(event.files)].filter((part) => part !== "").join("\n");
+}
+
+type File = z.infer<typeof fileSchema>;
+
+/** Returns the texts that somebody pasted and Slack made files of. */
+function snippets(files: readonly File[] = []): string[] {
+  return files.filter(isSnippet).map(({ name, preview, preview_is_truncated: isCut }) => {
+    return `${remark("snippet", name ?? "", isCut === false ? "" : "its beginning")}\n${preview}`;
+  });
+}
+
+function isSnippet({ mode, preview }: File): boolean {
+  return mode === "snippet" && (preview ?? "") !== "";
 }
 
 function readFiles({ event }: Body): Attachment[] {
-  return (event.files ?? []).filter(({ mode }) => mode !== "tombstone").map(readFile);
+  const isToldWhole = (file: File) => isSnippet(file) && file.preview_is_truncated === false;
+  return (event.files ?? []).filter((file) => file.mode !== "tombstone" && !isToldWhole(file)).map(readFile);
 }
 
-function readFile(file: z.infer<typeof fileSchema>): Attachment {
+function readFile(file: File): Attachment {
   const { id, name, mimetype, size } = file;
   return {
     kind: attachmentKind(mimetype ?? undefined),
