@@ -97,7 +97,9 @@ function problemsOf(operation: Operation, given: unknown, issue: z.core.$ZodIssu
   const what = isArgument ? `argument '${name}'` : `option '--${name}'`;
   if (choices === undefined) return [`${what}: ${issue.message}`];
   const value: unknown = Object(given)[name];
-  return [`value '${String(value)}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
+  // Not every object has a text of its own.
+  const told = typeof value === "string" ? value : JSON.stringify(value);
+  return [`value '${told}' is invalid for ${what}. Allowed choices are ${choices.join(", ")}.`];
 }
 
 /** Returns the sentence on a word that is unknown, with the one that it most likely means. */

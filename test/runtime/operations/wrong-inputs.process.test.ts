@@ -138,6 +138,14 @@ function wrongInputs(fields: readonly Field[]): fc.Arbitrary<Input> {
   });
 }
 
+test("an object that has no text of its own is told as JSON", async () => {
+  const text = expect.stringContaining(`value '{"toString":1}' is invalid for argument 'channel'`);
+  const refused = { code: "usage_invalid", text };
+  const input = { channel: { toString: 1 }, code: "ABCDEFGH" };
+  expect(await toSupervisor("pairing approve", input)).toEqual(refused);
+  expect(await toProcess("pairing approve", input)).toEqual(refused);
+});
+
 test.each(operations.map((operation) => [operation.name, operation] as const))(
   `%s: ${RUNS} wrong inputs have one code and one text by every entrance, and change nothing (INPUTS_SEED=${SEED})`,
   async (name, operation) => {

@@ -141,8 +141,9 @@ function partText(part: Schema): string {
       return typeof text === "string" ? `${uri}:\n${text}` : `(${uri}, ${described(mimeType, blob)})`;
     }
     case "resource_link": {
-      const { uri, name, title = name, description = "", mimeType = "" } = part;
-      return [title, uri, mimeType, description].filter((told) => told !== "").join(", ");
+      const { uri, name, title = name, description, mimeType } = part;
+      const told = [title, uri, mimeType, description].filter((one) => typeof one === "string");
+      return told.filter((one) => one !== "").join(", ");
     }
     default:
       return JSON.stringify(part).slice(0, LONGEST_UNKNOWN);

@@ -131,6 +131,13 @@ describe("a tool's result is told whole", () => {
       "b, https://a.example/b, The report.",
     ],
     [
+      "a link whose title is no text",
+      {
+        content: [{ type: "resource_link", uri: "https://a.example/b", name: "b", title: { toString: 1 } }],
+      },
+      "https://a.example/b",
+    ],
+    [
       "a picture",
       { content: [{ type: "image", mimeType: "image/png", data }] },
       "(image, image/png, 3 kB, not shown)",
