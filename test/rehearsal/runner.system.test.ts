@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createRunner } from "../../rehearsal/cloudflare/index.ts";
+import { runs } from "../support/measure.ts";
 import {
   ACCOUNT,
   ask,
@@ -166,7 +167,7 @@ test("a container outlives a new version of the Worker and is replaced by a roll
     kind: "full_auto",
     target_configuration: { image: "registry.cloudflare.com/example/steward:two" },
   });
-  await until(async () => !alive(Number(pid)));
+  await until(async () => !runs(Number(pid)));
   const rolled = await client.containers.applications.get(application.id, { account_id: ACCOUNT });
   expect(rolled.configuration).toMatchObject({ image: "registry.cloudflare.com/example/steward:two" });
 });
@@ -206,10 +207,10 @@ test("a deleted Worker takes its containers with it", async () => {
   await tieApplication(client, namespaceId);
   await json("/object/start");
   const { pid } = await answer("/object/port/18790/");
-  expect(alive(Number(pid))).toBe(true);
+  expect(runs(Number(pid))).toBe(true);
   await client.workers.beta.workers.delete(workerId, { account_id: ACCOUNT });
   expect(await runner.address(SCRIPT)).toBeUndefined();
-  await until(async () => !alive(Number(pid)));
+  await until(async () => !runs(Number(pid)));
 });
 
 test("no container is left after close, nor its directory", async () => {
@@ -220,7 +221,7 @@ test("no container is left after close, nor its directory", async () => {
   expect(existsSync(String(home))).toBe(true);
   await stage?.close();
   stage = undefined;
-  expect(alive(Number(pid))).toBe(false);
+  expect(runs(Number(pid))).toBe(false);
   expect(existsSync(String(home))).toBe(false);
 });
 
@@ -232,7 +233,7 @@ test("what a killed rehearsal left running is ended by the next one", async () =
   const pid = Number(line.toString());
   child.kill("SIGKILL");
   await once(child, "exit");
-  expect(alive(pid)).toBe(true);
+  expect(runs(pid)).toBe(true);
 
   const supervise = { command: ["false"], dir: join(dir, "containers") };
   const next = createRunner({
@@ -241,7 +242,7 @@ test("what a killed rehearsal left running is ended by the next one", async () =
     log: () => undefined,
   });
   await next.apply({ scripts: [], buckets: [], namespaces: [], boundNamespaces: [] });
-  await until(async () => !alive(pid));
+  await until(async () => !runs(pid));
   expect(markedBy(join(dir, "runner"))).toEqual([]);
   await next.close();
   rmSync(dir, { recursive: true, force: true });
@@ -256,13 +257,4 @@ function markedBy(dir: string): string[] {
       return false;
     }
   });
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hasEnded } from "../../runtime/process/ended.ts";
 
 /** Middle value; of an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
@@ -91,11 +92,7 @@ function readIfThere(file: string): string {
 
 /** Whether a process still runs; one that has ended and waits for its parent to notice does not. */
 export function runs(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
+  return !hasEnded(pid);
 }
 
 function residentKb(pid: number): number {

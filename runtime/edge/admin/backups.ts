@@ -121,7 +121,11 @@ export function verifyBackup({ backups, log }: AdminOptions): Handler<AccessVari
 export function restoreBackup(options: AdminOptions): Handler<AccessVariables> {
   return async function handleRestoreBackup(context) {
     const { id, config } = await readFields(context.req.raw, { id: ID, config: CONFIG });
-    await recordChange(context, options, { action: "restore", detail: `${id}, config: ${config}` });
+    await recordChange(context, options, {
+      action: "restore",
+      detail: `${id}, config: ${config}`,
+      level: "warn",
+    });
     const restored = attempt(BACKUP_LIMIT_MS, options.backups.restore(id, config as ConfigSource));
     return back(context, "restored", await restored);
   };

@@ -9,16 +9,18 @@ import type { AdminOptions } from "./options.ts";
 interface Change {
   action: string;
   detail?: string;
+  /** Default: `info`. */
+  level?: "info" | "warn";
 }
 
 /** Logs a change with the name of its operator, and records it for the page of the activity. */
 export async function recordChange(
   context: Context<AccessVariables>,
   { log, record }: Pick<AdminOptions, "log" | "record">,
-  { action, detail }: Change,
+  { action, detail, level = "info" }: Change,
 ): Promise<void> {
   const by = context.get("identity").name;
-  log.info(`operator: ${action}`, { by, ...(detail !== undefined && { detail }) });
+  log[level](`operator: ${action}`, { by, ...(detail !== undefined && { detail }) });
   await record(by, action, detail);
 }
 

@@ -7,7 +7,7 @@ import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { readFields } from "../form.ts";
 import { adminPage, statusOf } from "../pages/admin-frame.ts";
-import { configReviewPage } from "./config-review.ts";
+import { backLink, configReviewPage } from "./config-review.ts";
 import { alertBox } from "../pages/home.ts";
 import type { Markup } from "../pages/layout.ts";
 import { textArea } from "../pages/select.ts";
@@ -121,8 +121,7 @@ function editPage(
   problem?: Reason,
   status?: ReturnType<typeof statusOf>,
 ): Promise<Response> {
-  const content = html`${alertBox(problem)} ${edited === undefined ? "" : editForm(edited)}
-    <p><a href="${ROUTES.configPage.path}">Back to the configuration</a></p>`;
+  const content = html`${alertBox(problem)} ${edited === undefined ? "" : editForm(edited)} ${backLink()}`;
   return adminPage(context, { title: "Edit the configuration" }, content, status);
 }
 

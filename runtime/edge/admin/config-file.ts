@@ -8,9 +8,8 @@ import { ERRORS, StewardError } from "../../contract/errors.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { askSupervisor, NO_SUPERVISOR, inTime } from "../operate.ts";
 import type { PortRequest, Sandbox } from "../ports.ts";
+import { LIMIT_MS } from "./answers.ts";
 
-/** A page does not wait longer for the container. */
-const LIMIT_MS = 10_000;
 /** Codes by which a supervisor tells of the request, and not of itself. */
 const REFUSALS = ["config_changed", "body_too_large", "body_invalid", "disk_full"] as const;
 const REFUSED = 422;

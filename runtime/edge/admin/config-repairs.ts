@@ -38,7 +38,7 @@ const ABOUT_MENDING =
 const NOTHING_TO_MEND =
   "There is no deprecated or unknown key that may be changed without a person's decision.";
 
-/** A text to put in the file's place, and what to say where it is the same. */
+/** A new text for the config file, and a sentence for a file that has this text already. */
 interface Proposal extends ConfigReview {
   nothing: string;
 }
@@ -55,7 +55,7 @@ async function propose(
   return configReviewPage(context, { ...value, before: comparable(value.before, value.edited.text) });
 }
 
-/** Returns what would still be wrong with a text in the file's place. */
+/** Returns the problems that the file would have with a new text. */
 async function problemsOf(sandbox: Sandbox, before: string, edited: Proposal["edited"]) {
   return edited.text === before ? [] : (await replaceConfigText(sandbox, edited, false)).problems;
 }

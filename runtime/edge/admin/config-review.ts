@@ -92,7 +92,8 @@ function textForm(action: string, { text, expected }: Edited, label: string): Ma
   </form>`;
 }
 
-function backLink(): Markup {
+/** The link from a page of a change to that of the configuration. */
+export function backLink(): Markup {
   return html`<p><a href="${ROUTES.configPage.path}">Back to the configuration</a></p>`;
 }
 

@@ -46,7 +46,7 @@ export const flashSchema = () =>
     problem: z.optional(z.enum(Object.keys(ERRORS) as ErrorCode[])),
   });
 
-/** Returns what the query tells of the button before; a code that does not exist is left out. */
+/** Reads the outcome of the last button from the query. Unknown codes are left out. */
 export function readFlash(context: Context): Flash {
   const given = flashSchema().safeParse(context.req.query());
   return given.success ? given.data : {};

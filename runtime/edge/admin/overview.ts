@@ -120,7 +120,7 @@ function unknownAccess(): Markup {
     </p>`;
 }
 
-/** Returns what the cost comes of. */
+/** Returns the hours awake, which the cost depends on. */
 function awakeText({ measuredHours, awakeHours }: Duty): string {
   if (measuredHours < SHORTEST_DUTY_HOURS) return "available after 24 h";
   return `${awakeHours.toFixed(1)} hours a day, ${measuredOver(measuredHours)}`;

@@ -14,7 +14,7 @@ interface TableParts {
   rows: readonly Markup[];
 }
 
-/** Returns a table that scrolls on its own where it is wider than the page. */
+/** Returns a table. One that is wider than the page scrolls inside its region. */
 export function dataTable({ label, caption, columns, rows }: TableParts): Markup {
   return html`<div class="table" role="region" aria-label="${label}" tabindex="0">
     <table>

@@ -11,6 +11,7 @@ export function createAnthropicModel(options: ProviderOptions): Model {
   const { modelId, apiKey, baseUrl, redact, clock, timeout } = options;
   const model = createStreamedModel({
     reference: `anthropic/${modelId}`,
+    reasonsInText: false,
     load: async () => {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
       return createAnthropic({ apiKey, baseURL: baseUrl, fetch: streaming(fromMessage, fetch) })(modelId);
@@ -39,6 +40,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): M
   const { provider, modelId, apiKey, baseUrl, redact, clock, timeout } = options;
   return createStreamedModel({
     reference: `${provider}/${modelId}`,
+    reasonsInText: true,
     load: async () => {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const create = createOpenAICompatible({

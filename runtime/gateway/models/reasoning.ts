@@ -22,6 +22,7 @@ export function createReasoningFilter(): ReasoningFilter {
   return new ReasoningFilter();
 }
 
+/** See {@link createReasoningFilter}. */
 class ReasoningFilter {
   readonly #code = new CodeState();
   /** The beginning of a mark. */
@@ -58,7 +59,7 @@ class ReasoningFilter {
     return added;
   }
 
-  /** Returns what is left when the answer is whole. */
+  /** Ends the answer, and returns the part that was still held back. */
   end(): Added {
     const added: Added = { text: "", startsOver: false };
     this.#add(added, this.#mark);
@@ -171,3 +172,5 @@ class CodeState {
     else if (run.length === this.#ticks?.length) this.#ticks = undefined;
   }
 }
+
+export type { ReasoningFilter };

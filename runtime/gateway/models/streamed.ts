@@ -11,7 +11,7 @@ import {
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
 import { brokeOff, readProviderError } from "./provider-errors.ts";
 import { Patience, type ModelTimeout } from "./patience.ts";
-import { type Added, createReasoningFilter } from "./reasoning.ts";
+import { type Added, createReasoningFilter, type ReasoningFilter } from "./reasoning.ts";
 
 type FinishReason = LanguageModelV4FinishReason["unified"];
 
@@ -36,6 +36,8 @@ export interface ProviderOptions {
 export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
+  /** The provider may send a model's reasoning within the text. */
+  reasonsInText: boolean;
   /** Loads the provider's client. Called with each question. */
   load(): Promise<LanguageModelV4>;
 }
@@ -46,15 +48,16 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock
  * tools the agent's.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
-  const { reference, load, clock, redact } = options;
-  // Whether reasoning has no mark at its beginning is known from a whole answer. Anthropic sends it apart.
-  let isPlain = reference.startsWith("anthropic/");
+  const { reference, reasonsInText, load, clock, redact } = options;
+  // Reasoning may begin without a mark. Only a whole answer shows that this model does not do that.
+  let isPlain = !reasonsInText;
   return {
     answer: async (request) => {
       const patience = new Patience(request.signal, options.timeout);
       try {
-        const { answer, hasReasoned } = await stream(request, reference, await load(), patience, isPlain);
-        isPlain ||= !hasReasoned;
+        const reasoning = reasonsInText ? createReasoningFilter() : undefined;
+        const answer = await stream({ request, reference, patience, reasoning, isPlain }, await load());
+        isPlain ||= reasoning?.hasEnded === false;
         return answer;
       } catch (error) {
         if (patience.signal.aborted) throw noAnswer(request.signal, reference);
@@ -66,13 +69,21 @@ export function createStreamedModel(options: StreamedOptions): Model {
   };
 }
 
+/** An answer under way. */
+interface Streaming {
+  request: ModelRequest;
+  reference: string;
+  patience: Patience;
+  /** Absent where the text holds no reasoning. */
+  reasoning: ReasoningFilter | undefined;
+  /** The text is shown before it is known whether all of it is the answer. */
+  isPlain: boolean;
+}
+
 async function stream(
-  request: ModelRequest,
-  reference: string,
+  { request, reference, patience, reasoning, isPlain }: Streaming,
   model: LanguageModelV4,
-  patience: Patience,
-  isPlain: boolean,
-): Promise<{ answer: ModelAnswer; hasReasoned: boolean }> {
+): Promise<ModelAnswer> {
   const { stream: parts } = await model.doStream({
     prompt: [
       ...toInstructions(request, { marks: reference.startsWith("anthropic/") }),
@@ -84,15 +95,14 @@ async function stream(
   });
   let text = "";
   const calls: ReceivedCall[] = [];
-  const reasoning = createReasoningFilter();
   let held = "";
-  const add = (added: Added, mayShow: boolean): void => {
-    if (added.startsOver) {
+  const add = ({ text: added, startsOver }: Added, mayShow: boolean): void => {
+    if (startsOver) {
       [text, held] = ["", ""];
       request.onText?.(undefined);
     }
-    text += added.text;
-    held += added.text;
+    text += added;
+    held += added;
     if (held === "" || !mayShow) return;
     request.onText?.(held);
     held = "";
@@ -102,7 +112,8 @@ async function stream(
     if (part.type !== "stream-start" && part.type !== "response-metadata") patience.renew();
     switch (part.type) {
       case "text-delta":
-        add(reasoning.push(part.delta), isPlain || reasoning.hasEnded);
+        if (reasoning === undefined) add({ text: part.delta, startsOver: false }, true);
+        else add(reasoning.push(part.delta), isPlain || reasoning.hasEnded);
         break;
       case "tool-call":
         calls.push({ id: part.toolCallId, name: part.toolName, ...readInput(part.input) });
@@ -110,7 +121,7 @@ async function stream(
       case "error":
         throw part.error;
       case "finish": {
-        add(reasoning.end(), true);
+        if (reasoning !== undefined) add(reasoning.end(), true);
         const { inputTokens, outputTokens } = part.usage;
         const tokens = { input: inputTokens.total ?? 0, output: outputTokens.total ?? 0 };
         // Behind its tools a model may have nothing to add.
@@ -119,7 +130,7 @@ async function stream(
         // A server may give a reason of its own; without any the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
-        return { answer: { ...answer, model: reference, tokens }, hasReasoned: reasoning.hasEnded };
+        return { ...answer, model: reference, tokens };
       }
     }
   }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelRequest } from "../../../runtime/gateway/models/model.ts";
 import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { chatStream, toolUseStream } from "../support/models.ts";
+import { modelStream } from "../support/platforms.ts";
 import { request, anthropic, compatible } from "../support/providers.ts";
 
 const WEATHER = {
@@ -168,4 +169,25 @@ test("a call that the length limit cut before its input is not handed on with an
   const answer = await model.answer(request({ tools: [WEATHER] }));
 
   expect(answer).toMatchObject({ text: expect.stringContaining("cut at its length limit"), toolCalls: [] });
+});
+
+test("reasoning is looked for in the text of servers that may send it there, and not of Anthropic", async () => {
+  const text = "<think>\nfirst\n</think>\nAsk so.";
+  const [first, second] = [await anthropic(), await compatible()];
+  first.server.next(modelStream(text));
+  second.server.next(chatStream(text));
+  expect((await first.model.answer(request())).text).toBe(text);
+  expect((await second.model.answer(request())).text).toBe("Ask so.");
+});
+
+test("a first answer that may be reasoning is shown when it is whole, and the next as it comes", async () => {
+  const { model, server } = await compatible();
+  const shown: (string | undefined)[] = [];
+  const ask = () => model.answer(request({ onText: (delta) => shown.push(delta) }));
+  server.next(chatStream("One two."), chatStream("One two."));
+  await ask();
+  expect(shown).toEqual(["One two."]);
+  await ask();
+  expect(shown.slice(1).join("")).toBe("One two.");
+  expect(shown.length).toBeGreaterThan(2);
 });

@@ -14,7 +14,7 @@ function shown(pieces: readonly string[]): string {
 const FENCE = "```html\n<think>kept</think>\n```";
 const GPT_OSS = "<|channel|>analysis<|message|>hidden<|end|><|start|>assistant<|channel|>final<|message|>";
 
-/** What a model sends, and what of it is the answer. */
+/** Texts that a model sends, each with the answer in it. */
 const ANSWERS: readonly (readonly [name: string, sent: string, answer: string])[] = [
   ["an element before the answer", "<think>\nhidden\n</think>\n\nHello.", "Hello."],
   ["an element without a line of its own", "<think>hidden</think>Fine.", "Fine."],
@@ -30,7 +30,7 @@ const ANSWERS: readonly (readonly [name: string, sent: string, answer: string])[
   ["code in long runs of backticks", "x ``a ` <think>`` y", "x ``a ` <think>`` y"],
   ["what follows code", `${FENCE}\n<think>hidden</think>Fine.`, `${FENCE}\nFine.`],
   ["a backtick that opens nothing", "5` long\n\n<think>hidden</think>Fine.", "5` long\n\nFine."],
-  ["an element of which the answer speaks", "The <think> element opens it.", "The <think> element opens it."],
+  ["an answer about the element", "The <think> element opens it.", "The <think> element opens it."],
   ["what only begins like a mark", "a <b <<think>hidden</think> <|x|> </thin>", "a <b < <|x|> </thin>"],
 ];
 

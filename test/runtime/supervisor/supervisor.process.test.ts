@@ -2,18 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
+import { hasEnded } from "../../../runtime/process/ended.ts";
 import { CONTROL_TOKEN, eventually, SECRETS } from "../support/processes.ts";
 import { supervised } from "../support/supervisor.ts";
 import { listens } from "../../support/ports.ts";
-
-const gone = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-};
 
 test("ready means that the gateway's port answers, with the cold start measured", async () => {
   const { supervisor } = await supervised("setTimeout(ready, 150);", { bootMs: 1_000 });
@@ -93,8 +85,8 @@ test("a stop ends the gateway and what it started, by force where it must", asyn
   await supervisor.stop();
 
   expect(supervisor.status()).toMatchObject({ state: "stopped" });
-  expect(gone(pid)).toBe(true);
-  await eventually(() => gone(child));
+  expect(hasEnded(pid)).toBe(true);
+  await eventually(() => hasEnded(child));
   expect(await listens(gatewayPort)).toBe(false);
 });
 
@@ -113,7 +105,7 @@ test("a restart ends the old process before the new one takes its port", async (
 
   expect(status).toMatchObject({ state: "ready", restarts: 0 });
   expect(status.coldStartMs).toBeLessThan(5_000);
-  expect(gone(before)).toBe(true);
+  expect(hasEnded(before)).toBe(true);
   expect(supervisor.processes().processes[0]?.pid).not.toBe(before);
 });
 

@@ -10,7 +10,7 @@ const DEEPEST_SCHEMA = 40;
 /** At the top of a tool's schema providers refuse them. A server checks its input itself. */
 const COMPOSED = ["allOf", "anyOf", "oneOf"] as const;
 const DROPPED = [...COMPOSED, "not", "if", "then", "else"] as const;
-/** Of a part whose kind is unknown so much is told. */
+/** Most characters that are told of a part of an unknown kind. */
 const LONGEST_UNKNOWN = 2_000;
 
 type Schema = Record<string, unknown>;
@@ -100,7 +100,7 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Tells whether every property of a schema has a name that providers take. */
+/** Returns true if providers accept the name of every property in a schema. */
 function hasOnlyNames(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth === 0) return false;

@@ -19,7 +19,7 @@ describe("a tool's name", () => {
     expect(toolName("notes", `${long}1`).name).toBe(names[0]);
   });
 
-  test("has another one for where it is taken", () => {
+  test("has an alias for the case that another tool has its name", () => {
     expect(toolName("a_b", "c").name).toBe(toolName("a", "b_c").name);
     expect(toolName("a_b", "c").alias).not.toBe(toolName("a", "b_c").alias);
   });
@@ -93,7 +93,7 @@ describe("a tool's input", () => {
   }
 });
 
-describe("a tool's result is told whole", () => {
+describe("all of a tool's result reaches the model", () => {
   const data = Buffer.alloc(3_000).toString("base64");
 
   test.each<[string, object, string]>([
