@@ -19,3 +19,7 @@ test.skipIf(!existsSync("/proc"))("a process has ended also if its parent has no
   await once(parent, "exit");
   expect(hasEnded(parent.pid ?? 0)).toBe(true);
 });
+
+test.each([0, -1, Number.NaN])("%d is no process's id, and nothing runs under it", (pid) => {
+  expect(hasEnded(pid)).toBe(true);
+});
