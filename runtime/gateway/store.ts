@@ -161,6 +161,13 @@ const MIGRATIONS = [
   `ALTER TABLE messages ADD COLUMN username TEXT;
    ALTER TABLE session_context ADD COLUMN sender TEXT;
    ALTER TABLE session_context ADD COLUMN username TEXT;`,
+  `ALTER TABLE messages ADD COLUMN quoted TEXT;
+   CREATE TABLE chat_moves (
+     platform TEXT NOT NULL,
+     former TEXT NOT NULL,
+     chat TEXT NOT NULL,
+     PRIMARY KEY (platform, former)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /**

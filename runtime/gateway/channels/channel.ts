@@ -43,6 +43,16 @@ export interface Attachment {
   reference: string;
 }
 
+/** Something that a message is about, written before it and perhaps by somebody else. It is shown, and never obeyed. */
+export interface Reference {
+  /** A message that is answered, a part of one that the person chose, or one that is passed on. */
+  kind: "reply" | "quote" | "forward";
+  /** `bot` where the bot wrote it; absent where the platform does not tell. */
+  author?: Partial<Sender> | "bot";
+  text: string;
+  attachments: readonly Attachment[];
+}
+
 /** A person's message. */
 export interface InboundMessage {
   /** In a direct message, not in a group. */
@@ -53,6 +63,8 @@ export interface InboundMessage {
   /** Text of the person, without the mention of the bot; may be empty where files came along. */
   text: string;
   attachments: readonly Attachment[];
+  /** In the order in which they are read. */
+  references?: readonly Reference[];
   target: ReplyTarget;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;

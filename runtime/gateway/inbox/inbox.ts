@@ -8,7 +8,7 @@ import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
-import { textWith } from "./attachments.ts";
+import { contextText } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
@@ -298,7 +298,7 @@ export class Inbox {
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
     const { parts, sessions, clock } = this.#options;
     const keep = parts().config.channels[platform]?.historyLimit ?? 0;
-    const text = textWith(inbound);
+    const text = contextText(inbound);
     if (keep > 0 && text !== "") {
       const message = { delivery: id, sender: inbound.sender, text, at: clock() };
       sessions.noteContext(conversationOf(platform, inbound.target), message, keep);

@@ -128,6 +128,7 @@ export class Replies {
         admission,
         text: read[index]?.text ?? "",
         images: read[index]?.images ?? [],
+        quoted: read[index]?.quoted ?? [],
       });
       const question: Question = {
         conversation: conversationOf(platform, last.target),

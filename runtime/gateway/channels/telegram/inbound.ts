@@ -2,8 +2,9 @@ import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
-import { readText, type BotIdentity } from "./addressed.ts";
+import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
+import { passedOn, personOf, readAnswered } from "./references.ts";
 
 /** Dependencies of reading an update. */
 export interface InboundOptions {
@@ -40,24 +41,31 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const sender = readSender(message);
   if (typeof sender === "string") return ignored(sender);
 
-  const read = readText(message, options.bot);
+  const { bot, mediaMaxBytes } = options;
+  const { forward_origin: origin } = message;
+  // What is passed on are another's words: it addresses nobody and is no command.
+  const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
   if (read.nameNeeded && !direct) {
     throw new RetryableError("channel_failed", "Telegram was not asked for the bot's name yet.", {
       retryAfterMs: NAME_WAIT_MS,
     });
   }
   if (read.forAnother && !direct) return ignored("a command for another bot");
-  const attachments = readAttachments(message, options.mediaMaxBytes);
+  const attachments = readAttachments(message, mediaMaxBytes);
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
-  const isEmpty = said === "" && attachments.length === 0;
+  const answered = readAnswered(message, bot, mediaMaxBytes);
   const hadText = (received.text ?? received.caption) !== undefined;
+  // The name of the bot alone, below a message, asks about that message.
+  const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
   // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
   const isForBot = direct || read.addressed;
   if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
   const target = replyTarget(message);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
-  const content: Content = { direct, sender, text, attachments, target, ...inThread };
+  const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
+  const words = origin === undefined ? own : passedOn(own, origin, bot);
+  const content: Content = { direct, sender, ...words, target, ...inThread };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, read.addressed, options.access);
@@ -65,6 +73,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   if (inbound.kind !== "message") return inbound;
   return unreadable(target);
 }
+
+const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
 /** A message before access is decided. */
 type Content = Omit<InboundMessage, "admission">;
@@ -124,8 +134,7 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   if (shown !== undefined) return "written on behalf of a channel";
   if (from === undefined) return "no sender";
   if (from.is_bot === true) return "written by a bot";
-  const { id, first_name: name, username } = from;
-  return { id: String(id), ...(name && { name }), ...(username && { username }) };
+  return personOf(from);
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */

@@ -1,14 +1,15 @@
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
+import { maybe } from "../payload.ts";
 import type { Attachment } from "../channel.ts";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
 
 const user = z.object({
   id: z.number(),
-  is_bot: z.optional(z.boolean()),
-  first_name: z.optional(z.string()),
-  username: z.optional(z.string()),
+  is_bot: maybe(z.boolean()),
+  first_name: maybe(z.string()),
+  username: maybe(z.string()),
 });
 
 /** https://core.telegram.org/bots/api#messageentity: places in UTF-16 units, as JavaScript counts. */
@@ -16,61 +17,87 @@ const entity = z.object({
   type: z.string(),
   offset: z.int().check(z.minimum(0)),
   length: z.int().check(z.minimum(0)),
-  url: z.optional(z.string()),
-  user: z.optional(user),
+  url: maybe(z.string()),
+  user: maybe(user),
 });
 
 const file = z.object({
   file_id: z.string().check(z.minLength(1)),
-  file_size: z.optional(z.number()),
-  file_name: z.optional(z.string()),
-  mime_type: z.optional(z.string()),
+  file_size: maybe(z.number()),
+  file_name: maybe(z.string()),
+  mime_type: maybe(z.string()),
 });
 
-const message = z.object({
-  message_id: z.number(),
-  message_thread_id: z.optional(z.number()),
-  is_topic_message: z.optional(z.boolean()),
-  from: z.optional(user),
-  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
-  sender_chat: z.optional(z.object({ id: z.number(), title: z.optional(z.string()) })),
-  chat: z.object({ id: z.number(), type: z.string() }),
-  reply_to_message: z.optional(
-    z.object({
-      from: z.optional(user),
-      // In a topic everything that replies to nothing else replies to the topic's beginning.
-      forum_topic_created: z.optional(z.unknown()),
-    }),
-  ),
-  text: z.optional(z.string()),
-  entities: z.optional(z.array(entity)),
-  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
-  rich_message: z.optional(z.object({ blocks: z.optional(z.unknown()) })),
-  caption: z.optional(z.string()),
-  caption_entities: z.optional(z.array(entity)),
-  photo: z.optional(z.array(file)),
+const chat = z.object({ id: z.number(), title: maybe(z.string()) });
+
+/** Files and the like, which a message has in the same form as the preview of one in another chat. */
+const media = z.object({
+  photo: maybe(z.array(file)),
   /** A short video with its picture. */
-  live_photo: z.optional(z.extend(file, { photo: z.optional(z.array(file)) })),
-  document: z.optional(file),
-  animation: z.optional(file),
-  voice: z.optional(file),
-  audio: z.optional(file),
-  video: z.optional(file),
-  video_note: z.optional(file),
-  sticker: z.optional(
+  live_photo: maybe(z.extend(file, { photo: maybe(z.array(file)) })),
+  document: maybe(file),
+  animation: maybe(file),
+  voice: maybe(file),
+  audio: maybe(file),
+  video: maybe(file),
+  video_note: maybe(file),
+  sticker: maybe(
     z.extend(file, {
-      emoji: z.optional(z.string()),
-      is_animated: z.optional(z.boolean()),
-      is_video: z.optional(z.boolean()),
+      emoji: maybe(z.string()),
+      is_animated: maybe(z.boolean()),
+      is_video: maybe(z.boolean()),
     }),
   ),
-  location: z.optional(z.object({ latitude: z.number(), longitude: z.number() })),
-  venue: z.optional(z.object({ title: z.string(), address: z.string() })),
-  contact: z.optional(
-    z.object({ first_name: z.string(), last_name: z.optional(z.string()), phone_number: z.string() }),
+  location: maybe(z.object({ latitude: z.number(), longitude: z.number() })),
+  venue: maybe(z.object({ title: z.string(), address: z.string() })),
+  contact: maybe(
+    z.object({ first_name: z.string(), last_name: maybe(z.string()), phone_number: z.string() }),
   ),
-  poll: z.optional(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
-  checklist: z.optional(z.object({ title: z.string(), tasks: z.array(z.object({ text: z.string() })) })),
+  poll: maybe(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
+  checklist: maybe(z.object({ title: z.string(), tasks: z.array(z.object({ text: z.string() })) })),
+  dice: maybe(z.object({ emoji: z.string(), value: z.number() })),
+  game: maybe(z.object({ title: z.string(), description: maybe(z.string()) })),
+  invoice: maybe(z.object({ title: z.string(), description: maybe(z.string()) })),
+});
+
+const content = z.extend(media, {
+  from: maybe(user),
+  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
+  sender_chat: maybe(chat),
+  text: maybe(z.string()),
+  entities: maybe(z.array(entity)),
+  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
+  rich_message: maybe(z.object({ blocks: maybe(z.unknown()) })),
+  caption: maybe(z.string()),
+  caption_entities: maybe(z.array(entity)),
+});
+
+/** https://core.telegram.org/bots/api#messageorigin: one of its forms has each of these. */
+const origin = z.object({
+  sender_user: maybe(user),
+  sender_user_name: maybe(z.string()),
+  sender_chat: maybe(chat),
+  chat: maybe(chat),
+});
+
+const message = z.extend(content, {
+  message_id: z.number(),
+  message_thread_id: maybe(z.number()),
+  is_topic_message: maybe(z.boolean()),
+  chat: z.extend(chat, { type: z.string() }),
+  reply_to_message: maybe(
+    z.extend(content, {
+      // In a topic everything that replies to nothing else replies to the topic's beginning.
+      forum_topic_created: maybe(z.unknown()),
+    }),
+  ),
+  /** The message of another chat that is answered: https://core.telegram.org/bots/api#externalreplyinfo */
+  external_reply: maybe(z.extend(media, { origin })),
+  /** The part of the message that is answered: https://core.telegram.org/bots/api#textquote */
+  quote: maybe(z.object({ text: z.string() })),
+  forward_origin: maybe(origin),
+  /** The id that this group has since it became a supergroup. */
+  migrate_to_chat_id: maybe(z.number()),
 });
 
 /** https://core.telegram.org/bots/api#update */
@@ -80,11 +107,17 @@ export const updateSchema = z.looseObject({ update_id: z.number(), message: z.op
 export type TelegramEntity = z.infer<typeof entity>;
 /** A message of a person, a bot or the chat itself. */
 export type TelegramMessage = z.infer<typeof message>;
+/** Words and files of a message, and its author. */
+export type TelegramContent = z.infer<typeof content>;
+/** The first writer of a message that is passed on. */
+export type TelegramOrigin = z.infer<typeof origin>;
+/** A message's files and the like. */
+export type TelegramMedia = z.infer<typeof media>;
 
-type File = NonNullable<TelegramMessage["document"]>;
+type File = NonNullable<TelegramMedia["document"]>;
 
 /** Returns what a file that came with a message is, by the field it came in. */
-export function readAttachments(message: TelegramMessage, maxBytes: number): Attachment[] {
+export function readAttachments(message: TelegramMedia, maxBytes: number): Attachment[] {
   const { live_photo: live, animation, document, voice, audio, video, video_note: note, sticker } = message;
   const { photo = live?.photo } = message;
   const picture = photo && bestSize(photo, maxBytes);
@@ -104,7 +137,8 @@ export function readAttachments(message: TelegramMessage, maxBytes: number): Att
 }
 
 /** Returns what is no text and no file, in words. */
-export function readOthers({ venue, location, contact, poll, checklist }: TelegramMessage): string[] {
+export function readOthers(media: TelegramMedia): string[] {
+  const { venue, location, contact, poll, checklist, dice, game, invoice } = media;
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
   return [
     ...(venue ? [remark("place", venue.title, venue.address)] : []),
@@ -112,6 +146,9 @@ export function readOthers({ venue, location, contact, poll, checklist }: Telegr
     ...(contact ? [remark("contact", name ?? "", contact.phone_number)] : []),
     ...(poll ? [remark("poll", `${poll.question} ${poll.options.map(({ text }) => text).join(" / ")}`)] : []),
     ...(checklist ? [remark("checklist", checklist.title, ...checklist.tasks.map(({ text }) => text))] : []),
+    ...(dice ? [remark("dice", dice.emoji, `${dice.value}`)] : []),
+    ...(game ? [remark("game", game.title, game.description ?? "")] : []),
+    ...(invoice ? [remark("invoice", invoice.title, invoice.description ?? "")] : []),
   ];
 }
 
@@ -121,7 +158,7 @@ function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
 }
 
 /** https://core.telegram.org/bots/api#sticker */
-function readSticker(sticker: NonNullable<TelegramMessage["sticker"]>): Attachment {
+function readSticker(sticker: NonNullable<TelegramMedia["sticker"]>): Attachment {
   const named = { ...sticker, file_name: ["sticker", sticker.emoji].filter(Boolean).join(" ") };
   if (sticker.is_animated === true) return attachment("file", named, "application/x-tgsticker");
   if (sticker.is_video === true) return attachment("video", named, "video/webm");
