@@ -46,8 +46,8 @@ export interface ComponentsOptions {
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
-  const telegramIntake = intakeReader(stores.database);
-  const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
+  const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
+  const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
   const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
   const workspace = new Workspace({

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../shared/log.ts";
 import { SpendingStore } from "./agent/limits.ts";
+import { ChatMoves } from "./channels/telegram/moves.ts";
 import { FirstWords } from "./inbox/first-words.ts";
 import { DeliveryRecords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
@@ -22,6 +23,7 @@ export interface Stores {
   firstWords: FirstWords;
   waiting: WaitingSenders;
   schedules: ScheduleStore;
+  moves: ChatMoves;
   pairing: PairingStores;
   devices: DeviceStore;
 }
@@ -53,6 +55,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     firstWords: new FirstWords(database),
     waiting: new WaitingSenders(database),
     schedules: new ScheduleStore(database),
+    moves: new ChatMoves(database),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

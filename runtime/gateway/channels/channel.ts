@@ -70,6 +70,12 @@ export interface InboundMessage {
   inThread?: boolean;
 }
 
+/** A group that has another id from now on. */
+interface ChatMove {
+  former: string;
+  chat: string;
+}
+
 /** Request of an event. */
 export type Inbound =
   /**
@@ -78,6 +84,8 @@ export type Inbound =
    * list.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
+  /** A group has another id from now on, by the platform's own word. */
+  | ({ kind: "moved"; note: string } & ChatMove)
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and learns how that can change. The model does not see it. */
@@ -118,6 +126,9 @@ export interface Channel {
    * nothing, and the same event read again (a retry) reads the same while the sender's standing does.
    */
   receive(payload: Record<string, unknown>): Inbound;
+
+  /** Keeps that a group has another id: its messages are read under the former one. */
+  moved?(move: ChatMove): void;
 
   /**
    * Cuts a reply into messages the platform takes. Apart from `send`, so that a retry continues

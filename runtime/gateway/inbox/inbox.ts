@@ -160,6 +160,10 @@ export class Inbox {
           note: inbound.note,
           ...(inbound.unlisted !== undefined && { group: inbound.unlisted }),
         };
+      case "moved":
+        channel.moved?.(inbound);
+        log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
+        return { outcome: "ignored", note: inbound.note };
       case "context":
         return this.#keepContext(delivery, inbound);
       case "refused":

@@ -16,7 +16,7 @@ import {
 import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { request } from "../support/providers.ts";
-import { telegramAccess } from "../support/telegram.ts";
+import { telegramAccess, UNMOVED } from "../support/telegram.ts";
 
 const KEYS = {
   ANTHROPIC_API_KEY: "sk-ant-real-0123456789abcdef",
@@ -87,6 +87,7 @@ async function brokered(pass = PASS) {
       ...shared,
       config: telegram,
       access: telegramAccess(),
+      moves: UNMOVED,
       intake: () => undefined,
     }),
     slack: createSlackChannel({ ...shared, config: slack, access }),

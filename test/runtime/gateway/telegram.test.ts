@@ -2,12 +2,22 @@ import { expect, test } from "vitest";
 import { deliverySchema } from "../../../runtime/contract/delivery.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { BOT, message, read, telegramAccess, update, SOMEBODY, marked } from "../support/telegram.ts";
+import {
+  BOT,
+  message,
+  read,
+  telegramAccess,
+  update,
+  SOMEBODY,
+  UNMOVED,
+  marked,
+} from "../support/telegram.ts";
 import { generator } from "../../support/random.ts";
 
 const options = {
   access: telegramAccess({ dmPolicy: "open", allowFrom: ["*"] }),
   bot: BOT,
+  moves: UNMOVED,
   mediaMaxBytes: 1,
 };
 

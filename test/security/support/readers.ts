@@ -45,6 +45,7 @@ import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/chann
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
 import { readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
+import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
 import { contextText } from "../../../runtime/gateway/inbox/attachments.ts";
 import { waitText, givenUpText } from "../../../runtime/gateway/inbox/notices.ts";
@@ -136,7 +137,7 @@ const nested = (value: unknown, depth: number): unknown => (depth === 0 ? value 
 const telegram = (message: object): unknown =>
   readTelegramUpdate(
     { update_id: 1, message: { message_id: 1, chat, from, ...message } },
-    { access, bot, mediaMaxBytes: 1 },
+    { access, bot, moves: UNMOVED, mediaMaxBytes: 1 },
   );
 
 const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): unknown =>

@@ -3,6 +3,7 @@ import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
+import type { ChatMoves } from "./moves.ts";
 import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
 import { passedOn, personOf, readAnswered } from "./references.ts";
 
@@ -10,6 +11,7 @@ import { passedOn, personOf, readAnswered } from "./references.ts";
 export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;
+  moves: Pick<ChatMoves, "knownAs">;
   /** Of a photo, the largest size within it is taken. */
   mediaMaxBytes: number;
 }
@@ -38,10 +40,12 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
+  const moved = readMove(message, options);
+  if (moved !== undefined) return moved;
   const sender = readSender(message);
   if (typeof sender === "string") return ignored(sender);
 
-  const { bot, mediaMaxBytes } = options;
+  const { bot, moves, mediaMaxBytes } = options;
   const { forward_origin: origin } = message;
   // What is passed on are another's words: it addresses nobody and is no command.
   const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
@@ -60,7 +64,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
   const isForBot = direct || read.addressed;
   if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
-  const target = replyTarget(message);
+  const target = replyTarget(message, moves);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
   const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
@@ -68,7 +72,7 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const content: Content = { direct, sender, ...words, target, ...inThread };
   const inbound = direct
     ? directMessage(content, message, options.access)
-    : groupMessage(content, read.addressed, options.access);
+    : groupMessage(content, message, read.addressed, options.access);
   if (!isEmpty) return inbound;
   if (inbound.kind !== "message") return inbound;
   return unreadable(target);
@@ -76,11 +80,31 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
 
+/** Telegram tells it in both chats. It counts for a group that is served: its rights count under the new id, too. */
+function readMove(
+  { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
+  { access }: InboundOptions,
+): Inbound | undefined {
+  if (to === undefined && by === undefined) return undefined;
+  const [former, current] = [String(by ?? chat.id), String(to ?? chat.id)];
+  const decision = access.group(former, String(from?.id), true);
+  if (decision.becomes === "ignored" && decision.unlisted !== undefined)
+    return ignored(decision.reason, decision.unlisted);
+  const note = `the group became a supergroup: its id was ${former}, and is ${current} now`;
+  return { kind: "moved", former, chat: current, note };
+}
+
 /** A message before access is decided. */
 type Content = Omit<InboundMessage, "admission">;
 
-function groupMessage(content: Content, addressed: boolean, access: ChannelAccess): Inbound {
-  const decision = access.group(content.target.chat, content.sender.id, addressed);
+function groupMessage(
+  content: Content,
+  { chat }: TelegramMessage,
+  addressed: boolean,
+  access: ChannelAccess,
+): Inbound {
+  const { target, sender } = content;
+  const decision = access.group(target.chat, sender.id, addressed, String(chat.id));
   if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
   return { kind: decision.becomes, admission: decision.admission, ...content };
 }
@@ -138,10 +162,10 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */
-function replyTarget(message: TelegramMessage): ReplyTarget {
+function replyTarget(message: TelegramMessage, moves: Pick<ChatMoves, "knownAs">): ReplyTarget {
   const { chat, message_thread_id: thread, is_topic_message: isTopic } = message;
   return {
-    chat: String(chat.id),
+    chat: moves.knownAs(String(chat.id)),
     ...(isTopic === true && thread !== undefined && { thread: String(thread) }),
   };
 }

@@ -98,6 +98,8 @@ const message = z.extend(content, {
   forward_origin: maybe(origin),
   /** The id that this group has since it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
+  /** The id that it had before. */
+  migrate_from_chat_id: maybe(z.number()),
 });
 
 /** https://core.telegram.org/bots/api#update */
