@@ -8,6 +8,11 @@ import { Updates, type Update, type Webhook } from "./telegram-updates.ts";
 
 /** The longest message, counted without its tags: https://core.telegram.org/bots/api#sendmessage */
 const MAX_CHARS = 4_096;
+/** https://core.telegram.org/bots/api#sendphoto */
+const LARGEST_PHOTO = 10_000_000;
+/** https://core.telegram.org/bots/api#senddocument */
+const LARGEST_DOCUMENT = 50_000_000;
+const LONGEST_CAPTION = 1_024;
 const USERNAME = "steward_rehearsal_bot";
 
 /** People and places of the stand-in. */
@@ -61,7 +66,8 @@ export interface TelegramOptions extends ListenOptions {
 /**
  * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
  * offsets, long polls and conflicts, the webhook's methods and its deliveries, `sendMessage` and
- * `editMessageText` with HTML and their documented errors, `sendChatAction`, `getFile` and the files.
+ * `editMessageText` with HTML and their documented errors, `sendPhoto` and `sendDocument` with a
+ * file in the request, `sendChatAction`, `getFile` and the files.
  * Not modelled: every other method, rate limits of its own, the times between a webhook's attempts.
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
@@ -122,6 +128,24 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     return sent;
   };
 
+  const takeFile = (parameters: Record<string, unknown>, field: string, largest: number): unknown => {
+    const { chat_id: chat = "", message_thread_id: thread, caption = "", [field]: file } = parameters;
+    if (!/^-?\d+$|^@\w+$/.test(String(chat))) return refused(400, "Bad Request: chat not found");
+    if (blocked.has(String(chat))) return refused(403, "Forbidden: bot was blocked by the user");
+    if (!(file instanceof File)) return refused(400, `Bad Request: there is no ${field} in the request`);
+    if (file.size === 0) return refused(400, "Bad Request: file must be non-empty");
+    if (file.size > largest) return refused(413, "Request Entity Too Large");
+    if (String(caption).length > LONGEST_CAPTION) {
+      return refused(400, "Bad Request: message caption is too long");
+    }
+    const text = `[${field}: ${file.name}] ${String(caption)}`.trimEnd();
+    const place = { chat: String(chat), ...(thread !== undefined && { thread: Number(thread) }) };
+    const sent: TelegramMessage = { id: nextMessageId(), ...place, text, source: text, edits: [] };
+    messages.push(sent);
+    waiting.changed(sent);
+    return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), caption };
+  };
+
   const methods: Record<string, Method> = {
     getMe: () => ({ id: botId, is_bot: true, first_name: "steward", username: USERNAME }),
     setWebhook: ({ url = "", secret_token: secret = "", drop_pending_updates: drop, ...more }) => {
@@ -167,6 +191,8 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       waiting.changed(sent);
       return { message_id: sent.id, text: sent.text };
     },
+    sendPhoto: (parameters) => takeFile(parameters, "photo", LARGEST_PHOTO),
+    sendDocument: (parameters) => takeFile(parameters, "document", LARGEST_DOCUMENT),
     sendChatAction: () => true,
     getFile: ({ file_id: id }) => {
       const file = files.get(String(id));
@@ -199,7 +225,9 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       return answerError(context, refused(401, "Unauthorized"));
     }
     const name = context.req.param("method");
-    const parameters = (await context.req.json().catch(() => ({}))) as Record<string, unknown>;
+    const isForm = context.req.header("content-type")?.startsWith("multipart/form-data") === true;
+    const body = isForm ? context.req.parseBody() : context.req.json();
+    const parameters = (await body.catch(() => ({}))) as Record<string, unknown>;
     calls.push({ method: name, parameters });
     const fault = faults.get(name)?.shift();
     if (fault === "hang") return new Promise<Response>(() => {});

@@ -14,6 +14,8 @@ import type { Environment } from "./variables.ts";
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
 /** A platform's longest message has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
+/** A file of the workspace has 16 MiB at most, and the fields beside it little. */
+const LONGEST_UPLOAD_BYTES = 17 * 1024 * 1024;
 /** Values that an operation's address is made of, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
 
@@ -24,8 +26,8 @@ export interface ServiceOperation {
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
   /** Returns the place below the service's address. `key` is used where the address holds it. */
   path(values: OperationArguments, key: string): string;
-  /** The body: none, fields that are checked as JSON or as a form, or JSON that is passed on unread. */
-  readonly body: "none" | "json" | "form" | "unread";
+  /** The body: none, fields that are checked as JSON, as a form or in parts, or JSON that is passed on unread. */
+  readonly body: "none" | "json" | "form" | "parts" | "unread";
   /** The fields of a body that is checked. */
   readonly fields?: z.ZodMiniType<Record<string, unknown>>;
   /** Bytes of the body. */
@@ -36,13 +38,20 @@ interface OperationParts extends Partial<Pick<ServiceOperation, "method" | "take
   path: ServiceOperation["path"];
 }
 
+const LONGEST = {
+  none: 0,
+  json: LONGEST_MESSAGE_BYTES,
+  form: LONGEST_MESSAGE_BYTES,
+  parts: LONGEST_UPLOAD_BYTES,
+  unread: LONGEST_QUESTION_BYTES,
+} as const;
+
 function get(path: ServiceOperation["path"], takes: ServiceOperation["takes"] = {}): ServiceOperation {
   return { method: "GET", takes, path, body: "none", longest: 0 };
 }
 
 function send({ body = "json", method = "POST", takes = {}, ...parts }: OperationParts): ServiceOperation {
-  const longest = body === "unread" ? LONGEST_QUESTION_BYTES : LONGEST_MESSAGE_BYTES;
-  return { method, takes, body, longest, ...parts };
+  return { method, takes, body, longest: LONGEST[body], ...parts };
 }
 
 const text = z.string();
@@ -63,6 +72,17 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
+
+/** In parts, where every field but the file is a text. */
+function telegramFile(method: string, field: "photo" | "document"): ServiceOperation {
+  const fields = z.strictObject({
+    chat_id: id,
+    message_thread_id: z.optional(z.string().check(z.regex(/^\d{1,15}$/))),
+    caption: z.optional(z.string().check(z.maxLength(1_024))),
+    [field]: z.instanceof(Blob),
+  });
+  return send({ path: (_, key) => `/${botPath(key)}/${method}`, body: "parts", fields });
+}
 
 /** Bytes of a path, and of a model's id. */
 const LONGEST_PATH = 1_024;
@@ -164,6 +184,10 @@ export const SERVICE_OPERATIONS = {
     "sendChatAction",
     z.strictObject({ chat_id: id, message_thread_id: thread, action: z.literal("typing") }),
   ),
+  /** https://core.telegram.org/bots/api#sendphoto */
+  "telegram/sendPhoto": telegramFile("sendPhoto", "photo"),
+  /** https://core.telegram.org/bots/api#senddocument */
+  "telegram/sendDocument": telegramFile("sendDocument", "document"),
   /** https://core.telegram.org/bots/api#getfile */
   "telegram/getFile": telegram("getFile", z.strictObject({ file_id: id })),
   /** A file at the path that `getFile` gives. */

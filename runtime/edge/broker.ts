@@ -174,6 +174,7 @@ async function readBody(request: Request, { body, longest, fields }: ServiceOper
   if (bytes === undefined) throw new StewardError("body_too_large", `The body is above ${longest} bytes.`);
   const json = { "content-type": "application/json" };
   if (body === "unread") return { bytes, headers: json };
+  if (body === "parts") return readParts(bytes, request.headers.get("content-type") ?? "", fields);
   const text = new TextDecoder().decode(bytes);
   const given = body === "form" ? readForm(text) : parseJson(text);
   const read = fields?.safeParse(given);
@@ -181,6 +182,25 @@ async function readBody(request: Request, { body, longest, fields }: ServiceOper
   if (body === "json") return { bytes: JSON.stringify(read.data), headers: json };
   const form = new URLSearchParams(read.data as Record<string, string>);
   return { bytes: form.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } };
+}
+
+/** Writes the parts again after their check: what the gateway wrote around them does not go out. */
+async function readParts(
+  given: Uint8Array<ArrayBuffer>,
+  type: string,
+  fields: ServiceOperation["fields"],
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; headers: { "content-type": string } }> {
+  const parts = await new Response(given, { headers: { "content-type": type } }).formData().catch(() => []);
+  const entries = [...parts];
+  const read = fields?.safeParse(Object.fromEntries(entries));
+  if (!read?.success || Object.keys(read.data).length !== entries.length) {
+    throw new StewardError("broker_arguments_invalid");
+  }
+  const form = new FormData();
+  for (const [name, value] of entries) form.set(name, value);
+  const made = new Response(form);
+  const headers = { "content-type": made.headers.get("content-type") ?? "" };
+  return { bytes: new Uint8Array(await made.arrayBuffer()), headers };
 }
 
 /** A field that is given twice has no value that every reader agrees on. */

@@ -53,6 +53,7 @@ const ALL: Capability[] = [
   "keepFiles",
   "fetchWeb",
   "schedule",
+  "sendFiles",
   "sendElsewhere",
   "useMcp",
   "seeDeployment",

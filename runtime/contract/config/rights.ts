@@ -45,6 +45,7 @@ export const rights = z.prefault(
     ),
     fetchWeb: roles(EVERYONE, "Have pages of the web read."),
     schedule: roles(KNOWN, "Make and remove schedules of the chat."),
+    sendFiles: roles(KNOWN, "Have files that the chat may read sent into it."),
     sendElsewhere: roles(
       KNOWN,
       "Have messages sent to other chats: operators, persons and guests to those of `tools.sendMessage.to`, a group or a schedule to those of its own `sendElsewhere`.",

@@ -39,6 +39,7 @@ export const TOOL_NAMES = [
   "remember",
   "web_fetch",
   "send_message",
+  "send_file",
   "schedule",
 ] as const;
 

@@ -135,7 +135,7 @@ export class Agent {
     const { config, clock } = options;
     const [first, ...others] = question.messages;
     const rights = rightsOf(config, [first.admission, ...others.map(({ admission }) => admission)]);
-    const tools = await toolbox.open(rights, signal);
+    const tools = await toolbox.open({ ...rights, platform: question.platform }, signal);
     const prompt = instructions({
       config,
       workspace,

@@ -13,6 +13,8 @@ const BY = { by: "agent" } as const;
 export interface Reach {
   /** Returns a file's text; `undefined` if there is none. @throws ToolError or StewardError for a name beyond it. */
   read(name: string): string | undefined;
+  /** Returns a file's bytes, of the same files as `read`. @throws as `read` does. */
+  bytes(name: string): Uint8Array<ArrayBuffer> | undefined;
   /** @throws ToolError or StewardError for a name beyond it, one that no file may have, and without room. */
   write(name: string, text: string): void;
   /** Returns a folder's entries; `undefined` if there is no such folder. @throws ToolError for one beyond it. */
@@ -42,6 +44,10 @@ function wholeReach(workspace: Workspace): Reach {
       const { root, name } = workspace.find(text);
       return root.read(name);
     },
+    bytes: (text) => {
+      const { root, name } = workspace.find(text);
+      return root.bytes(name);
+    },
     write: (text, content) => {
       const { root, name } = workspace.find(text);
       root.write(name, content, BY);
@@ -58,9 +64,11 @@ function wholeReach(workspace: Workspace): Reach {
   };
 }
 
-function ownReach(own: Root, chat: string, shared: Pick<Root, "read" | "list"> | undefined): Reach {
+type ReadableRoot = Pick<Root, "read" | "bytes" | "list">;
+
+function ownReach(own: Root, chat: string, shared: ReadableRoot | undefined): Reach {
   const folder = `${CHATS}/${chat}`;
-  const readable = (text: string): { root: Pick<Root, "read" | "list">; name: string; isTop: boolean } => {
+  const readable = (text: string): { root: ReadableRoot; name: string; isTop: boolean } => {
     const read = readName(text);
     if (read.root === "chat" && read.chat === chat) return { root: own, name: read.name, isTop: false };
     if (read.root !== "shared") throw new ToolError(`Of ${CHATS}/ this chat has ${folder}/ alone.`);
@@ -71,6 +79,10 @@ function ownReach(own: Root, chat: string, shared: Pick<Root, "read" | "list"> |
     read: (text) => {
       const { root, name } = readable(text);
       return root.read(name);
+    },
+    bytes: (text) => {
+      const { root, name } = readable(text);
+      return root.bytes(name);
     },
     write: (text, content) => {
       const read = readName(text);

@@ -1,8 +1,8 @@
-import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import type { ToolCall, ToolDefinition } from "../models/model.ts";
 import type { Prompt } from "../prompt/text.ts";
 import type { McpServers } from "./mcp/servers.ts";
+import type { Place } from "./question.ts";
 import type { Rights } from "../admission.ts";
 import type { BuiltinOptions } from "./tools/builtin.ts";
 import { ToolError, type Tool, type ToolContext } from "./tools/tool.ts";
@@ -15,7 +15,6 @@ export interface ToolboxOptions extends BuiltinOptions {
   mcp: McpServers;
   /** Takes secrets out of what a tool gives. */
   redact: Redactor;
-  log: Log;
 }
 
 /** The tools of one question, and what is said of those that are missing. */
@@ -36,11 +35,16 @@ export class Toolbox {
   }
 
   /** The tools that one may use, as they stand now. A server that is not there is left out, and noted. */
-  async open({ may }: Pick<Rights, "may">, signal: AbortSignal): Promise<OpenTools> {
+  async open(
+    { may, platform }: Pick<Rights, "may"> & Pick<Place, "platform">,
+    signal: AbortSignal,
+  ): Promise<OpenTools> {
     this.#builtin ??= import("./tools/builtin.ts").then(({ builtinTools }) => builtinTools(this.#options));
     const none = { tools: [], notes: [] };
     const servers = may("useMcp") ? await this.#options.mcp.open(signal) : none;
-    const builtin = (await this.#builtin).filter(({ needs }) => needs === undefined || may(needs));
+    const builtin = (await this.#builtin).filter(
+      ({ needs, worksOn }) => (needs === undefined || may(needs)) && worksOn?.(platform) !== false,
+    );
     const tools = new Map(builtin.map((tool) => [tool.definition.name, tool]));
     for (const tool of servers.tools) {
       const { alias, definition } = tool;

@@ -106,6 +106,23 @@ interface SentMessage {
   id?: string;
 }
 
+/** A file that goes out. */
+export interface OutgoingFile {
+  /** Without a folder. */
+  name: string;
+  /** For example `image/png`. */
+  mediaType: string;
+  data: Uint8Array<ArrayBuffer>;
+}
+
+/** The sending of files on a platform that takes them. */
+interface FileSender {
+  /** Bytes of the largest file that a bot may send, as the platform documents it. */
+  readonly maxBytes: number;
+  /** Sends one file and returns when the platform has it. The caption is plain text. */
+  send(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
+}
+
 /**
  * A chat platform. The gateway never asks which one it is: what is particular about a platform
  * (payloads, mentions, threads, limits, errors) stays behind these methods.
@@ -138,6 +155,9 @@ export interface Channel {
 
   /** Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. */
   send(target: ReplyTarget, text: string, part?: number): Promise<SentMessage>;
+
+  /** Sends files. Absent where none can be sent. */
+  readonly files?: FileSender;
 
   /** Replaces the text of a message that is out. Only where `streams`. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;

@@ -93,7 +93,16 @@ export class Root {
    * @throws StewardError `workspace_refused`
    */
   read(name: string): string | undefined {
-    return this.#bytes(this.#locate(name))?.toString("utf8");
+    return this.bytes(name)?.toString("utf8");
+  }
+
+  /**
+   * Returns a file's bytes; `undefined` if there is none.
+   *
+   * @throws StewardError `workspace_refused`
+   */
+  bytes(name: string): Buffer<ArrayBuffer> | undefined {
+    return this.#bytes(this.#locate(name));
   }
 
   /**
@@ -219,7 +228,7 @@ export class Root {
     return { path: place, name: named(place), missing: 0 };
   }
 
-  #bytes({ path: file, name }: Located): Buffer | undefined {
+  #bytes({ path: file, name }: Located): Buffer<ArrayBuffer> | undefined {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) return undefined;
     // Anything else may never end: a pipe, a device.

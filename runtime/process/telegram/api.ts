@@ -38,6 +38,8 @@ export interface TelegramApiOptions {
 export interface CallOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** A file that goes along, in the field of this name: https://core.telegram.org/bots/api#sending-files */
+  file?: { field: "photo" | "document"; name: string; content: Blob };
 }
 
 /** Why a call failed. Neither the message nor anything else of it holds the token. */
@@ -96,12 +98,12 @@ export class TelegramApi {
   async call(method: string, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     const signal = bounded(options.signal, options.timeoutMs ?? TIMEOUT_MS);
     const { status, bytes } = await told(async () => {
-      const body = JSON.stringify(parameters);
+      const { body, type } = await encode(parameters, options.file);
       const { send, readBody } = await this.#connect();
       const response = await send(this.#method(method), {
         method: "POST",
         body,
-        headers: this.#headers,
+        headers: { ...this.#headers, "content-type": type },
         signal,
       });
       const { statusCode = 0, headers } = response;
@@ -146,6 +148,20 @@ export class TelegramApi {
     this.#connection ??= import("./transport.ts").then(({ connect }) => connect(this.#proxy));
     return this.#connection;
   }
+}
+
+/** JSON; a form in parts where a file goes along. */
+async function encode(
+  parameters: object,
+  file: CallOptions["file"],
+): Promise<{ body: string | Uint8Array; type: string }> {
+  if (file === undefined) return { body: JSON.stringify(parameters), type: "application/json" };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(parameters)) form.set(name, String(value));
+  form.set(file.field, file.content, file.name);
+  const encoded = new Response(form);
+  const type = encoded.headers.get("content-type") ?? "";
+  return { body: new Uint8Array(await encoded.arrayBuffer()), type };
 }
 
 function problemCode(bytes: Uint8Array): string {

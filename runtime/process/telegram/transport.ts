@@ -6,8 +6,8 @@ const IDLE_MS = 15_000;
 /** One request. */
 interface TransportRequest {
   method: "GET" | "POST";
-  /** JSON. */
-  body?: string;
+  /** Its type is among the headers. */
+  body?: string | Uint8Array;
   headers?: Record<string, string>;
   /** Ends the request and the reading of its answer. */
   signal: AbortSignal;
@@ -42,7 +42,6 @@ export function connect(proxy?: string): Connection {
         const headers = {
           ...given,
           ...(body !== undefined && {
-            "content-type": "application/json",
             "content-length": String(Buffer.byteLength(body)),
           }),
         };

@@ -22,9 +22,15 @@ const ALLOWED = [
   "GET https://discord.com/api/v10/users/@me",
   "POST https://discord.com/api/v10/channels/~/messages",
   "PATCH https://discord.com/api/v10/channels/~/messages/~",
-  ...["getMe", "sendMessage", "editMessageText", "sendChatAction", "getFile"].map(
-    (method) => `POST https://api.telegram.org/bot${KEYS.TELEGRAM_BOT_TOKEN}/${method}`,
-  ),
+  ...[
+    "getMe",
+    "sendMessage",
+    "editMessageText",
+    "sendChatAction",
+    "sendPhoto",
+    "sendDocument",
+    "getFile",
+  ].map((method) => `POST https://api.telegram.org/bot${KEYS.TELEGRAM_BOT_TOKEN}/${method}`),
   `GET ${TELEGRAM_FILES}/~`,
   `GET ${TELEGRAM_FILES}/~/~`,
 ].map((form) => new RegExp(`^${form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("~", "[\\w.@:-]+")}$`));

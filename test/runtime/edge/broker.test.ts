@@ -263,10 +263,91 @@ describe("what the gateway does not need is refused, and nothing is sent", () =>
   it.each([
     ["/anthropic/messages", API_KEY, 32 * 1024 * 1024],
     ["/telegram/sendMessage", BEARER, 512 * 1024],
+    ["/telegram/sendDocument", BEARER, 17 * 1024 * 1024],
   ])("a body of %s that is too large", async (path, headers, most) => {
     const { ask, sent } = brokered();
     const answer = await ask("POST", path, headers, "x".repeat(most + 1));
     expect([answer.status, sent]).toEqual([413, []]);
+  });
+});
+
+describe("a file goes to Telegram in parts that the broker writes itself", () => {
+  const post = async (operation: string, parts: [string, string | Blob][]) => {
+    const it = brokered();
+    const form = new FormData();
+    for (const [name, value] of parts) form.append(name, value);
+    const encoded = new Response(form);
+    const type = encoded.headers.get("content-type") ?? "";
+    const answer = await it.ask(
+      "POST",
+      `/telegram/${operation}`,
+      { ...BEARER, "content-type": type },
+      new TextDecoder().decode(await encoded.arrayBuffer()),
+    );
+    return { answer, ...it };
+  };
+  const FILE = new File(["image"], "a.png", { type: "image/png" });
+
+  it("with the fields that were given", async () => {
+    const { answer, sent } = await post("sendPhoto", [
+      ["chat_id", "1"],
+      ["photo", FILE],
+    ]);
+    expect(answer.status).toBe(200);
+    expect(sent.map(({ url }) => url)).toEqual([`${TELEGRAM}/sendPhoto`]);
+    const form = await new Response(sent[0]?.body ?? "", { headers: sent[0]?.headers ?? {} }).formData();
+    expect(Object.fromEntries(form)).toMatchObject({ chat_id: "1", photo: { name: "a.png", size: 5 } });
+  });
+
+  it.each<[string, string, [string, string | Blob][]]>([
+    ["another field of a file", "sendPhoto", [["document", FILE]]],
+    ["an address in place of the file", "sendDocument", [["document", "http://10.0.0.1/"]]],
+    [
+      "two files",
+      "sendDocument",
+      [
+        ["document", FILE],
+        ["document", FILE],
+      ],
+    ],
+    [
+      "a file as the caption",
+      "sendDocument",
+      [
+        ["document", FILE],
+        ["caption", FILE],
+      ],
+    ],
+    [
+      "a field that the gateway never sends",
+      "sendDocument",
+      [
+        ["document", FILE],
+        ["parse_mode", "HTML"],
+      ],
+    ],
+    [
+      "two chats",
+      "sendDocument",
+      [
+        ["document", FILE],
+        ["chat_id", "2"],
+      ],
+    ],
+    ["no file", "sendDocument", []],
+  ])("not with %s", async (_, operation, parts) => {
+    const { answer, sent } = await post(operation, [["chat_id", "1"], ...parts]);
+    expect(await answer.json()).toMatchObject({ code: "broker_arguments_invalid" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each(["sendVideo", "sendMediaGroup", "setMyProfilePhoto"])("nothing by %s", async (operation) => {
+    const { answer, sent } = await post(operation, [
+      ["chat_id", "1"],
+      ["photo", FILE],
+    ]);
+    expect(await answer.json()).toMatchObject({ code: "broker_operation_unknown" });
+    expect(sent).toEqual([]);
   });
 });
 

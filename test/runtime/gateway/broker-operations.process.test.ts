@@ -102,6 +102,10 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
   await channel.edit?.({ chat }, id, "hello again");
   await channel.typing?.({ chat });
   await channel.typing?.({ chat, thread: "7" });
+  for (const mediaType of channel.files === undefined ? [] : ["image/png", "application/pdf"]) {
+    const file = { name: 'ä "1".x', mediaType, data: new TextEncoder().encode(mediaType) };
+    await channel.files?.send({ chat, thread: "7" }, file, "As asked");
+  }
   await channel.probe?.();
 }
 
@@ -134,6 +138,15 @@ test("the gateway's clients use every operation of the table, and no other", asy
   // One request for each, but for a file of Slack, whose place is asked for first.
   expect(sent).toHaveLength(broker.counts.answered + 1);
   expect(sent.find(({ url }) => url.includes("/file/bot"))?.url).toContain("/photos/file%201.jpg");
+  const document = sent.find(({ url }) => url.endsWith("/sendDocument"));
+  const { headers = new Headers(), body = "" } = document ?? {};
+  const form = await new Response(body, { headers }).formData();
+  expect(Object.fromEntries(form)).toMatchObject({
+    chat_id: "-100123",
+    message_thread_id: "7",
+    caption: "As asked",
+    document: { name: 'ä "1".x', type: "application/pdf", size: 15 },
+  });
   const question = sent.find(({ url }) => url.endsWith("/v1/messages"));
   expect(JSON.parse(question?.body ?? "")).toMatchObject({ tools: [{ name: "look" }] });
   expect(question?.headers.get("anthropic-beta")).toBe("structured-outputs-2025-11-13");

@@ -5,6 +5,7 @@ import type { Log } from "../../../runtime/shared/log.ts";
 import type { Admission } from "../../../runtime/gateway/admission.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
 import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
+import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
 import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
@@ -60,6 +61,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const asked: ModelRequest[] = [];
   const logged: { message: string; fields: object }[] = [];
   const sent: { chat: string; text: string }[] = [];
+  const files: { chat: string; name: string; mediaType: string; text: string; caption?: string }[] = [];
   const time = { now: Date.parse("2026-11-21T12:00:00Z") };
   const clock = () => time.now;
   const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
@@ -76,6 +78,13 @@ export async function agentBench(settings: object = {}, environment: Record<stri
       sent.push({ chat, text });
       return {};
     },
+    files: {
+      maxBytes: 1_000,
+      send: async ({ chat }, { name, mediaType, data }, caption) => {
+        const text = new TextDecoder().decode(data);
+        files.push({ chat, name, mediaType, text, ...(caption !== undefined && { caption }) });
+      },
+    } satisfies Channel["files"],
   };
   const start = (schedules?: SchedulesPort) => {
     const database = openStore(join(home, "state.db"));
@@ -110,6 +119,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     asked,
     logged,
     sent,
+    files,
     time,
     next: (...more: ScriptedAnswer[]) => void answers.push(...more),
     start,

@@ -1,11 +1,13 @@
 import type { Config } from "../../../contract/config/index.ts";
 import type { TOOL_NAMES } from "../../../contract/config/tools.ts";
+import type { Log } from "../../../shared/log.ts";
 import type { Channels } from "../../channels/registry.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "./files.ts";
 import { rememberTool } from "./remember.ts";
 import type { SchedulesPort } from "../../schedules/port.ts";
 import { scheduleTool } from "./schedule.ts";
+import { sendFileTool } from "./send-file.ts";
 import { sendMessageTool } from "./send-message.ts";
 import type { Tool } from "./tool.ts";
 import { webFetchTool } from "./web-fetch.ts";
@@ -15,6 +17,7 @@ export interface BuiltinOptions {
   config: Config;
   workspace: Workspace;
   channels: Pick<Channels, "get">;
+  log: Log;
   /** Not there: the agent cannot make schedules. */
   schedules?: SchedulesPort;
   /** Milliseconds since the epoch. */
@@ -31,6 +34,7 @@ export function builtinTools(options: BuiltinOptions): Tool[] {
     rememberTool(workspace, clock),
     webFetchTool(config.tools.webFetch),
     sendMessageTool(options),
+    sendFileTool(options),
     ...(schedules === undefined ? [] : [scheduleTool(schedules)]),
   ];
   const disabled = new Set<string>(config.tools.disabled satisfies (typeof TOOL_NAMES)[number][]);

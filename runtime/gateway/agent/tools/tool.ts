@@ -26,6 +26,8 @@ export interface Tool {
   alias?: string;
   /** The capability that its use takes. Default: none. */
   needs?: Capability;
+  /** Returns true for a platform that it works on. Default: all. */
+  worksOn?(platform: Place["platform"]): boolean;
   run(input: unknown, context: ToolContext): Promise<string>;
 }
 

@@ -13,7 +13,7 @@ import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import type { ChatMoves } from "./moves.ts";
-import { TelegramSender } from "./outbound.ts";
+import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
 /** Dependencies of the Telegram channel. */
@@ -72,6 +72,10 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
         const id = await sender.send(target, text);
         return id === undefined ? {} : { id };
       }),
+    files: {
+      maxBytes: LARGEST_DOCUMENT,
+      send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
+    },
     edit: (target, id, text) =>
       standing.out(() =>
         sender.edit(target, id, text).catch((error: unknown) => {

@@ -1,10 +1,20 @@
-import { TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
-import type { ReplyTarget } from "../channel.ts";
+import { type CallOptions, TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
+import type { OutgoingFile, ReplyTarget } from "../channel.ts";
 import type { ChatMoves } from "./moves.ts";
 import { writeTelegramHtml } from "./text.ts";
 
 /** A typing indicator that comes late is of no use. */
 const TYPING_TIMEOUT_MS = 5_000;
+/** A slow line needs its time for a large file. */
+const FILE_TIMEOUT_MS = 120_000;
+
+/** Bytes of the largest file: https://core.telegram.org/bots/api#senddocument */
+export const LARGEST_DOCUMENT = 50_000_000;
+/** Bytes of the largest picture that is shown as one: https://core.telegram.org/bots/api#sendphoto */
+const LARGEST_PHOTO = 10_000_000;
+const PHOTO_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/webp"]);
+/** UTF-16 units of the longest caption: https://core.telegram.org/bots/api#senddocument */
+const LONGEST_CAPTION = 1_024;
 
 /** Sender to Telegram. Every method throws a TelegramError. */
 export class TelegramSender {
@@ -22,6 +32,29 @@ export class TelegramSender {
     const id =
       typeof sent === "object" && sent !== null && "message_id" in sent ? sent.message_id : undefined;
     return id === undefined ? undefined : String(id);
+  }
+
+  /**
+   * Sends a file; a picture is shown as one where Telegram takes it so. The sides of a picture are Telegram's to judge:
+   * a photo that it refuses was not sent, and goes out as a document.
+   */
+  async sendFile(target: ReplyTarget, { name, mediaType, data }: OutgoingFile, caption = ""): Promise<void> {
+    const content = new Blob([data], { type: mediaType });
+    const parameters = caption === "" ? {} : { caption: caption.slice(0, LONGEST_CAPTION).toWellFormed() };
+    const post = (method: string, field: "photo" | "document"): Promise<unknown> =>
+      this.#call(method, target, parameters, {
+        timeoutMs: FILE_TIMEOUT_MS,
+        file: { field, name, content },
+      });
+    if (PHOTO_TYPES.has(mediaType) && data.byteLength <= LARGEST_PHOTO) {
+      try {
+        await post("sendPhoto", "photo");
+        return;
+      } catch (error) {
+        if (!(error instanceof TelegramError) || !isPhotoRefused(error)) throw error;
+      }
+    }
+    await post("sendDocument", "document");
   }
 
   /** Replaces a message's text: https://core.telegram.org/bots/api#editmessagetext */
@@ -56,17 +89,23 @@ export class TelegramSender {
   }
 
   /** Into the group itself where the topic is gone or closed, and to a group's new id where it has one. */
-  async #call(method: string, target: ReplyTarget, parameters: object): Promise<unknown> {
+  async #call(
+    method: string,
+    target: ReplyTarget,
+    parameters: object,
+    options?: CallOptions,
+  ): Promise<unknown> {
     try {
-      return await this.#api.call(method, { ...this.#place(target), ...parameters });
+      return await this.#api.call(method, { ...this.#place(target), ...parameters }, options);
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
       const { chat, thread } = target;
-      if (thread !== undefined && isTopicGone(error)) return this.#call(method, { chat }, parameters);
+      if (thread !== undefined && isTopicGone(error))
+        return this.#call(method, { chat }, parameters, options);
       // Once: an id that is known already is not asked about again.
       if (error.migratedTo === undefined || this.#moves.current(chat) !== chat) throw error;
       this.#moves.note(chat, error.migratedTo);
-      return this.#call(method, target, parameters);
+      return this.#call(method, target, parameters, options);
     }
   }
 
@@ -76,6 +115,11 @@ export class TelegramSender {
       ...(thread !== undefined && { message_thread_id: Number(thread) }),
     };
   }
+}
+
+/** Among them PHOTO_INVALID_DIMENSIONS and IMAGE_PROCESS_FAILED: https://core.telegram.org/method/messages.sendMedia */
+function isPhotoRefused({ status, message }: TelegramError): boolean {
+  return status === 400 && /PHOTO_|IMAGE_PROCESS_FAILED/.test(message);
 }
 
 /** As Telegram says it; the list of its errors is not documented: https://github.com/tdlib/td/issues/3111 */

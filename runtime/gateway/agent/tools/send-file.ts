@@ -1,0 +1,72 @@
+import * as z from "zod/mini";
+import { described, textUpTo } from "../../../contract/config/values.ts";
+import { platformSchema } from "../../../contract/delivery.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Channel } from "../../channels/channel.ts";
+import type { Channels } from "../../channels/registry.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import type { Place } from "../question.ts";
+import { reachOf } from "../reach.ts";
+import { defineTool, ToolError, type Tool } from "./tool.ts";
+
+/** Dependencies of the tool. */
+export interface SendFileOptions {
+  workspace: Workspace;
+  channels: Pick<Channels, "get">;
+  log: Log;
+}
+
+/** Types that chats show or play, by a name's ending. Every other file is bytes to them. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: "text/csv",
+  gif: "image/gif",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  json: "application/json",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  ogg: "audio/ogg",
+  pdf: "application/pdf",
+  png: "image/png",
+  txt: "text/plain",
+  webp: "image/webp",
+};
+
+/** Sends a file that the chat may read into the chat that asks, and into no other. */
+export function sendFileTool({ workspace, channels, log }: SendFileOptions): Tool {
+  // The web chat is a place too, and no channel.
+  const filesOf = (place: Place["platform"]): Channel["files"] => {
+    const { data: platform } = platformSchema.safeParse(place);
+    return platform === undefined ? undefined : channels.get(platform)?.files;
+  };
+  const tool = defineTool({
+    name: "send_file",
+    needs: "sendFiles",
+    description: "Sends a file of the workspace into this chat, with a caption if you give one.",
+    input: z.strictObject({
+      path: described(textUpTo(500), "Path in the workspace, for example notes/plan.md"),
+      caption: described(z.optional(z.string().check(z.maxLength(1_000))), "Plain text below the file"),
+    }),
+    run: async ({ path, caption }, context) => {
+      const { platform, target, signal } = context;
+      const files = filesOf(platform);
+      if (files === undefined) throw new ToolError("Files cannot be sent into this chat.");
+      const data = reachOf(workspace, context).bytes(path);
+      if (data === undefined) throw new ToolError(`There is no file ${path}.`);
+      const { byteLength: bytes } = data;
+      if (bytes === 0) throw new ToolError(`${path} is empty: no chat takes an empty file.`);
+      if (bytes > files.maxBytes) {
+        throw new ToolError(`${path} has ${bytes} bytes; ${platform} takes ${files.maxBytes} at most.`);
+      }
+      if (signal.aborted) throw new ToolError("Broken off.");
+      const name = path.split("/").at(-1) ?? path;
+      const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
+      const mediaType = MEDIA_TYPES[ending] ?? "application/octet-stream";
+      await files.send(target, { name, mediaType, data }, caption);
+      log.info("a file is sent", { platform, chat: target.chat, bytes });
+      return "Sent.";
+    },
+  });
+  return { ...tool, worksOn: (platform) => filesOf(platform) !== undefined };
+}
