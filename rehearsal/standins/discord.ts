@@ -14,6 +14,8 @@ interface DiscordMessage {
   original: boolean;
   /** How often it was edited. */
   edits: number;
+  /** Name of the file that came along. */
+  file?: string;
 }
 
 /** One request that came in. */
@@ -66,7 +68,10 @@ export interface DiscordOptions extends ListenOptions {
 }
 
 const LONGEST = 2_000;
+/** https://docs.discord.com/developers/reference#uploading-files */
+const LARGEST_FILE = 10 * 1024 * 1024;
 /** https://docs.discord.com/developers/topics/opcodes-and-status-codes#json-json-error-codes */
+const TOO_LARGE = { message: "Request entity too large", code: 40005 };
 const UNKNOWN_WEBHOOK = { message: "Unknown Webhook", code: 10015 };
 const UNKNOWN_MESSAGE = { message: "Unknown Message", code: 10008 };
 const INVALID_TOKEN = { message: "Invalid Webhook Token", code: 50027 };
@@ -92,7 +97,8 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
   );
   api.use("*", async (context, next) => {
     const { method, path } = context.req;
-    const text = await context.req.text();
+    const { text, file } = await readSent(context.req.raw.clone());
+    if (file !== undefined && file.size > LARGEST_FILE) return context.json(TOO_LARGE, 413);
     calls.push({
       method,
       path: path.replace("/api/v10", ""),
@@ -115,13 +121,22 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
 
   const add = (place: string, body: Record<string, unknown>, original: boolean, flags = 0) => {
     const content = String(body["content"]);
-    const message = { id: String(9_000 + messages.length), place, content, flags, original, edits: 0 };
+    const file = body["file"] === undefined ? {} : { file: String(body["file"]) };
+    const message = {
+      id: String(9_000 + messages.length),
+      place,
+      content,
+      flags,
+      original,
+      edits: 0,
+      ...file,
+    };
     messages.push(message);
     return message;
   };
   const wrong = (context: Context, body: Record<string, unknown>): Response | undefined => {
     const content = body["content"];
-    if (typeof content !== "string" || content === "") {
+    if (typeof content !== "string" || (content === "" && body["file"] === undefined)) {
       return context.json({ message: "Cannot send an empty message", code: 50006 }, 400);
     }
     if (content.length <= LONGEST) return undefined;
@@ -135,7 +150,10 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
     message.edits += 1;
     return context.json(message);
   };
-  const body = (context: Context) => context.req.json<Record<string, unknown>>();
+  const body = async (context: Context): Promise<Record<string, unknown>> => {
+    const { text, file } = await readSent(context.req.raw);
+    return { ...(JSON.parse(text) as object), ...(file && { file: file.name }) };
+  };
 
   api.post("/channels/:channel/messages", async (context) => {
     const sent = await body(context);
@@ -209,6 +227,16 @@ export async function startDiscord(options: DiscordOptions): Promise<DiscordStan
       return response;
     },
   };
+}
+
+/** The JSON of a request, and the file that came along: https://docs.discord.com/developers/reference#uploading-files */
+async function readSent(request: Request): Promise<{ text: string; file?: File }> {
+  if (request.headers.get("content-type")?.startsWith("multipart/form-data") !== true) {
+    return { text: await request.text() };
+  }
+  const form = await request.formData();
+  const file = form.get("files[0]");
+  return { text: String(form.get("payload_json") ?? "{}"), ...(file instanceof File && { file }) };
 }
 
 interface InteractionAnswer {

@@ -116,6 +116,15 @@ const DISCORD_TEXT = z.strictObject({
   /** SUPPRESS_EMBEDS: https://docs.discord.com/developers/resources/message#message-object-message-flags */
   flags: z.literal(4),
 });
+/** Written as JSON.stringify writes it: two readers could differ on anything else, such as a field that is given twice. */
+function isDiscordText(json: string): boolean {
+  try {
+    const { data, success } = DISCORD_TEXT.safeParse(JSON.parse(json));
+    return success && JSON.stringify(data) === json;
+  } catch {
+    return false;
+  }
+}
 const isSnowflake = (value: string): boolean => /^\d{1,20}$/.test(value);
 const isSlackFileId = (value: string): boolean => /^F[A-Z0-9]{1,31}$/.test(value);
 
@@ -159,6 +168,16 @@ export const SERVICE_OPERATIONS = {
     takes: { channel: isSnowflake },
     path: ({ channel }) => `/channels/${channel}/messages`,
     fields: DISCORD_TEXT,
+  }),
+  /** With a file: https://docs.discord.com/developers/reference#uploading-files */
+  "discord/file.create": send({
+    takes: { channel: isSnowflake },
+    path: ({ channel }) => `/channels/${channel}/messages`,
+    body: "parts",
+    fields: z.strictObject({
+      payload_json: z.string().check(z.refine(isDiscordText)),
+      "files[0]": z.instanceof(Blob),
+    }),
   }),
   /** https://docs.discord.com/developers/resources/message#edit-message */
   "discord/message.edit": send({

@@ -351,6 +351,46 @@ describe("a file goes to Telegram in parts that the broker writes itself", () =>
   });
 });
 
+describe("a file goes to a channel of Discord", () => {
+  const PLACE = "/discord/file.create?channel=12";
+  const FILE = new File(["report"], "report.pdf", { type: "application/pdf" });
+  const post = async (payload: string, place = PLACE, field = "files[0]") => {
+    const it = brokered();
+    const form = new FormData();
+    form.set("payload_json", payload);
+    form.set(field, FILE);
+    const encoded = new Response(form);
+    const type = encoded.headers.get("content-type") ?? "";
+    const text = new TextDecoder().decode(await encoded.arrayBuffer());
+    return { answer: await it.ask("POST", place, { ...BOT, "content-type": type }, text), ...it };
+  };
+  const PAYLOAD = JSON.stringify(DISCORD_TEXT);
+
+  it("with a text that notifies nobody", async () => {
+    const { answer, sent } = await post(PAYLOAD);
+    expect(answer.status).toBe(200);
+    expect(sent.map(({ url }) => url)).toEqual(["https://discord.com/api/v10/channels/12/messages"]);
+    const form = await new Response(sent[0]?.body ?? "", { headers: sent[0]?.headers ?? {} }).formData();
+    expect(Object.fromEntries(form)).toMatchObject({
+      payload_json: PAYLOAD,
+      "files[0]": { name: "report.pdf" },
+    });
+  });
+
+  it.each<[string, string, string?, string?]>([
+    ["another field", JSON.stringify({ ...DISCORD_TEXT, embeds: [] })],
+    ["mentions", JSON.stringify({ ...DISCORD_TEXT, allowed_mentions: { parse: ["everyone"] } })],
+    ["a field that is given twice", PAYLOAD.replace("{", '{"flags":0,')],
+    ["no JSON", "{"],
+    ["another channel's name", PAYLOAD, "/discord/file.create?channel=@me"],
+    ["a file elsewhere", PAYLOAD, PLACE, "files[1]"],
+  ])("not with %s", async (_, payload, place, field) => {
+    const { answer, sent } = await post(payload, place, field);
+    expect(await answer.json()).toMatchObject({ code: "broker_arguments_invalid" });
+    expect(sent).toEqual([]);
+  });
+});
+
 describe("a file of Slack is fetched by its id", () => {
   const PLACE = "https://files.slack.com/files-pri/T1-F1/download/a.png";
   const info = (url: unknown, id = "F1") =>

@@ -206,3 +206,38 @@ test("the commands keep to Discord's limits", () => {
   expect(new Set(DISCORD_COMMANDS.map(({ name }) => name)).size).toBe(DISCORD_COMMANDS.length);
   expect(snowflake(NOW)).toMatch(/^\d{19}$/);
 });
+
+const REPORT = { name: "report.pdf", mediaType: "application/pdf", data: new Uint8Array(10) };
+
+test("a file goes out by the ticket, and after its end by the bot; it notifies nobody", async () => {
+  const { discord, channel, time } = await discordChannel();
+  discord.defer(TOKEN);
+  await channel.files?.send(target, REPORT, "As asked @everyone");
+  time.now = EXPIRES_AT;
+  await channel.files?.send(target, REPORT);
+  expect(discord.messages).toMatchObject([
+    { place: TOKEN, content: "As asked @everyone", file: "report.pdf" },
+    { place: target.chat, content: "", file: "report.pdf" },
+  ]);
+  for (const { body } of discord.calls) expect(body).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+test("a file for one person stays between the two, and is refused when its time is over", async () => {
+  const { discord, channel, time } = await discordChannel();
+  discord.defer(TOKEN, 64);
+  const own = { ...target, ticket: { ...target.ticket, private: true } };
+  await channel.files?.send(own, REPORT);
+  time.now = EXPIRES_AT;
+  await expect(channel.files?.send(own, REPORT)).rejects.toMatchObject({ code: "reply_refused" });
+  expect(discord.messages).toMatchObject([{ place: TOKEN, flags: 68 }]);
+});
+
+test("a file that Discord finds too large is refused for good", async () => {
+  const { discord, channel } = await discordChannel();
+  const data = new Uint8Array((channel.files?.maxBytes ?? 0) + 1);
+  await expect(channel.files?.send({ chat: target.chat }, { ...REPORT, data })).rejects.toMatchObject({
+    code: "reply_refused",
+    message: expect.stringContaining("the file is too large"),
+  });
+  expect(discord.messages).toEqual([]);
+});

@@ -12,6 +12,8 @@ import { directAddress, SERVICES } from "../../../contract/services.ts";
 
 /** Discord answers within a second or two; a hung connection must not hold the conversation for ever. */
 const TIMEOUT_MS = 30_000;
+/** A slow line needs its time for a large file. */
+const FILE_TIMEOUT_MS = 120_000;
 
 /** https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit-rate-limit-response-structure */
 const failureSchema = z.object({
@@ -54,6 +56,7 @@ export type DiscordRequest =
       operation: Extract<OperationName, `discord/${string}`>;
       values?: OperationArguments;
       body?: object;
+      file?: File;
     }
   | TicketRequest;
 
@@ -62,6 +65,8 @@ export interface TicketRequest {
   method: "POST" | "PATCH" | "DELETE";
   path: string;
   body?: object;
+  /** Goes along with the body: https://docs.discord.com/developers/reference#uploading-files */
+  file?: File;
 }
 
 /** A client of Discord's HTTP API. It throws DiscordError; neither token gets into its message. */
@@ -75,12 +80,13 @@ export function createDiscordApi({ botToken: key, environment, clock }: DiscordA
       : { method: request.method, url: `${directAddress("discord", environment)}${request.path}`, headers };
   return async (request: DiscordRequest): Promise<unknown> => {
     const { url, ...asked } = readRequest(request);
-    const { body } = request;
+    const { body, file } = request;
+    const isJson = body !== undefined && file === undefined;
     const init = {
       method: asked.method,
-      headers: { ...asked.headers, ...(body !== undefined && { "content-type": "application/json" }) },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { ...asked.headers, ...(isJson && { "content-type": "application/json" }) },
+      signal: AbortSignal.timeout(file === undefined ? TIMEOUT_MS : FILE_TIMEOUT_MS),
+      ...(body !== undefined && { body: file === undefined ? JSON.stringify(body) : inParts(body, file) }),
     };
     const answered = await exchange(url, init);
     if (answered === undefined) throw new DiscordError("no answer", { status: 0 });
@@ -97,6 +103,13 @@ export function createDiscordApi({ botToken: key, environment, clock }: DiscordA
       ...(code !== undefined && { code }),
     });
   };
+}
+
+function inParts(body: object, file: File): FormData {
+  const form = new FormData();
+  form.set("payload_json", JSON.stringify(body));
+  form.set("files[0]", file);
+  return form;
 }
 
 /** The answer and its JSON, `undefined` where the connection gave none. */

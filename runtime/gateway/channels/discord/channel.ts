@@ -9,7 +9,7 @@ import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
 import { readDiscordInteraction } from "./inbound.ts";
-import { DiscordSender } from "./outbound.ts";
+import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 
 /**
  * Codes after which this chat takes nothing, today or tomorrow:
@@ -18,6 +18,7 @@ import { DiscordSender } from "./outbound.ts";
 const CHAT_REFUSES: Record<number, string> = {
   10003: "the channel does not exist any more",
   10004: "the server does not exist any more",
+  40005: "the file is too large",
   30033: "the thread is full",
   40333: "the request was blocked",
   50001: "the bot may not see the channel",
@@ -69,6 +70,10 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
         const id = await sender.send(target, text, part);
         return id === undefined ? {} : { id };
       }),
+    files: {
+      maxBytes: LARGEST_FILE,
+      send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
+    },
     edit: (target, id, text) => standing.out(() => sender.edit(target, id, text)),
     dismiss: (target) => standing.out(() => sender.dismiss(target)),
     load: ({ reference }, signal) =>

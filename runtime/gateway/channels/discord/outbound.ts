@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
-import type { ReplyTarget } from "../channel.ts";
+import type { OutgoingFile, ReplyTarget } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
 import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.ts";
 
 type Ticket = NonNullable<ReplyTarget["ticket"]>;
 
+/** Bytes of the largest file where nobody pays for more: https://docs.discord.com/developers/reference#uploading-files */
+export const LARGEST_FILE = 10 * 1024 * 1024;
 const EPHEMERAL = 64;
 /** No preview: it is fetched without a click, and its address may carry what was said here. */
 const SUPPRESS_EMBEDS = 4;
@@ -51,15 +53,24 @@ export class DiscordSender {
             body: { ...content(text), ...flags },
           });
     if (sent !== undefined) return sentSchema.safeParse(sent.value).data?.id;
-    if (ticket?.private === true) {
-      throw new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
-    }
+    if (ticket?.private === true) throw tooLate();
     const posted = await this.#options.call({
       operation: "discord/message.create",
       values: { channel: chat },
       body: content(text),
     });
     return sentSchema.safeParse(posted).data?.id;
+  }
+
+  /** Sends a file in a message of its own. Discord lets the first message of all fill the deferred answer. */
+  async sendFile({ chat, ticket }: ReplyTarget, sent: OutgoingFile, caption = ""): Promise<void> {
+    const file = new File([sent.data], sent.name, { type: sent.mediaType });
+    const body = content(caption);
+    const flags = ticket?.private === true ? { flags: EPHEMERAL | SUPPRESS_EMBEDS } : {};
+    const path = "?wait=true";
+    if (await this.#byTicket(ticket, { method: "POST", path, body: { ...body, ...flags }, file })) return;
+    if (ticket?.private === true) throw tooLate();
+    await this.#options.call({ operation: "discord/file.create", values: { channel: chat }, body, file });
   }
 
   /** Replaces a message's text, also of one that went out by the ticket. */
@@ -100,6 +111,10 @@ export class DiscordSender {
     }
     return undefined;
   }
+}
+
+function tooLate(): RefusedError {
+  return new RefusedError("reply_refused", "Discord takes an answer to one person for 15 minutes only.");
 }
 
 /** The token is not valid any more, or a person deleted the deferred answer, with which it goes. */
