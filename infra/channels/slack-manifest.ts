@@ -3,7 +3,7 @@ import { ROUTES } from "../../runtime/contract/routes.ts";
 
 /** Scopes and events of the bot: mentions, direct messages, their files, and answers. */
 const EVENTS = ["app_mention", "message.im"];
-const SCOPES = ["app_mentions:read", "chat:write", "files:read", "im:history"];
+const SCOPES = ["app_mentions:read", "chat:write", "files:read", "files:write", "im:history"];
 
 /**
  * The Slack app of a deployment (https://docs.slack.dev/reference/app-manifest), as JSON that Slack's page

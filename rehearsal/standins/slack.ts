@@ -51,11 +51,13 @@ export function mention(
 /**
  * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
  * `chat.postMessage` and `chat.update`, with the documented answers for a missing or wrong token.
+ * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
  * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
   const waiting = new Waiting("Slack", messages);
+  const uploads = new Map<string, { filename: string; length: number; uploaded: boolean }>();
   const sign = (value: unknown): SignedEvent => signed(options.signingSecret, JSON.stringify(value));
   let eventsUrl = "";
 
@@ -98,6 +100,38 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     message.text = text;
     waiting.changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
+  });
+  app.post("/api/files.getUploadURLExternal", async (context) => {
+    const { filename, length } = await readArguments(context.req.raw);
+    if (!filename || !(Number(length) > 0)) return context.json({ ok: false, error: "invalid_arguments" });
+    const id = `F0REHEARSAL${uploads.size}`;
+    uploads.set(id, { filename, length: Number(length), uploaded: false });
+    return context.json({ ok: true, upload_url: `${listening.url}/upload/v1/${id}`, file_id: id });
+  });
+  app.post("/upload/v1/:id", async (context) => {
+    const found = uploads.get(context.req.param("id"));
+    const { byteLength } = await context.req.arrayBuffer();
+    if (found === undefined || byteLength !== found.length) return context.text("Bad Request", 400);
+    found.uploaded = true;
+    return context.text(`OK - ${byteLength}`);
+  });
+  app.post("/api/files.completeUploadExternal", async (context) => {
+    const {
+      files = "[]",
+      channel_id: channel,
+      thread_ts: threadTs,
+      ...more
+    } = await readArguments(context.req.raw);
+    const [file] = JSON.parse(files) as { id: string }[];
+    const found = uploads.get(file?.id ?? "");
+    if (!found?.uploaded) return context.json({ ok: false, error: "file_not_found" });
+    if (!channel) return context.json({ ok: true, files: [file] });
+    const ts = `${Math.floor(Date.now() / 1_000)}.${String(messages.length).padStart(6, "0")}`;
+    const text = `[file: ${found.filename}] ${more["initial_comment"] ?? ""}`.trimEnd();
+    const posted: SlackMessage = { channel, text, ts, ...(threadTs && { threadTs }) };
+    messages.push(posted);
+    waiting.changed(posted);
+    return context.json({ ok: true, files: [file] });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
 

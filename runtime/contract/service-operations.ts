@@ -159,6 +159,21 @@ export const SERVICE_OPERATIONS = {
   ),
   /** https://docs.slack.dev/reference/methods/chat.update */
   "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  /** https://docs.slack.dev/reference/methods/files.getUploadURLExternal */
+  "slack/files.getUploadURLExternal": slack(
+    "files.getUploadURLExternal",
+    z.strictObject({ filename: id, length: z.string().check(z.regex(/^\d{1,10}$/)) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/files.completeUploadExternal */
+  "slack/files.completeUploadExternal": slack(
+    "files.completeUploadExternal",
+    z.strictObject({
+      files: z.string().check(z.regex(/^\[\{"id":"F[A-Z0-9]{1,31}"\}\]$/)),
+      channel_id: id,
+      thread_ts: z.optional(id),
+      initial_comment: z.optional(text),
+    }),
+  ),
   /** Opened in two steps, see slack-file.ts: Slack tells where the file is. */
   "slack/file": get(() => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */

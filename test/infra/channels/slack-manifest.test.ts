@@ -9,7 +9,7 @@ test("Slack's manifest names the address, and asks for what the bot's events nee
     bot_events: ["app_mention", "message.im"],
   });
   expect(oauth_config.scopes).toEqual({
-    bot: ["app_mentions:read", "chat:write", "files:read", "im:history"],
+    bot: ["app_mentions:read", "chat:write", "files:read", "files:write", "im:history"],
   });
   expect(features.app_home.messages_tab_enabled).toBe(true);
 });

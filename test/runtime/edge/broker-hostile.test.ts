@@ -16,9 +16,14 @@ const ALLOWED = [
   "GET https://api.anthropic.com/v1/models/~",
   "POST https://api.openai.com/v1/chat/completions",
   "GET https://api.openai.com/v1/models",
-  ...["auth.test", "chat.postMessage", "chat.update", "files.info"].map(
-    (method) => `POST https://slack.com/api/${method}`,
-  ),
+  ...[
+    "auth.test",
+    "chat.postMessage",
+    "chat.update",
+    "files.info",
+    "files.getUploadURLExternal",
+    "files.completeUploadExternal",
+  ].map((method) => `POST https://slack.com/api/${method}`),
   "GET https://discord.com/api/v10/users/@me",
   "POST https://discord.com/api/v10/channels/~/messages",
   "PATCH https://discord.com/api/v10/channels/~/messages/~",

@@ -41,6 +41,9 @@ function brokered(answer: (url: string) => Response = () => Response.json({ ok: 
 
 const TEXT = { text: "hello", link_preview_options: { is_disabled: true } };
 const SLACK_TEXT = "channel=C1&text=hello&unfurl_links=false&unfurl_media=false";
+const COMPLETE = "/slack/files.completeUploadExternal";
+const slackFile = (files: string) => new URLSearchParams({ files, channel_id: "C1" }).toString();
+const SLACK_FILE = slackFile('[{"id":"F1"}]');
 const DISCORD_TEXT = { content: "hello", allowed_mentions: { parse: [] }, flags: 4 };
 const TELEGRAM = `https://api.telegram.org/bot${KEYS.TELEGRAM_BOT_TOKEN}`;
 
@@ -59,6 +62,7 @@ describe("an operation goes out with the key", () => {
     ["GET", "/openai/models", BEARER, undefined, "https://api.openai.com/v1/models"],
     ["POST", "/slack/auth.test", BEARER, "", "https://slack.com/api/auth.test"],
     ["POST", "/slack/chat.postMessage", BEARER, SLACK_TEXT, "https://slack.com/api/chat.postMessage"],
+    ["POST", COMPLETE, BEARER, SLACK_FILE, "https://slack.com/api/files.completeUploadExternal"],
     ["POST", "/slack/chat.update", BEARER, "channel=C1&ts=1.2&text=a", "https://slack.com/api/chat.update"],
     ["GET", "/discord/user", BOT, undefined, "https://discord.com/api/v10/users/@me"],
     [
@@ -244,6 +248,11 @@ describe("what the gateway does not need is refused, and nothing is sent", () =>
     ["broker_arguments_invalid", "POST", "/slack/chat.postMessage", BEARER, `${SLACK_TEXT}&username=boss`],
     ["broker_arguments_invalid", "POST", "/slack/chat.postMessage", BEARER, `${SLACK_TEXT}&channel=C2`],
     ["broker_arguments_invalid", "POST", "/slack/auth.test", BEARER, "token=other"],
+    ["broker_arguments_invalid", "POST", COMPLETE, BEARER, `${SLACK_FILE}&channels=C1,C2`],
+    ["broker_arguments_invalid", "POST", COMPLETE, BEARER, `${SLACK_FILE}&blocks=[]`],
+    ["broker_arguments_invalid", "POST", COMPLETE, BEARER, slackFile('[{"id":"F1"},{"id":"F2"}]')],
+    ["broker_operation_unknown", "POST", "/slack/files.delete", BEARER, "file=F1"],
+    ["broker_operation_unknown", "POST", "/slack/files.sharedPublicURL", BEARER, "file=F1"],
     ["broker_arguments_invalid", "POST", CREATE, BOT, discord({ allowed_mentions: { parse: ["everyone"] } })],
     ["broker_arguments_invalid", "POST", CREATE, BOT, discord({ embeds: [] })],
     [

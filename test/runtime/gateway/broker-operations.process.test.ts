@@ -42,7 +42,10 @@ const clock = (): number => 1_795_000_000_000;
 const { signal } = new AbortController();
 
 /** A service's answers, as its clients need them to go on. */
-function answerOf(url: string): Response {
+function answerOf(url: string, uploads: string): Response {
+  if (url.endsWith("/files.getUploadURLExternal")) {
+    return Response.json({ ok: true, upload_url: `${uploads}/upload`, file_id: "F2" });
+  }
   const { pathname } = new URL(url);
   if (pathname.endsWith("/files.info")) {
     const place = "https://files.slack.com/files-pri/T1-F1/a.png";
@@ -59,19 +62,22 @@ function answerOf(url: string): Response {
 /** A broker on a port, the environment of a gateway that has a pass for it, and what has gone out. */
 async function brokered(pass = PASS) {
   const sent: { url: string; body: string; headers: Headers }[] = [];
+  const slackFiles = await listen({ fetch: () => new Response("OK"), hostname: "127.0.0.1", port: 0 });
+  onTestFinished(() => slackFiles.close(0));
+  const uploads = `http://127.0.0.1:${slackFiles.port}`;
   const broker = createBroker({
     environment: KEYS,
     token: () => PASS,
     fetch: async (url, { headers, body }) => {
       sent.push({ url, headers: new Headers(headers), body: body ? await new Response(body).text() : "" });
-      return answerOf(url);
+      return answerOf(url, uploads);
     },
     log,
   });
   const server = await listen({ fetch: (asked) => broker.handle(asked), hostname: "127.0.0.1", port: 0 });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}/broker`;
-  const environment = withPasses({ ...KEYS, [BROKER_VARIABLE]: url }, pass);
+  const environment = withPasses({ ...KEYS, [BROKER_VARIABLE]: url, SLACK_API_URL: uploads }, pass);
   const checked = checkConfig(CONFIG);
   if (!checked.ok) throw new Error("not a config");
   const { telegram, slack, discord } = checked.config.channels;

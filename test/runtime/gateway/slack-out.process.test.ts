@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startSlack as startStandIn } from "../../../rehearsal/standins/slack.ts";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
 import { createSlackChannel } from "../../../runtime/gateway/channels/slack/channel.ts";
@@ -12,7 +13,7 @@ const BOT_TOKEN = "xoxb-111-222-abcdefghijkl";
 const TARGET = { chat: "C1", thread: "100.1" };
 
 /** The channel over the stand-in for Slack. */
-async function slackChannel(keys: object = {}) {
+async function slackChannel(keys: object = {}, apiUrl?: string) {
   const slack = await startSlack();
   const section = { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ...keys };
   const checked = checkConfig({ channels: { slack: section } });
@@ -25,7 +26,7 @@ async function slackChannel(keys: object = {}) {
       { ...config, groups: config.channels, operators: [] },
       { granted: () => undefined },
     ),
-    environment: { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_API_URL: slack.apiUrl },
+    environment: { SLACK_BOT_TOKEN: BOT_TOKEN, SLACK_API_URL: apiUrl ?? slack.apiUrl },
     clock: () => 1_795_000_000_000,
     log: { debug: log, info: log, warn: log, error: log },
   });
@@ -205,4 +206,51 @@ test("each part of a reply fits as Slack counts it, and no code block is cut", (
   const squeezed = (value: string) => value.replace(/```(?:ts)?|\s/g, "");
   expect(squeezed(parts.join(""))).toBe(squeezed(text));
   expect(splitForSlack("&".repeat(12_000), 12_000, false).map((part) => part.length)).toEqual([6_000, 6_000]);
+});
+
+const REPORT = { name: "report.pdf", mediaType: "application/pdf", data: new TextEncoder().encode("report") };
+
+test("a file is uploaded without the key, and then shown in its thread", async () => {
+  const { slack, channel } = await slackChannel();
+  const place = { ok: true, upload_url: `${slack.apiUrl}/../upload/v1/x`, file_id: "F1" };
+  slack.next(json(200, place), json(200, {}), json(200, { ok: true }));
+  await channel.files?.send(TARGET, REPORT, "As asked <!here>");
+  const [asked, uploaded, completed] = slack.calls;
+  expect(Object.fromEntries(new URLSearchParams(asked?.body))).toEqual({
+    filename: "report.pdf",
+    length: "6",
+  });
+  expect([uploaded?.body, uploaded?.headers.authorization]).toEqual(["report", undefined]);
+  expect(Object.fromEntries(new URLSearchParams(completed?.body))).toEqual({
+    files: '[{"id":"F1"}]',
+    channel_id: "C1",
+    thread_ts: "100.1",
+    initial_comment: "As asked &lt;!here&gt;",
+  });
+});
+
+test("a file goes to no other host", async () => {
+  const { slack, channel } = await slackChannel();
+  slack.next(json(200, { ok: true, upload_url: "https://files.slack.com.example.org/x", file_id: "F1" }));
+  await expect(channel.files?.send(TARGET, REPORT)).rejects.toMatchObject({ code: "reply_refused" });
+  expect(slack.calls).toHaveLength(1);
+});
+
+test("an app without the scope is told with the fix", async () => {
+  const { slack, channel } = await slackChannel();
+  slack.next(json(200, { ok: false, error: "missing_scope", needed: "files:write" }));
+  await expect(channel.files?.send(TARGET, REPORT)).rejects.toThrow(
+    /scope files:write\. Add it .* reinstall/,
+  );
+});
+
+test("Slack's stand-in shows the file in the thread", async () => {
+  const secrets = { botToken: BOT_TOKEN, signingSecret: "y" };
+  const slack = await startStandIn({ hostname: "127.0.0.1", port: 0, ...secrets });
+  onTestFinished(() => slack.close());
+  const { channel } = await slackChannel({}, slack.apiUrl);
+  await channel.files?.send(TARGET, REPORT, "As asked");
+  expect(slack.messages()).toMatchObject([
+    { channel: "C1", threadTs: "100.1", text: "[file: report.pdf] As asked" },
+  ]);
 });

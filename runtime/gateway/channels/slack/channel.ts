@@ -4,7 +4,7 @@ import type { Environment } from "../../../contract/environment.ts";
 import { isErrorCode, StewardError } from "../../../contract/errors.ts";
 import { PROBLEM_TYPE } from "../../../contract/problem.ts";
 import { operationRequest, type OperationRequest } from "../../../contract/service-operations.ts";
-import { isPass, serviceAddress } from "../../../contract/services.ts";
+import { directAddress, isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
 import type { Attachment, Channel } from "../channel.ts";
@@ -13,7 +13,7 @@ import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
-import { createSlackSender } from "./outbound.ts";
+import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 
 /** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
@@ -26,7 +26,12 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
   const apiUrl = serviceAddress("slack", botToken, environment);
-  const sender = createSlackSender({ botToken, apiUrl, clock });
+  const sender = createSlackSender({
+    botToken,
+    apiUrl,
+    directUrl: directAddress("slack", environment),
+    clock,
+  });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const load = slackFiles({ botToken, environment, maxBytes: mediaMaxBytes });
   const streams = config.streamMode === "edit";
@@ -43,6 +48,10 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
         const id = await sender.post(target, text);
         return id === undefined ? {} : { id };
       }),
+    files: {
+      maxBytes: LARGEST_FILE,
+      send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
+    },
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
     load: async (attachment, signal) => {
       try {

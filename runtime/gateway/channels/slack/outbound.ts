@@ -3,7 +3,7 @@ import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { ReplyTarget } from "../channel.ts";
+import type { OutgoingFile, ReplyTarget } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 /** Errors that mean that the token itself is of no use any more. */
@@ -45,6 +45,12 @@ const PASSING: ReadonlySet<string> = new Set([
  * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
  */
 const TIMEOUT_MS = 60_000;
+/** A slow line needs its time for a large file. */
+const UPLOAD_TIMEOUT_MS = 120_000;
+/** Slack's own host of files, which takes them too. */
+const FILES_ORIGIN = "https://files.slack.com";
+/** Bytes of the largest file: https://docs.slack.dev/messaging/working-with-files */
+export const LARGEST_FILE = 1_000_000_000;
 const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
 
 /** Connection settings of Slack. */
@@ -52,6 +58,8 @@ interface SlackOutboundOptions {
   botToken: string;
   /** Without a slash at the end. */
   apiUrl: string;
+  /** Address of Slack itself, where `apiUrl` is the broker's. */
+  directUrl: string;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -64,10 +72,12 @@ interface SlackSender {
   post(target: ReplyTarget, text: string): Promise<string | undefined>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
   update(target: ReplyTarget, ts: string, text: string): Promise<void>;
+  /** Sends a file: https://docs.slack.dev/messaging/working-with-files#uploading_files */
+  sendFile(target: ReplyTarget, file: OutgoingFile, caption?: string): Promise<void>;
 }
 
 /** A sender over Slack's Web API. */
-export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOptions): SlackSender {
+export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackOutboundOptions): SlackSender {
   let client: Promise<SlackAPIClient> | undefined;
   const load = async (): Promise<SlackAPIClient> => {
     const { SlackAPIClient } = await import("./client.ts");
@@ -79,13 +89,13 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
     });
   };
   const call = async <T>(
-    work: (chat: SlackAPIClient["chat"]) => Promise<T>,
+    work: (client: Pick<SlackAPIClient, "chat" | "files">) => Promise<T>,
     { isEdit = false } = {},
   ): Promise<T> => {
     client ??= load();
-    const { chat } = await client;
+    const loaded = await client;
     try {
-      return await within(TIMEOUT_MS, work(chat), () => new Error("timeout"));
+      return await within(TIMEOUT_MS, work(loaded), () => new Error("timeout"));
     } catch (error) {
       throw readSlackError(error, clock(), isEdit);
     }
@@ -107,13 +117,44 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
         unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
       };
-      const { ts } = await call(({ postMessage }) => postMessage(message));
+      const { ts } = await call(({ chat: { postMessage } }) => postMessage(message));
       return ts;
     },
     async update({ chat: channel }, ts, text) {
-      await call(({ update }) => update({ channel, ts, text: writeMrkdwn(text) }), { isEdit: true });
+      await call(({ chat }) => chat.update({ channel, ts, text: writeMrkdwn(text) }), { isEdit: true });
+    },
+    async sendFile({ chat: channel, thread }, { name: filename, data }, caption = "") {
+      const place = await call(({ files }) =>
+        files.getUploadURLExternal({ filename, length: data.byteLength }),
+      );
+      const { upload_url: address = "", file_id: id = "" } = place;
+      await upload(address, data, new URL(directUrl).origin);
+      const message = {
+        files: [{ id }],
+        channel_id: channel,
+        ...(thread !== undefined && { thread_ts: thread }),
+        ...(caption !== "" && { initial_comment: writeMrkdwn(caption) }),
+      };
+      await call(({ files }) => files.completeUploadExternal(message));
     },
   };
+}
+
+/** The address holds the right to upload: no key goes along, and the file to Slack's own host alone. */
+async function upload(address: string, body: Uint8Array<ArrayBuffer>, ownOrigin: string): Promise<void> {
+  const url = URL.parse(address);
+  if (url === null || (url.origin !== FILES_ORIGIN && url.origin !== ownOrigin)) {
+    throw new RefusedError("reply_refused", "Slack names no place of its own for the file.");
+  }
+  const headers = { "content-type": "application/octet-stream" };
+  const signal = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
+  const answer = await fetch(url, { method: "POST", body, headers, redirect: "error", signal }).catch(
+    () => undefined,
+  );
+  await answer?.body?.cancel();
+  if (answer?.ok) return;
+  const what = answer === undefined ? "no answer" : `HTTP ${answer.status}`;
+  throw new RetryableError("channel_failed", `Slack did not take the file: ${what}.`);
 }
 
 async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof authSchema>> {
@@ -137,6 +178,11 @@ function readSlackError(error: unknown, now: number, isEdit = false): RetryableE
   const code = "error" in error ? String(error.error) : "";
   if (TOKEN_ERRORS.has(code)) {
     return new RetryableError("slack_token_expired", `Slack refuses the bot token: ${code}.`, options);
+  }
+  if (code === "missing_scope") {
+    const needed = "needed" in error ? String(error.needed) : "files:write";
+    const fix = "Add it under OAuth & Permissions, and reinstall the app.";
+    return new RefusedError("reply_refused", `The Slack app lacks the scope ${needed}. ${fix}`, options);
   }
   const refused = CHAT_REFUSES[code];
   if (refused !== undefined) {
