@@ -104,10 +104,11 @@ export async function startGateway({
   const parts = (): Components => current;
 
   // 6. What brings messages in and replies out.
+  const report = stores.contract.note;
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, firstWords, clock, log });
-  const inbox = new Inbox({ parts, pairing, commands, sessions, records, replies, clock, log });
+  const replies = new Replies({ records, firstWords, report, clock, log });
+  const inbox = new Inbox({ parts, pairing, commands, sessions, records, report, replies, clock, log });
   const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const schedules = new Schedules({

@@ -167,6 +167,15 @@ const MIGRATIONS = [
      former TEXT NOT NULL,
      chat TEXT NOT NULL,
      PRIMARY KEY (platform, former)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE contract_findings (
+     area TEXT NOT NULL,
+     what TEXT NOT NULL,
+     count INTEGER NOT NULL,
+     first_at INTEGER NOT NULL,
+     last_at INTEGER NOT NULL,
+     sample TEXT,
+     PRIMARY KEY (area, what)
    ) STRICT, WITHOUT ROWID;`,
 ];
 

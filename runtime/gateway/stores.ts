@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../shared/log.ts";
 import { SpendingStore } from "./agent/limits.ts";
 import { ChatMoves } from "./channels/telegram/moves.ts";
+import { ContractReport } from "./contract-report.ts";
 import { FirstWords } from "./inbox/first-words.ts";
 import { DeliveryRecords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
@@ -24,6 +25,7 @@ export interface Stores {
   waiting: WaitingSenders;
   schedules: ScheduleStore;
   moves: ChatMoves;
+  contract: ContractReport;
   pairing: PairingStores;
   devices: DeviceStore;
 }
@@ -56,6 +58,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     waiting: new WaitingSenders(database),
     schedules: new ScheduleStore(database),
     moves: new ChatMoves(database),
+    contract: new ContractReport(database, clock),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

@@ -127,6 +127,9 @@ export interface Channel {
    */
   receive(payload: Record<string, unknown>): Inbound;
 
+  /** Returns the parts of an event that are neither read nor left out on purpose, such as `message.hologram`. */
+  unknownParts(payload: Record<string, unknown>): string[];
+
   /** Keeps that a group has another id: its messages are read under the former one. */
   moved?(move: ChatMove): void;
 

@@ -4,6 +4,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Agent } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
@@ -28,6 +29,7 @@ export interface InboxOptions {
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
+  report: Report;
   replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -139,7 +141,7 @@ export class Inbox {
 
   /** Returns when the event's reply is out. It has its place in its conversation as soon as this is called. */
   async #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { parts, records, pairing, clock, log } = this.#options;
+    const { parts, records, report, pairing, clock, log } = this.#options;
     const { id, platform } = delivery;
     if (records.of(delivery).answered) return { outcome: "repeated" };
     const channel = parts().channels.get(platform);
@@ -149,6 +151,8 @@ export class Inbox {
     }
     this.#last.set(platform, clock());
     const inbound = channel.receive(delivery.payload);
+    for (const part of channel.unknownParts(delivery.payload))
+      report("message", `${platform}: ${part}`, delivery.payload);
     switch (inbound.kind) {
       case "ignored":
         log.debug("event ignored", { id, platform, note: inbound.note });

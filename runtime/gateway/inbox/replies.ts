@@ -3,6 +3,7 @@ import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages } from "./attachments.ts";
 import { Draft } from "./draft.ts";
@@ -18,6 +19,7 @@ const REFRESH_MS = 6_000;
 interface RepliesOptions {
   records: DeliveryRecords;
   firstWords: FirstWords;
+  report: Report;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;

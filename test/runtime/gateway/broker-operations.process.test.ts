@@ -119,7 +119,7 @@ test("the gateway's clients use every operation of the table, and no other", asy
     const address = addressOf(reference, config, environment);
     const { url, headers } = address.catalog;
     expect((await fetch(url, { headers })).status).toBe(200);
-    const options = { ...address, redact: (text: string) => text, clock };
+    const options = { ...address, redact: (text: string) => text, report: () => {}, clock };
     const model = reference.startsWith("anthropic/")
       ? createAnthropicModel(options)
       : createOpenAiCompatibleModel(options);

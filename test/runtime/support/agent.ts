@@ -61,6 +61,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const logged: { message: string; fields: object }[] = [];
   const sent: { chat: string; text: string }[] = [];
   const time = { now: Date.parse("2026-11-21T12:00:00Z") };
+  const reported: string[] = [];
   const clock = () => time.now;
   const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -82,7 +83,14 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     const sessions = new Sessions(database);
     const workspace = new Workspace({ home, limits: config.agent.limits, clock });
     const redact = (text: string) => text;
-    const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+    const mcp = new McpServers({
+      servers: config.tools.mcp,
+      environment,
+      redact,
+      report: (area, what) => void reported.push(`${area} ${what}`),
+      clock,
+      log,
+    });
     const channels = { get: () => channel } as unknown as { get(): undefined };
     const toolbox = new Toolbox({
       config,
@@ -103,12 +111,13 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     onTestFinished(close);
     const answer = (asking: Question, onText?: (soFar: string) => void) =>
       agent.answer(asking, { signal: new AbortController().signal, ...(onText && { onText }) });
-    return { agent, sessions, answer, close };
+    return { agent, sessions, mcp, answer, close };
   };
   return {
     home,
     asked,
     logged,
+    reported,
     sent,
     time,
     next: (...more: ScriptedAnswer[]) => void answers.push(...more),

@@ -29,6 +29,7 @@ function fakeChannel(changes: Partial<Channel>) {
     streams: false,
     mediaMaxBytes: 1_000,
     receive: (payload) => payload as unknown as Inbound,
+    unknownParts: () => [],
     split: (text) => splitText(text, 200),
     send: async (target, text) => {
       count += 1;
@@ -77,8 +78,9 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
         pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
+        report: () => {},
         records,
-        replies: new Replies({ records, firstWords: new FirstWords(database), clock, log }),
+        replies: new Replies({ records, firstWords: new FirstWords(database), report: () => {}, clock, log }),
         clock,
         log,
       }),

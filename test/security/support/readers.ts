@@ -27,6 +27,7 @@ import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
 import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
+import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import {
   mentionsUser,
@@ -43,7 +44,7 @@ import {
 import { readFiles, readShared, readWords } from "../../../runtime/gateway/channels/slack/message.ts";
 import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
+import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
 import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
@@ -272,6 +273,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/split.ts": {
     splitText: (text) => [splitText(text, 2_000), splitText(text.slice(0, 4_000), 100)],
   },
+  "gateway/channels/payload.ts": {
+    unknownFields: (text) =>
+      unknownFields(Object.fromEntries(pieces(text).map((one) => [one, 1])), "x", { read: {}, left: [] }),
+  },
   "gateway/channels/slack/message.ts": {
     readFiles: (text) => readFiles(pieces(text).map((name) => ({ id: "1", name }))),
     readShared: (text) => {
@@ -317,6 +322,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/channels/telegram/message.ts": {
+    isNotice: (text) => isNotice({ [text]: 1, ...Object.fromEntries(pieces(text).map((one) => [one, 1])) }),
     readAttachments: (text) =>
       readAttachments({ chat, document: { file_id: "1", mime_type: text, file_name: text } } as never, 1),
     readOthers: (text) =>

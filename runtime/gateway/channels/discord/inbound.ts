@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import type { Admission } from "../../admission.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { maybe } from "../payload.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 
@@ -48,6 +48,15 @@ const commandSchema = z.object({
   }),
 });
 type Command = z.infer<typeof commandSchema>;
+
+/** Documented fields that say nothing to the model. */
+const SILENT_FIELDS = `version locale guild_locale context app_permissions entitlements channel guild message
+  authorizing_integration_owners attachment_size_limit`.split(/\s+/);
+
+/** Returns the parts of an interaction that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_FIELDS });
+}
 
 /**
  * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.

@@ -13,6 +13,7 @@ import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
+import { unknownParts } from "./message.ts";
 import { createSlackSender } from "./outbound.ts";
 
 /** Dependencies of the Slack channel. */
@@ -37,6 +38,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     streams,
     mediaMaxBytes,
     receive: (payload) => readSlackEvent(payload, access),
+    unknownParts,
     split: (text) => splitForSlack(text, config.textChunkLimit, streams),
     send: (target, text) =>
       standing.out(async () => {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { textOfBlocks } from "../blocks.ts";
-import { maybe } from "../payload.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment, Reference } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
@@ -63,6 +63,25 @@ export const slackBodySchema = z.object({
   authorizations: maybe(z.array(z.object({ user_id: z.string(), is_bot: maybe(z.boolean()) }))),
   event,
 });
+
+/** Documented fields that say nothing to the model: https://docs.slack.dev/reference/events/message */
+const SILENT_FIELDS =
+  `client_msg_id team event_ts app_id bot_profile upload display_as_bot edited hidden message
+  previous_message deleted_ts user_team source_team user_profile is_locked subscribed reply_count reply_users
+  reply_users_count latest_reply last_read metadata root permalink assistant_thread username icons inviter topic purpose
+  name old_name item reaction item_user item_type x_files language no_notifications is_starred pinned_to reactions
+  thread_type unread_count`.split(/\s+/);
+const OUTER_FIELDS =
+  `token team_id context_team_id context_enterprise_id api_app_id event_id event_time event_context
+  is_ext_shared_channel authed_users enterprise_id`.split(/\s+/);
+
+/** Returns the parts of an event that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  return [
+    ...unknownFields(payload, "", { read: slackBodySchema.shape, left: OUTER_FIELDS }),
+    ...unknownFields(payload["event"], "event", { read: event.shape, left: SILENT_FIELDS }),
+  ];
+}
 
 /** A message, and other events that have some of its parts. */
 export type SlackEvent = z.infer<typeof event>;

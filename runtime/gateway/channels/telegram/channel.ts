@@ -13,6 +13,7 @@ import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import type { ChatMoves } from "./moves.ts";
+import { unknownParts } from "./message.ts";
 import { TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
@@ -64,6 +65,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       if (bot.username === undefined) void probe();
       return readTelegramUpdate(payload, { access, bot, moves, mediaMaxBytes });
     },
+    unknownParts,
     moved: ({ former, chat }) => moves.note(former, chat),
     // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
     split: (text) => splitText(text, config.textChunkLimit),

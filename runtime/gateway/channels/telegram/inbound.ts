@@ -4,7 +4,7 @@ import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
-import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
+import { isNotice, readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
 import { passedOn, personOf, readAnswered } from "./references.ts";
 
 /** Dependencies of reading an update. */
@@ -125,14 +125,6 @@ function withRichText(message: TelegramMessage): TelegramMessage {
     ...names.map(({ 0: name, index }) => ({ type: "mention", offset: index, length: name.length })),
   ];
   return { ...message, text: said, entities };
-}
-
-/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
-const NOTICES =
-  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
-
-function isNotice(message: unknown): boolean {
-  return Object.keys(Object(message)).some((key) => NOTICES.test(key));
 }
 
 function directMessage(content: Content, { from }: TelegramMessage, access: ChannelAccess): Inbound {
