@@ -50,7 +50,7 @@ export function mention(
 
 /**
  * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
- * `chat.postMessage` and `chat.update`, with the documented answers for a missing or wrong token.
+ * `chat.postMessage`, `chat.update` and `assistant.threads.setStatus`, with the documented answers for a missing or wrong token.
  * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
@@ -98,6 +98,11 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     message.text = text;
     waiting.changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
+  });
+  app.post("/api/assistant.threads.setStatus", async (context) => {
+    const { channel_id: channel, thread_ts: thread } = await readArguments(context.req.raw);
+    if (!channel) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json(thread ? { ok: true } : { ok: false, error: "invalid_thread_ts" });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
 

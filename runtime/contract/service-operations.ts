@@ -130,6 +130,11 @@ export const SERVICE_OPERATIONS = {
   ),
   /** https://docs.slack.dev/reference/methods/chat.update */
   "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  "slack/assistant.threads.setStatus": slack(
+    "assistant.threads.setStatus",
+    z.strictObject({ channel_id: id, thread_ts: id, status: z.literal("is writing…") }),
+  ),
   /** Opened in two steps, see slack-file.ts: Slack tells where the file is. */
   "slack/file": get(() => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */

@@ -145,8 +145,11 @@ export interface Channel {
   /** Replaces the text of a message that is out. Only where `streams`. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows that an answer is being made; lasts a few seconds. Best effort: it never rejects. */
+  /** Shows that an answer is being made, for `typingMs`. Best effort: it never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
+
+  /** Milliseconds after which it is shown again. Default: six seconds. */
+  readonly typingMs?: number;
 
   /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
   dismiss?(target: ReplyTarget): Promise<void>;

@@ -297,10 +297,10 @@ function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
 }
 
 /** Shows that an answer is being made, until the function that it gives is called. */
-function showTyping(channel: Pick<Channel, "typing">, target: ReplyTarget): () => void {
+function showTyping(channel: Pick<Channel, "typing" | "typingMs">, target: ReplyTarget): () => void {
   if (channel.typing === undefined) return () => {};
   const show = (): void => void channel.typing?.(target).catch(() => undefined);
   show();
-  const timer = setInterval(show, REFRESH_MS).unref();
+  const timer = setInterval(show, channel.typingMs ?? REFRESH_MS).unref();
   return () => clearInterval(timer);
 }

@@ -49,6 +49,22 @@ const redirect =
   (response) =>
     void response.writeHead(302, { location }).end();
 
+test("a thread shows that an answer is being made; elsewhere nothing is asked, and a refusal stops nothing", async () => {
+  const { slack, channel } = await slackChannel();
+  await channel.typing?.(TARGET);
+  await channel.typing?.({ chat: "D1" });
+  expect(slack.catalogCalls).toMatchObject([
+    { path: "/api/assistant.threads.setStatus", headers: { authorization: `Bearer ${BOT_TOKEN}` } },
+  ]);
+  expect(Object.fromEntries(new URLSearchParams(slack.catalogCalls[0]?.body))).toEqual({
+    channel_id: "C1",
+    thread_ts: "100.1",
+    status: "is writing…",
+  });
+  slack.catalog(json(200, { ok: false, error: "missing_scope" }));
+  await expect(channel.typing?.(TARGET)).resolves.toBeUndefined();
+});
+
 test("a message that is out is edited by its ts", async () => {
   const { slack, channel } = await slackChannel();
   slack.next(json(200, { ok: true, channel: "C1", ts: "1503435956.000247" }));

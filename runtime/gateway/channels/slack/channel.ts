@@ -19,10 +19,10 @@ import { createSlackSender } from "./outbound.ts";
 /** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
-/**
- * Slack over the Events API (in) and the Web API (out). It shows no typing: Slack has that for assistant
- * apps alone (`assistant.threads.setStatus`), and a growing message says the same.
- */
+/** Slack removes the status of a thread after two minutes, and with the first message. */
+const STATUS_MS = 100_000;
+
+/** Slack over the Events API (in) and the Web API (out). */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
@@ -46,6 +46,8 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
         return id === undefined ? {} : { id };
       }),
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    typing: (target) => sender.showStatus(target).catch(() => undefined),
+    typingMs: STATUS_MS,
     load: async (attachment, signal) => {
       try {
         return await load(attachment, signal);

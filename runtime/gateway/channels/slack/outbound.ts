@@ -45,7 +45,9 @@ const PASSING: ReadonlySet<string> = new Set([
  * ever. Long, since the client cannot call a post back: one that Slack takes even later is repeated.
  */
 const TIMEOUT_MS = 60_000;
-const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
+/** A status that comes late is of no use. */
+const STATUS_TIMEOUT_MS = 5_000;
+const answerSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
 
 /** Connection settings of Slack. */
 interface SlackOutboundOptions {
@@ -60,6 +62,8 @@ interface SlackOutboundOptions {
 interface SlackSender {
   /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<void>;
+  /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
   post(target: ReplyTarget, text: string): Promise<string | undefined>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
@@ -90,13 +94,20 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       throw readSlackError(error, clock(), isEdit);
     }
   };
+  const ask = (method: string, fields: Record<string, string>, timeoutMs: number): Promise<Answer> =>
+    askDirectly(`${apiUrl}/${method}`, { botToken, fields, timeoutMs });
   return {
     // Without the client, which takes its time and memory to load: it may never be needed.
     async test() {
-      const answer = await askAuth(botToken, apiUrl).catch((error: unknown) => {
+      const answer = await ask("auth.test", {}, TIMEOUT_MS).catch((error: unknown) => {
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
+    },
+    async showStatus({ chat, thread }) {
+      if (thread === undefined) return;
+      const status = { channel_id: chat, thread_ts: thread, status: "is writing…" };
+      await ask("assistant.threads.setStatus", status, STATUS_TIMEOUT_MS);
     },
     async post({ chat: channel, thread }, text) {
       const message = {
@@ -116,18 +127,25 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
   };
 }
 
-async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof authSchema>> {
-  const response = await fetch(`${apiUrl}/auth.test`, {
+type Answer = z.infer<typeof answerSchema>;
+
+/** Asks without the client. Throws an error with `status` and `headers` for an answer that is none of Slack's. */
+async function askDirectly(
+  url: string,
+  { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },
+): Promise<Answer> {
+  const response = await fetch(url, {
     method: "POST",
     headers: { authorization: `Bearer ${botToken}` },
+    body: new URLSearchParams(fields),
     redirect: "error",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   if (!response.ok) {
     const { status, headers } = response;
     throw Object.assign(new Error(`HTTP ${status}`), { status, headers });
   }
-  return authSchema.parse(await response.json());
+  return answerSchema.parse(await response.json());
 }
 
 /** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */
