@@ -123,6 +123,11 @@ export const TELEGRAM: Record<string, Sample> = {
     ),
     place: "group",
   },
+  "message that only its sender sees": left(
+    { ephemeral_message_id: 31, receiver_user: THE_BOT },
+    "a message that only its sender sees",
+    "group",
+  ),
   edit: left({ edited_message: message() }, "not a new message: edited_message"),
   reaction: left({ message_reaction: {} }, "not a new message: message_reaction"),
   button: left({ callback_query: { id: "1" } }, "not a new message: callback_query"),

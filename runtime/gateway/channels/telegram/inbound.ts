@@ -40,6 +40,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
+  // It comes only to commands that are registered for it, and none is. An answer would be seen by the whole group.
+  if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
   const sender = readSender(message);

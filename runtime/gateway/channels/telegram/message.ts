@@ -96,6 +96,8 @@ const message = z.extend(content, {
   /** The part of the message that is answered: https://core.telegram.org/bots/api#textquote */
   quote: maybe(z.object({ text: z.string() })),
   forward_origin: maybe(origin),
+  /** Only its sender and the bot see it: https://core.telegram.org/bots/api#ephemeral-messages */
+  ephemeral_message_id: maybe(z.number()),
   /** The id that this group has since it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
   /** The id that it had before. */
@@ -117,7 +119,7 @@ const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count s
   has_protected_content is_from_offline is_paid_post media_group_id author_signature paid_star_count
   link_preview_options suggested_post_info effect_id show_caption_above_media has_media_spoiler reply_markup story
   paid_media forward_from forward_from_chat forward_from_message_id forward_signature forward_sender_name forward_date
-  ephemeral_message_id receiver_user`.split(/\s+/);
+  receiver_user`.split(/\s+/);
 
 /** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
 const NOTICES =
