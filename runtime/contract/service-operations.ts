@@ -63,6 +63,12 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
+/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: buttons that tell the bot of a press, and no links. */
+const keyboard = z.strictObject({
+  inline_keyboard: z.array(
+    z.array(z.strictObject({ text, callback_data: z.string().check(z.maxLength(64)) })),
+  ),
+});
 
 /** Bytes of a path, and of a model's id. */
 const LONGEST_PATH = 1_024;
@@ -157,12 +163,22 @@ export const SERVICE_OPERATIONS = {
   /** https://core.telegram.org/bots/api#sendmessage */
   "telegram/sendMessage": telegram(
     "sendMessage",
-    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread }),
+    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread, reply_markup: z.optional(keyboard) }),
   ),
   /** https://core.telegram.org/bots/api#editmessagetext */
   "telegram/editMessageText": telegram(
     "editMessageText",
     z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
+  ),
+  /** https://core.telegram.org/bots/api#answercallbackquery */
+  "telegram/answerCallbackQuery": telegram(
+    "answerCallbackQuery",
+    z.strictObject({ callback_query_id: id, text }),
+  ),
+  /** https://core.telegram.org/bots/api#editmessagereplymarkup */
+  "telegram/editMessageReplyMarkup": telegram(
+    "editMessageReplyMarkup",
+    z.strictObject({ chat_id: id, message_id: z.int(), reply_markup: keyboard }),
   ),
   /** https://core.telegram.org/bots/api#sendchataction */
   "telegram/sendChatAction": telegram(

@@ -63,6 +63,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
     config,
     workspace,
     channels,
+    actions: stores.actions,
     schedules: schedulesPort(stores.schedules, clock),
     mcp,
     redact,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../shared/log.ts";
+import { Actions } from "./actions.ts";
 import { SpendingStore } from "./agent/limits.ts";
 import { ChatMoves } from "./channels/telegram/moves.ts";
 import { ContractReport } from "./contract-report.ts";
@@ -26,6 +27,7 @@ export interface Stores {
   schedules: ScheduleStore;
   moves: ChatMoves;
   contract: ContractReport;
+  actions: Actions;
   pairing: PairingStores;
   devices: DeviceStore;
 }
@@ -59,6 +61,7 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     schedules: new ScheduleStore(database),
     moves: new ChatMoves(database),
     contract: new ContractReport(database, clock),
+    actions: new Actions(database, clock),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

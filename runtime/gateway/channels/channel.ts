@@ -1,5 +1,6 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
+import type { Button } from "../actions.ts";
 import type { Admission } from "../admission.ts";
 
 /** Destination of a reply, in the platform's own ids. */
@@ -70,6 +71,21 @@ export interface InboundMessage {
   inThread?: boolean;
 }
 
+/** Somebody pressed a button below one of the bot's messages. */
+interface ButtonPress {
+  direct: boolean;
+  /** Absent for somebody who may not write to the bot there. */
+  admission?: Admission;
+  sender: Sender;
+  target: ReplyTarget;
+  /** The name of the button. */
+  press: string;
+  /** Names the press at the platform, which waits for a word on it. */
+  ticket: string;
+  /** The message that the button stands below. */
+  message?: string;
+}
+
 /** A group that has another id from now on. */
 interface ChatMove {
   former: string;
@@ -86,6 +102,7 @@ export type Inbound =
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** A group has another id from now on, by the platform's own word. */
   | ({ kind: "moved"; note: string } & ChatMove)
+  | ({ kind: "pressed" } & ButtonPress)
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and learns how that can change. The model does not see it. */
@@ -139,8 +156,17 @@ export interface Channel {
    */
   split(text: string): string[];
 
-  /** Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. */
-  send(target: ReplyTarget, text: string, part?: number): Promise<SentMessage>;
+  /**
+   * Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. `buttons` stand
+   * below it, where the channel has `answerPress`.
+   */
+  send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
+
+  /**
+   * Ends the platform's wait for a word on a press. With `done` the buttons go. Best effort: it never rejects. Only where
+   * messages may have buttons.
+   */
+  answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /** Replaces the text of a message that is out. Only where `streams`. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;

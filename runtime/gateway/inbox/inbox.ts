@@ -1,17 +1,26 @@
 import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Actions, Pressed } from "../actions.ts";
+import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import {
+  type Channel,
+  conversationOf,
+  type Inbound,
+  type InboundMessage,
+  type ReplyTarget,
+} from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
+import type { AdmissionQuestions } from "../pairing/question.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { contextText } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
 import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
@@ -26,6 +35,8 @@ export interface InboxOptions {
   /** Asked for each event and each run, which then stays with what it got. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
+  admissions: Pick<AdmissionQuestions, "ask" | "settle">;
+  actions: Pick<Actions, "take">;
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
@@ -141,7 +152,7 @@ export class Inbox {
 
   /** Returns when the event's reply is out. It has its place in its conversation as soon as this is called. */
   async #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { parts, records, report, pairing, clock, log } = this.#options;
+    const { parts, records, report, pairing, admissions, clock, log } = this.#options;
     const { id, platform } = delivery;
     if (records.of(delivery).answered) return { outcome: "repeated" };
     const channel = parts().channels.get(platform);
@@ -175,20 +186,55 @@ export class Inbox {
       case "unpaired": {
         const { sender, target, meta } = inbound;
         const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
+        void admissions.ask(platform, sender, meta);
         return this.#say(delivery, channel, target, text);
       }
-      case "message": {
-        const conversation = conversationOf(platform, inbound.target);
-        const command = readCommand(inbound.text);
-        if (command === undefined) {
-          const { last } = delivery;
-          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
-          return this.#noticed(delivery, channel, inbound.target, answered);
-        }
-        const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-        return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
-      }
+      case "pressed":
+        return this.#press(delivery, channel, inbound);
+      case "message":
+        return this.#message(delivery, channel, inbound);
     }
+  }
+
+  /** A message takes its place in its conversation, a command only if it has to. */
+  #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+    const { id, platform, last } = delivery;
+    const conversation = conversationOf(platform, inbound.target);
+    const command = readCommand(inbound.text);
+    if (command === undefined) {
+      const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
+      return this.#noticed(delivery, channel, inbound.target, answered);
+    }
+    const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
+    return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+  }
+
+  /** Does what a button stands for, if the one who pressed it may. */
+  async #press(
+    delivery: Delivery,
+    channel: Channel,
+    inbound: Extract<Inbound, { kind: "pressed" }>,
+  ): Promise<DeliveryOutcome> {
+    const { parts, actions, admissions } = this.#options;
+    const { id, platform } = delivery;
+    const { direct, admission, sender, target, press } = inbound;
+    const place = { platform, chat: target.chat, sender: sender.id, delivery: id };
+    const pressed: Pressed =
+      admission === undefined ? { is: "another's" } : actions.take({ press, ...place });
+    if (pressed.is !== "taken" || admission === undefined) {
+      const why = pressed.is === "taken" ? "another's" : pressed.is;
+      await channel.answerPress?.(inbound, PRESS_WORDS[why], why === "used" || why === "expired");
+      return { outcome: "ignored", note: `a button: ${why}` };
+    }
+    const { action, label } = pressed;
+    await channel.answerPress?.(inbound, label, true);
+    if (action.does === "say") {
+      const { text } = action;
+      return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
+    }
+    const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
+    const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
+    return this.#say(delivery, channel, target, text);
   }
 
   /**

@@ -98,10 +98,13 @@ async function brokered(pass = PASS) {
 /** Does everything that a channel can ask its platform for. */
 async function useAll(channel: Channel, chat: string): Promise<void> {
   const { id = "" } = await channel.send({ chat, thread: "7" }, "**hello** _there_");
-  await channel.send({ chat }, "hello");
+  await channel.send({ chat }, "hello", 0, [{ label: "Yes", press: "a" }]);
   await channel.edit?.({ chat }, id, "hello again");
   await channel.typing?.({ chat });
   await channel.typing?.({ chat, thread: "7" });
+  const sender = { id: "1" };
+  const press = { direct: true, sender, target: { chat }, press: "a", ticket: "1", message: "7" };
+  await channel.answerPress?.(press, "Yes", true);
   await channel.probe?.();
 }
 

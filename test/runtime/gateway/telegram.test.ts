@@ -46,7 +46,7 @@ test.each([
     update({ chat: message().chat, new_chat_member: {} }, "my_chat_member"),
     "my_chat_member",
   ],
-  ["a button", update({ id: "1", data: "x" }, "callback_query"), "callback_query"],
+  ["a search", update({ id: "1", query: "x" }, "inline_query"), "inline_query"],
   ["nothing", { update_id: 1 }, "nothing"],
 ])("%s is left alone, with the reason", (_, body, what) => {
   expect(readTelegramUpdate(body, options)).toEqual({ kind: "ignored", note: `not a new message: ${what}` });

@@ -9,6 +9,7 @@ import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
+import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
@@ -96,6 +97,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
       config,
       workspace,
       channels,
+      actions: new Actions(database, clock),
       ...(schedules && { schedules }),
       mcp,
       redact,

@@ -130,7 +130,24 @@ export const TELEGRAM: Record<string, Sample> = {
   ),
   edit: left({ edited_message: message() }, "not a new message: edited_message"),
   reaction: left({ message_reaction: {} }, "not a new message: message_reaction"),
-  button: left({ callback_query: { id: "1" } }, "not a new message: callback_query"),
+  button: read(
+    {
+      callback_query: {
+        id: "1",
+        from: BO,
+        data: "x",
+        message: { message_id: 3, chat: { id: 77, type: "private" } },
+      },
+    },
+    {
+      kind: "pressed",
+      press: "x",
+      ticket: "1",
+      message: "3",
+      sender: { id: "77" },
+      admission: { by: "everyone" },
+    },
+  ),
   "channel post": left({ channel_post: message() }, "not a new message: channel_post"),
   "new member": notice({ new_chat_members: [SOMEBODY] }),
   "new title": notice({ new_chat_title: "Team" }),

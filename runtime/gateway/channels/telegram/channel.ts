@@ -69,11 +69,15 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     moved: ({ former, chat }) => moves.note(former, chat),
     // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
     split: (text) => splitText(text, config.textChunkLimit),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.send(target, text);
+        const id = await sender.send(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
+    answerPress: async ({ ticket, target, message }, word, done) => {
+      const removed = done && message !== undefined ? sender.removeButtons(target, message) : undefined;
+      await Promise.allSettled([sender.answerPress(ticket, word), removed]);
+    },
     edit: (target, id, text) =>
       standing.out(() =>
         sender.edit(target, id, text).catch((error: unknown) => {

@@ -4,7 +4,14 @@ import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
-import { isNotice, readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
+import {
+  isNotice,
+  readAttachments,
+  readOthers,
+  type TelegramMessage,
+  type TelegramPress,
+  updateSchema,
+} from "./message.ts";
 import { passedOn, personOf, readAnswered } from "./references.ts";
 
 /** Dependencies of reading an update. */
@@ -34,7 +41,8 @@ const NAME_WAIT_MS = 1_000;
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message: received, ...others } = parsed.data;
+  const { update_id: _, message: received, callback_query: press, ...others } = parsed.data;
+  if (press !== undefined) return readPress(press, options);
   if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
   const message = withRichText(received);
   const direct = message.chat.type === "private";
@@ -81,6 +89,30 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 }
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
+
+/** A press grants what a message of the person's would; a stranger's grants nothing. */
+function readPress(
+  { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
+  { access, moves }: InboundOptions,
+): Inbound {
+  const sender = personOf(from);
+  const target = replyTarget(place, moves);
+  const direct = place.chat.type === "private";
+  const decision = direct
+    ? access.direct(sender.id)
+    : access.group(target.chat, sender.id, true, String(place.chat.id));
+  const admission = "admission" in decision && { admission: decision.admission };
+  return {
+    kind: "pressed",
+    direct,
+    ...admission,
+    sender,
+    target,
+    press: data,
+    ticket,
+    message: String(below),
+  };
+}
 
 /** Telegram tells it in both chats. It counts for a group that is served: its rights count under the new id, too. */
 function readMove(
@@ -156,7 +188,10 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */
-function replyTarget(message: TelegramMessage, moves: Pick<ChatMoves, "knownAs">): ReplyTarget {
+function replyTarget(
+  message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
+  moves: Pick<ChatMoves, "knownAs">,
+): ReplyTarget {
   const { chat, message_thread_id: thread, is_topic_message: isTopic } = message;
   return {
     chat: moves.knownAs(String(chat.id)),

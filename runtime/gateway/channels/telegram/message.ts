@@ -104,13 +104,33 @@ const message = z.extend(content, {
   migrate_from_chat_id: maybe(z.number()),
 });
 
+/** A press of a button below one of the bot's messages: https://core.telegram.org/bots/api#callbackquery */
+const press = z.object({
+  id: z.string(),
+  from: user,
+  message: z.object({
+    message_id: z.number(),
+    message_thread_id: maybe(z.number()),
+    is_topic_message: maybe(z.boolean()),
+    chat: z.extend(chat, { type: z.string() }),
+  }),
+  data: z.string(),
+});
+
 /** https://core.telegram.org/bots/api#update */
-export const updateSchema = z.looseObject({ update_id: z.number(), message: z.optional(message) });
+export const updateSchema = z.looseObject({
+  update_id: z.number(),
+  message: z.optional(message),
+  callback_query: maybe(press),
+});
+
+/** A press of a button. */
+export type TelegramPress = z.infer<typeof press>;
 
 /** Documented updates that are not messages, or not of people: https://core.telegram.org/bots/api#update */
 const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_connection business_message
   edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
-  chosen_inline_result callback_query shipping_query pre_checkout_query purchased_paid_media poll poll_answer
+  chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
   my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
 
 /** Documented fields that say nothing to the model: https://core.telegram.org/bots/api#message */

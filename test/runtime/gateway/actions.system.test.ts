@@ -1,0 +1,114 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
+import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
+import { deliver, startGateway, surroundings } from "../support/gateway.ts";
+import { json } from "../support/platforms.ts";
+import { eventually } from "../support/processes.ts";
+
+const BO = { id: 77, is_bot: false, first_name: "Bo", username: "bo" };
+const EVE = { id: 78, is_bot: false, first_name: "Eve" };
+const GROUP = { id: -9, type: "supergroup", title: "Club" };
+
+/** A gateway in which Ada is an operator and everyone else has to ask. */
+async function gateway() {
+  const { home, environment, model, url } = await surroundings();
+  const telegram = await telegramStandIn();
+  await mkdir(home, { recursive: true });
+  const channel = {
+    botToken: { env: "TELEGRAM_BOT_TOKEN" },
+    dmPolicy: "pairing",
+    allowFrom: [String(PERSON.id)],
+    groups: { [String(GROUP.id)]: { requireMention: false } },
+    streamMode: "off",
+  };
+  const agent = { operators: [`telegram:${PERSON.id}`] };
+  await writeFile(join(home, "steward.json"), JSON.stringify({ agent, channels: { telegram: channel } }));
+  const variables = { TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, TELEGRAM_API_ROOT: telegram.url };
+  await startGateway({ ...environment, ...variables });
+  let count = 0;
+  const hand = async (payload: object, id = String((count += 1))) =>
+    (await deliver(url, { id, platform: "telegram", conversation: "1", receivedAt: Date.now(), payload }))
+      .answer;
+  const say = (text: string, extra: object = {}) =>
+    hand({ update_id: 1, message: { message_id: 7, date: 1, from: PERSON, chat: PRIVATE, text, ...extra } });
+  const last = () => {
+    const message = telegram.messages().at(-1);
+    if (message === undefined) throw new Error("no message");
+    return message;
+  };
+  return { telegram, model, hand, say, last };
+}
+
+/** The model calls the tool that asks, then ends. */
+const asks = json(200, {
+  id: "m",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [
+    {
+      type: "tool_use",
+      id: "c1",
+      name: "ask_choices",
+      input: { question: "Which?", choices: ["red", "blue"] },
+    },
+  ],
+  stop_reason: "tool_use",
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
+test("an operator lets somebody in by a button, once, and nobody else can", async () => {
+  const { telegram, hand, say, last } = await gateway();
+  const chat = { id: BO.id, type: "private", first_name: "Bo" };
+  await say("hi", { from: BO, chat });
+  await say("hello?", { from: BO, chat });
+  await eventually(() => telegram.messages().some(({ buttons }) => buttons.length > 0));
+  const questions = telegram.messages().filter(({ buttons }) => buttons.length > 0);
+  expect(questions).toMatchObject([
+    { chat: String(PERSON.id), text: "Bo @bo (77) asks on Telegram to write to me. Let this person in?" },
+  ]);
+  const question = questions[0] ?? last();
+
+  const stolen = telegram.press(question, "Let in", EVE);
+  expect(await hand(stolen)).toMatchObject({ outcome: "ignored", note: "a button: another's" });
+  expect(telegram.words()).toEqual(["This button is not for you."]);
+  const pressed = telegram.press(question, "Let in");
+  expect(await hand(pressed, "press")).toMatchObject({ outcome: "answered" });
+  expect(last()).toMatchObject({
+    chat: String(PERSON.id),
+    text: "Bo @bo (77) may write to me now, and is told so.",
+  });
+  expect(question.buttons).toEqual([]);
+  const sent = telegram.messages().length;
+  expect(await hand(pressed, "press")).toMatchObject({ outcome: "repeated" });
+  expect(
+    telegram
+      .messages()
+      .slice(sent)
+      .filter(({ text }) => text.includes("is told so")),
+  ).toEqual([]);
+  expect(await say("and now?", { from: BO, chat })).toMatchObject({ outcome: "answered" });
+});
+
+test("a choice comes as the next message of the person who was asked, and of nobody else in the group", async () => {
+  const { telegram, model, hand, say, last } = await gateway();
+  model.next(asks);
+  await say("paint it", { chat: GROUP });
+  const question = telegram.messages().find(({ buttons }) => buttons.length > 0) ?? last();
+  expect(question).toMatchObject({ text: "Which?", chat: String(GROUP.id) });
+  expect(question.buttons.map(({ label }) => label)).toEqual(["red", "blue"]);
+  const { buttons } = question;
+
+  expect(await hand(telegram.press(question, "red", EVE))).toMatchObject({ note: "a button: another's" });
+  const first = telegram.press(question, "blue");
+  question.buttons = buttons;
+  const second = telegram.press(question, "red");
+  expect(await hand(first)).toMatchObject({ outcome: "answered" });
+  expect(model.asked().at(-1)?.at(-1)).toContain("blue");
+  expect(await hand(second)).toMatchObject({ outcome: "ignored", note: "a button: used" });
+  expect(telegram.words()).toEqual(["This button is not for you.", "blue", "This was answered already."]);
+  const unknown = { callback_query: { ...Object(second)["callback_query"], data: "made-up" }, update_id: 9 };
+  expect(await hand(unknown)).toMatchObject({ note: "a button: unknown" });
+});
