@@ -24,6 +24,8 @@ export function slackManifest(url: string): string {
     oauth_config: { scopes: { bot: SCOPES } },
     settings: {
       event_subscriptions: { request_url: `${url}${ROUTES.slackEvents.path}`, bot_events: EVENTS },
+      // Presses of buttons come to the same address.
+      interactivity: { is_enabled: true, request_url: `${url}${ROUTES.slackEvents.path}` },
       org_deploy_enabled: false,
       socket_mode_enabled: false,
       token_rotation_enabled: false,

@@ -70,6 +70,34 @@ const keyboard = z.strictObject({
   ),
 });
 
+/** A text and buttons, as JSON: no pictures, links or fields, which Slack would fetch or show in their place. */
+const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
+const buttonSchema = z.tuple([
+  z.strictObject({
+    type: z.literal("section"),
+    text: z.strictObject({ type: z.literal("mrkdwn"), text }),
+  }),
+  z.strictObject({
+    type: z.literal("actions"),
+    elements: z.array(
+      z.strictObject({
+        type: z.literal("button"),
+        action_id: id,
+        text: z.strictObject({ type: z.literal("plain_text"), text }),
+        value: id,
+      }),
+    ),
+  }),
+]);
+
+function isButtons(blocks: string): boolean {
+  try {
+    return buttonSchema.safeParse(JSON.parse(blocks)).success;
+  } catch {
+    return false;
+  }
+}
+
 /** Bytes of a path, and of a model's id. */
 const LONGEST_PATH = 1_024;
 /** No character that a server might decode once more, or take for the end of a path. */
@@ -132,10 +160,19 @@ export const SERVICE_OPERATIONS = {
       thread_ts: z.optional(id),
       unfurl_links: z.literal("false"),
       unfurl_media: z.literal("false"),
+      blocks: z.optional(buttonBlocks),
     }),
   ),
   /** https://docs.slack.dev/reference/methods/chat.update */
-  "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  "slack/chat.update": slack(
+    "chat.update",
+    z.strictObject({ channel: id, ts: id, text, blocks: z.optional(z.literal("[]")) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  "slack/chat.postEphemeral": slack(
+    "chat.postEphemeral",
+    z.strictObject({ channel: id, user: id, text, thread_ts: z.optional(id) }),
+  ),
   /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   "slack/assistant.threads.setStatus": slack(
     "assistant.threads.setStatus",

@@ -15,7 +15,6 @@ export type Action =
 /** Buttons below one message, of which one may be pressed once. */
 export interface Offer {
   platform: Platform;
-  chat: string;
   /** Id of the person who may press. */
   by: string;
   /** Names what it is about, so that it is not asked twice. */
@@ -36,7 +35,6 @@ export interface Button {
 interface Press {
   press: string;
   platform: Platform;
-  chat: string;
   sender: string;
   /** The platform's event id: an event that is tried again is the same press. */
   delivery: string;
@@ -58,7 +56,7 @@ export class Actions {
   }
 
   /** Keeps what the buttons of a message do, and returns them. */
-  offer({ platform, chat, by, about, choices, expiresAt }: Offer): Button[] {
+  offer({ platform, by, about, choices, expiresAt }: Offer): Button[] {
     const set = name();
     return transaction(this.#database, () => {
       this.#database.prepare("DELETE FROM chat_actions WHERE expires_at < ?").run(this.#clock() - KEEP_MS);
@@ -66,10 +64,10 @@ export class Actions {
         const press = name();
         this.#database
           .prepare(
-            `INSERT INTO chat_actions (press, offer, platform, chat, by, about, label, action, expires_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+            `INSERT INTO chat_actions (press, offer, platform, by, about, label, action, expires_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
           )
-          .run(press, set, platform, chat, by, about ?? null, label, JSON.stringify(action), expiresAt);
+          .run(press, set, platform, by, about ?? null, label, JSON.stringify(action), expiresAt);
         return { label, press };
       });
     });
@@ -82,10 +80,10 @@ export class Actions {
   }
 
   /** Takes a press: once for all buttons of its message, and by the one who may alone. */
-  take({ press, platform, chat, sender, delivery }: Press): Pressed {
+  take({ press, platform, sender, delivery }: Press): Pressed {
     return transaction(this.#database, () => {
       const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);
-      if (row === undefined || row["platform"] !== platform || row["chat"] !== chat) return { is: "unknown" };
+      if (row === undefined || row["platform"] !== platform) return { is: "unknown" };
       if (row["by"] !== sender) return { is: "another's" };
       const used = row["used"];
       const mark = `${platform} ${delivery} ${press}`;

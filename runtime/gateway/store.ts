@@ -172,7 +172,6 @@ const MIGRATIONS = [
      press TEXT PRIMARY KEY,
      offer TEXT NOT NULL,
      platform TEXT NOT NULL,
-     chat TEXT NOT NULL,
      by TEXT NOT NULL,
      about TEXT,
      label TEXT NOT NULL,

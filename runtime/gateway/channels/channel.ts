@@ -72,7 +72,7 @@ export interface InboundMessage {
 }
 
 /** Somebody pressed a button below one of the bot's messages. */
-interface ButtonPress {
+export interface ButtonPress {
   direct: boolean;
   /** Absent for somebody who may not write to the bot there. */
   admission?: Admission;
@@ -82,8 +82,9 @@ interface ButtonPress {
   press: string;
   /** Names the press at the platform, which waits for a word on it. */
   ticket: string;
-  /** The message that the button stands below. */
+  /** The message that the button stands below, and its text as the platform has it. */
   message?: string;
+  text?: string;
 }
 
 /** A group that has another id from now on. */

@@ -218,7 +218,7 @@ export class Inbox {
     const { parts, actions, admissions } = this.#options;
     const { id, platform } = delivery;
     const { direct, admission, sender, target, press } = inbound;
-    const place = { platform, chat: target.chat, sender: sender.id, delivery: id };
+    const place = { platform, sender: sender.id, delivery: id };
     const pressed: Pressed =
       admission === undefined ? { is: "another's" } : actions.take({ press, ...place });
     if (pressed.is !== "taken" || admission === undefined) {

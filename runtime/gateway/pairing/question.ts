@@ -9,8 +9,8 @@ import type { PairingStores } from "./store.ts";
 /** As long as a stranger's request is valid. */
 const VALID_MS = 3_600_000;
 const LONGEST_NAME = 60;
-/** A platform with buttons, on which the id of a person is that of the direct chat, too. */
-const ASKED_ON = "telegram";
+/** Platforms with buttons that take the id of a person for that of the direct chat. */
+const ASKED_ON = ["telegram", "slack"] as const;
 
 /** Dependencies of the questions. */
 interface AdmissionQuestionsOptions {
@@ -30,39 +30,33 @@ export class AdmissionQuestions {
     this.#options = options;
   }
 
-  /** Asks each operator whom Telegram reaches, once a request. It never rejects: the operator also has the list. */
+  /** Asks each operator whom Telegram or Slack reaches, once a request. It never rejects: the operator also has the list. */
   async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
     const { parts, stores, actions, clock, log } = this.#options;
     const { config, channels } = parts();
-    const channel = channels.get(ASKED_ON);
-    if (channel?.answerPress === undefined) return;
     if (
       !stores(platform)
         .pending()
         .some(({ id }) => id === sender)
     )
       return;
-    const operators = new Set([...namedOperators(config, ASKED_ON), ...stores(ASKED_ON).operators()]);
-    const name = nameOf(sender, meta);
+    const who = { platform, sender, name: nameOf(sender, meta) };
     const about = `admit ${platform} ${sender}`;
-    for (const operator of operators) {
-      if (actions.waits(about, operator)) continue;
-      const who = { platform, sender, name };
-      const buttons = actions.offer({
-        platform: ASKED_ON,
-        chat: operator,
-        by: operator,
-        about,
-        choices: [
-          { label: "Let in", action: { does: "admit", ...who } },
-          { label: "Refuse", action: { does: "refuse", ...who } },
-        ],
-        expiresAt: clock() + VALID_MS,
-      });
-      const text = `${name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
-      await channel.send({ chat: operator }, text, 0, buttons).catch((error: unknown) => {
-        log.warn("an operator could not be asked about a sender", { platform, sender, error: String(error) });
-      });
+    const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
+    for (const asked of ASKED_ON) {
+      const channel = channels.get(asked);
+      if (channel === undefined) continue;
+      for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
+        if (actions.waits(about, by)) continue;
+        const choices = [
+          { label: "Let in", action: { does: "admit" as const, ...who } },
+          { label: "Refuse", action: { does: "refuse" as const, ...who } },
+        ];
+        const buttons = actions.offer({ platform: asked, by, about, choices, expiresAt: clock() + VALID_MS });
+        await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
+          log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
+        });
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
-import { deliver, startGateway, surroundings } from "../support/gateway.ts";
+import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
 import { json } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
 
@@ -111,4 +111,33 @@ test("a choice comes as the next message of the person who was asked, and of nob
   expect(telegram.words()).toEqual(["This button is not for you.", "blue", "This was answered already."]);
   const unknown = { callback_query: { ...Object(second)["callback_query"], data: "made-up" }, update_id: 9 };
   expect(await hand(unknown)).toMatchObject({ note: "a button: unknown" });
+});
+
+test("a Slack thread asks with buttons, and goes on with what is pressed", async () => {
+  const { home, environment, model, slack, url } = await surroundings();
+  await writeConfig(home, {
+    channels: { C1: { requireMention: false } },
+    groupPolicy: "open",
+    streamMode: "off",
+  });
+  await startGateway(environment);
+  model.next(asks);
+  expect(await deliver(url, delivery("Ev1", { text: "<@UBOT> paint it" }))).toMatchObject({ status: 200 });
+  const asked = slack.calls.map(({ body }) => new URLSearchParams(body)).find((form) => form.has("blocks"));
+  const [, { elements }] = JSON.parse(asked?.get("blocks") ?? '[{}, { "elements": [] }]');
+  const press = (user: string, id: string) =>
+    deliver(url, {
+      ...delivery(id),
+      payload: {
+        type: "block_actions",
+        user: { id: user },
+        channel: { id: "C1" },
+        message: { ts: "1.1", thread_ts: "100.1", text: "Which?" },
+        actions: [{ action_ts: id, value: elements[1].value }],
+      },
+    });
+  expect(await press("U2", "1")).toMatchObject({ answer: { note: "a button: another's" } });
+  expect(await press("U1", "2")).toMatchObject({ answer: { outcome: "answered" } });
+  expect(model.asked().at(-1)?.at(-1)).toContain("blue");
+  expect(slack.posts().at(-1)).toMatchObject({ channel: "C1", thread: "100.1" });
 });

@@ -105,6 +105,7 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
   const sender = { id: "1" };
   const press = { direct: true, sender, target: { chat }, press: "a", ticket: "1", message: "7" };
   await channel.answerPress?.(press, "Yes", true);
+  await channel.answerPress?.(press, "No", false);
   await channel.probe?.();
 }
 

@@ -41,6 +41,8 @@ const options = {
 const isUpdate = (payload: object): boolean =>
   Object.keys(payload).some((key) => /^(?:edited_|channel_)|_query$|^message_reaction$/.test(key));
 
+const isPress = (payload: object): boolean => Object(payload)["type"] === "block_actions";
+
 const PLATFORMS = {
   Telegram: {
     kinds: TELEGRAM,
@@ -54,7 +56,8 @@ const PLATFORMS = {
   Slack: {
     kinds: SLACK,
     unknown: unknownInSlack,
-    body: (payload: object): Body => directMessage("Ev1", { ...payload }).payload,
+    body: (payload: object): Body =>
+      isPress(payload) ? { ...payload } : directMessage("Ev1", { ...payload }).payload,
     receive: (body: Body): Inbound => readSlackEvent(body, slackAccess),
   },
   Discord: {

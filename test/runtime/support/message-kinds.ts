@@ -265,6 +265,16 @@ export const SLACK: Record<string, Sample> = {
   "new member": left({ subtype: "channel_join" }, "subtype channel_join"),
   "new title": left({ subtype: "channel_name" }, "subtype channel_name"),
   "pinned message": left({ subtype: "pinned_item" }, "subtype pinned_item"),
+  button: read(
+    {
+      type: "block_actions",
+      user: { id: "U1", username: "ada" },
+      channel: { id: "D1" },
+      message: { ts: "1.1", text: "Which?" },
+      actions: [{ action_ts: "1.2", value: "x" }],
+    },
+    { kind: "pressed", press: "x", ticket: "U1", message: "1.1", text: "Which?", direct: true },
+  ),
   "message of a bot": left({ bot_id: "B1" }, "written by a bot"),
   "unknown kind": told({ text: "", hologram: {} }),
 };

@@ -44,7 +44,6 @@ export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions):
       }
       const buttons = actions.offer({
         platform: channel.platform,
-        chat: target.chat,
         by: asker,
         choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
         expiresAt: clock() + VALID_MS,

@@ -40,12 +40,13 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     receive: (payload) => readSlackEvent(payload, access),
     unknownParts,
     split: (text) => splitForSlack(text, config.textChunkLimit, streams),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.post(target, text);
+        const id = await sender.post(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
     typing: (target) => sender.showStatus(target).catch(() => undefined),
     typingMs: STATUS_MS,
     load: async (attachment, signal) => {

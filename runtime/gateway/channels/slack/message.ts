@@ -64,6 +64,15 @@ export const slackBodySchema = z.object({
   event,
 });
 
+/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+export const slackPressSchema = z.object({
+  type: z.literal("block_actions"),
+  user: z.object({ id: z.string(), username: maybe(z.string()) }),
+  channel: z.object({ id: z.string() }),
+  message: z.object({ ts: z.string(), thread_ts: maybe(z.string()), text: maybe(z.string()) }),
+  actions: z.array(z.object({ value: z.string() })),
+});
+
 /** Documented fields that say nothing to the model: https://docs.slack.dev/reference/events/message */
 const SILENT_FIELDS =
   `client_msg_id team event_ts app_id bot_profile upload display_as_bot edited hidden message
@@ -77,6 +86,7 @@ const OUTER_FIELDS =
 
 /** Returns the parts of an event that this version does not know. */
 export function unknownParts(payload: Record<string, unknown>): string[] {
+  if (payload["type"] === "block_actions") return [];
   return [
     ...unknownFields(payload, "", { read: slackBodySchema.shape, left: OUTER_FIELDS }),
     ...unknownFields(payload["event"], "event", { read: event.shape, left: SILENT_FIELDS }),

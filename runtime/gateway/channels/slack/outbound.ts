@@ -3,7 +3,8 @@ import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { ReplyTarget } from "../channel.ts";
+import type { Button } from "../../actions.ts";
+import type { ButtonPress, ReplyTarget } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 /** Errors that mean that the token itself is of no use any more. */
@@ -65,7 +66,9 @@ interface SlackSender {
   /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
   showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
-  post(target: ReplyTarget, text: string): Promise<string | undefined>;
+  post(target: ReplyTarget, text: string, buttons?: readonly Button[]): Promise<string | undefined>;
+  /** Puts what was chosen in the place of the buttons, or tells the person alone: https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
   update(target: ReplyTarget, ts: string, text: string): Promise<void>;
 }
@@ -109,7 +112,17 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       const status = { channel_id: chat, thread_ts: thread, status: "is writing…" };
       await ask("assistant.threads.setStatus", status, STATUS_TIMEOUT_MS);
     },
-    async post({ chat: channel, thread }, text) {
+    async answerPress({ target, ticket: user, message: ts, text = "" }, word, done) {
+      const { chat: channel, thread } = target;
+      const shown = `${text}\n✓ ${writeMrkdwn(word)}`;
+      if (done && ts !== undefined)
+        await ask("chat.update", { channel, ts, text: shown, blocks: "[]" }, STATUS_TIMEOUT_MS);
+      else {
+        const place = thread !== undefined && { thread_ts: thread };
+        await ask("chat.postEphemeral", { channel, user, text: word, ...place }, STATUS_TIMEOUT_MS);
+      }
+    },
+    async post({ chat: channel, thread }, text, buttons = []) {
       const message = {
         channel,
         text: writeMrkdwn(text),
@@ -117,6 +130,7 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
         unfurl_links: false,
         unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
+        ...(buttons.length > 0 && { blocks: buttonBlocks(writeMrkdwn(text), buttons) }),
       };
       const { ts } = await call(({ postMessage }) => postMessage(message));
       return ts;
@@ -130,6 +144,24 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
 type Answer = z.infer<typeof answerSchema>;
 
 /** Asks without the client. Throws an error with `status` and `headers` for an answer that is none of Slack's. */
+type Blocks = NonNullable<NonNullable<Parameters<SlackAPIClient["chat"]["postMessage"]>[0]>["blocks"]>;
+
+/** https://docs.slack.dev/reference/block-kit/blocks/actions-block */
+function buttonBlocks(text: string, buttons: readonly Button[]): Blocks {
+  return [
+    { type: "section", text: { type: "mrkdwn", text } },
+    {
+      type: "actions",
+      elements: buttons.map(({ label, press }, at) => ({
+        type: "button",
+        action_id: `press-${at}`,
+        text: { type: "plain_text", text: label },
+        value: press,
+      })),
+    },
+  ];
+}
+
 async function askDirectly(
   url: string,
   { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },
