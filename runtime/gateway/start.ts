@@ -106,11 +106,11 @@ export async function startGateway({
 
   // 6. What brings messages in and replies out.
   const report = stores.contract.note;
-  const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const { actions } = stores;
+  const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, firstWords, report, clock, log });
+  const replies = new Replies({ records, firstWords, actions, report, clock, log });
   const inbox = new Inbox({
     parts,
     pairing,

@@ -203,7 +203,7 @@ export class Inbox {
     const command = readCommand(inbound.text);
     if (command === undefined) {
       const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
-      return this.#noticed(delivery, channel, inbound.target, answered);
+      return this.#noticed(delivery, channel, inbound, answered);
     }
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
     return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
@@ -244,7 +244,7 @@ export class Inbox {
   async #noticed<T>(
     delivery: Delivery,
     channel: Channel,
-    target: ReplyTarget,
+    { target, sender }: Pick<InboundMessage, "target" | "sender">,
     answered: Promise<T>,
   ): Promise<T> {
     const { parts, replies, clock } = this.#options;
@@ -254,7 +254,7 @@ export class Inbox {
     const tell = (): void => {
       // A gateway that stops has closed its store perhaps, and the edge keeps the message.
       if (this.#draining) return;
-      void this.#tellDelay(delivery, channel, target, SLOW_TEXT).catch((error: unknown) =>
+      void this.#tellDelay(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
         this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
       );
     };
@@ -271,10 +271,16 @@ export class Inbox {
   }
 
   /** Tells a chat of a delay. */
-  async #tellDelay(delivery: Delivery, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+  async #tellDelay(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
     const conversation = conversationOf(delivery.platform, target);
     if (!this.#isTold(conversation, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text);
+      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
   }
 
   /** One notice is for all messages that were written before it. Notes that there is one now. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { PERSON, PRIVATE } from "../../../rehearsal/standins/telegram.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
 import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
-import { json } from "../support/platforms.ts";
+import { json, modelError, modelStream } from "../support/platforms.ts";
 import { eventually } from "../support/processes.ts";
 
 const BO = { id: 77, is_bot: false, first_name: "Bo", username: "bo" };
@@ -12,7 +12,7 @@ const EVE = { id: 78, is_bot: false, first_name: "Eve" };
 const GROUP = { id: -9, type: "supergroup", title: "Club" };
 
 /** A gateway in which Ada is an operator and everyone else has to ask. */
-async function gateway() {
+async function gateway(agentKeys: object = {}) {
   const { home, environment, model, url } = await surroundings();
   const telegram = await telegramStandIn();
   await mkdir(home, { recursive: true });
@@ -23,7 +23,7 @@ async function gateway() {
     groups: { [String(GROUP.id)]: { requireMention: false } },
     streamMode: "off",
   };
-  const agent = { operators: [`telegram:${PERSON.id}`] };
+  const agent = { operators: [`telegram:${PERSON.id}`], ...agentKeys };
   await writeFile(join(home, "steward.json"), JSON.stringify({ agent, channels: { telegram: channel } }));
   const variables = { TELEGRAM_BOT_TOKEN: TELEGRAM_TOKEN, TELEGRAM_API_ROOT: telegram.url };
   await startGateway({ ...environment, ...variables });
@@ -140,4 +140,21 @@ test("a Slack thread asks with buttons, and goes on with what is pressed", async
   expect(await press("U1", "2")).toMatchObject({ answer: { outcome: "answered" } });
   expect(model.asked().at(-1)?.at(-1)).toContain("blue");
   expect(slack.posts().at(-1)).toMatchObject({ channel: "C1", thread: "100.1" });
+});
+
+test("a failure has a button that asks again, and a delay one that stops the answer", async () => {
+  const { telegram, model, hand, say, last } = await gateway({ noticeAfter: "1s" });
+  model.next(modelError(400, "invalid_request_error", "no"));
+  expect(await say("is it me?")).toMatchObject({ outcome: "failed" });
+  expect(last().buttons.map(({ label }) => label)).toEqual(["Try again"]);
+  expect(await hand(telegram.press(last(), "Try again"))).toMatchObject({ outcome: "answered" });
+  expect(model.asked().at(-1)?.at(-1)).toContain("is it me?");
+
+  model.next(modelStream("too late", { delayMs: 60_000 }));
+  const slow = say("take your time");
+  const notice = await eventually(() =>
+    telegram.messages().find(({ buttons }) => buttons[0]?.label === "Stop"),
+  );
+  await hand(telegram.press(notice, "Stop"));
+  expect(await slow).toMatchObject({ outcome: "ignored", note: "stopped" });
 });
