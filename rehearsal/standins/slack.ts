@@ -50,7 +50,7 @@ export function mention(
 
 /**
  * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
- * `chat.postMessage`, `chat.update`, `chat.postEphemeral` and `assistant.threads.setStatus`, with the documented answers for a missing or wrong token.
+ * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the documented answers for a missing or wrong token.
  * Not modelled: every other method, scopes, presses of buttons, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
@@ -103,6 +103,12 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     const { channel_id: channel, thread_ts: thread } = await readArguments(context.req.raw);
     if (!channel) return context.json({ ok: false, error: "channel_not_found" });
     return context.json(thread ? { ok: true } : { ok: false, error: "invalid_thread_ts" });
+  });
+  app.post("/api/reactions.add", async (context) => {
+    const { channel, timestamp, name } = await readArguments(context.req.raw);
+    return context.json(
+      channel && timestamp && name ? { ok: true } : { ok: false, error: "no_item_specified" },
+    );
   });
   app.post("/api/chat.postEphemeral", async (context) => {
     const { channel, user, text } = await readArguments(context.req.raw);

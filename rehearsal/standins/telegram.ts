@@ -66,7 +66,7 @@ export interface TelegramOptions extends ListenOptions {
  * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
  * offsets, long polls and conflicts, the webhook's methods and its deliveries, `sendMessage` and
  * `editMessageText` with HTML, buttons and their documented errors, `editMessageReplyMarkup`, presses of buttons and
- * `answerCallbackQuery`, `sendChatAction`, `getFile` and the files.
+ * `answerCallbackQuery`, `setMessageReaction`, `sendChatAction`, `getFile` and the files.
  * Not modelled: every other method, rate limits of its own, the times between a webhook's attempts.
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
@@ -201,6 +201,7 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       words.push(String(text ?? ""));
       return true;
     },
+    setMessageReaction: () => true,
     sendChatAction: () => true,
     getFile: ({ file_id: id }) => {
       const file = files.get(String(id));

@@ -168,6 +168,8 @@ export const SERVICE_OPERATIONS = {
     "chat.update",
     z.strictObject({ channel: id, ts: id, text, blocks: z.optional(z.literal("[]")) }),
   ),
+  /** https://docs.slack.dev/reference/methods/reactions.add */
+  "slack/reactions.add": slack("reactions.add", z.strictObject({ channel: id, timestamp: id, name: id })),
   /** https://docs.slack.dev/reference/methods/chat.postEphemeral */
   "slack/chat.postEphemeral": slack(
     "chat.postEphemeral",
@@ -206,6 +208,15 @@ export const SERVICE_OPERATIONS = {
   "telegram/editMessageText": telegram(
     "editMessageText",
     z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
+  ),
+  /** https://core.telegram.org/bots/api#setmessagereaction */
+  "telegram/setMessageReaction": telegram(
+    "setMessageReaction",
+    z.strictObject({
+      chat_id: id,
+      message_id: z.int(),
+      reaction: z.tuple([z.strictObject({ type: z.literal("emoji"), emoji: id })]),
+    }),
   ),
   /** https://core.telegram.org/bots/api#answercallbackquery */
   "telegram/answerCallbackQuery": telegram(

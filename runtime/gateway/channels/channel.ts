@@ -67,6 +67,8 @@ export interface InboundMessage {
   /** In the order in which they are read. */
   references?: readonly Reference[];
   target: ReplyTarget;
+  /** The platform's id of the message. */
+  message?: string;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
 }
@@ -177,6 +179,9 @@ export interface Channel {
 
   /** Milliseconds after which it is shown again. Default: six seconds. */
   readonly typingMs?: number;
+
+  /** Sets the reaction of the config on a message that is going to be answered. Best effort: it never rejects. */
+  react?(target: ReplyTarget, message: string): Promise<void>;
 
   /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
   dismiss?(target: ReplyTarget): Promise<void>;

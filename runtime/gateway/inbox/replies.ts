@@ -80,6 +80,7 @@ export class Replies {
     const ids = asked.map(({ id }) => id);
     const heard = (): void => this.#heard(platform, ids);
     records.take(platform, ids, last.target, started);
+    for (const { target, message } of asked) if (message !== undefined) void channel.react?.(target, message);
     const before = records.of({ platform, id: last.id });
     const context = { platform, channel, agent, signal };
     const made = await this.#ask(asked, before, { ...context, heard }).catch((error: unknown) =>

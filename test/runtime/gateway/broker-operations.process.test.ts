@@ -31,8 +31,8 @@ const OPENAI = { baseUrl: SERVICES.openai.own, apiKey: { env: "OPENAI_API_KEY" }
 const CONFIG = {
   models: { primary: MODELS[0], fallbacks: [MODELS[1]], providers: { other: OPENAI } },
   channels: {
-    telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" } },
-    slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y" },
+    telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, ackReaction: "👀" },
+    slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ackReaction: "eyes" },
     discord: { token: { env: "DISCORD_BOT_TOKEN" } },
   },
 };
@@ -106,6 +106,7 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
   const press = { direct: true, sender, target: { chat }, press: "a", ticket: "1", message: "7" };
   await channel.answerPress?.(press, "Yes", true);
   await channel.answerPress?.(press, "No", false);
+  await channel.react?.({ chat }, "7");
   await channel.probe?.();
 }
 

@@ -65,6 +65,20 @@ test("a thread shows that an answer is being made; elsewhere nothing is asked, a
   await expect(channel.typing?.(TARGET)).resolves.toBeUndefined();
 });
 
+test("a message that is going to be answered gets the reaction of the config", async () => {
+  const { slack, channel } = await slackChannel({ ackReaction: "eyes" });
+  await channel.react?.(TARGET, "100.1");
+  expect(slack.calls[0]?.path).toBe("/api/reactions.add");
+  expect(Object.fromEntries(new URLSearchParams(slack.calls[0]?.body))).toEqual({
+    channel: "C1",
+    timestamp: "100.1",
+    name: "eyes",
+  });
+  slack.next(json(200, { ok: false, error: "missing_scope" }));
+  await expect(channel.react?.(TARGET, "100.1")).resolves.toBeUndefined();
+  expect((await slackChannel()).channel.react).toBeUndefined();
+});
+
 test("a question has buttons, which give way to what was chosen; another is told alone", async () => {
   const { slack, channel } = await slackChannel();
   await channel.send(TARGET, "**Which?**", 0, [

@@ -190,6 +190,17 @@ test("a part that nobody knows yet is counted for the operator, and the words ar
   ]);
 });
 
+test("what is going to be answered gets the reaction of the config, and a refusal of it stops nothing", async () => {
+  const { telegram, send } = await gateway({ ackReaction: "👀" });
+  telegram.fail("setMessageReaction", { status: 400, description: "Bad Request: REACTION_INVALID" });
+  expect(await send("1")).toMatchObject({ answer: { outcome: "answered" } });
+  expect(await send("2", { text: "/help" })).toMatchObject({ answer: { outcome: "answered" } });
+  const set = telegram.calls.filter(({ method }) => method === "setMessageReaction");
+  expect(set.map(({ parameters }) => parameters)).toEqual([
+    { chat_id: String(PRIVATE.id), message_id: 7, reaction: [{ type: "emoji", emoji: "👀" }] },
+  ]);
+});
+
 test("the bot's name is asked for again where the first time failed, and what needs it is answered behind that", async () => {
   const { telegram, send } = await gateway({}, { status: 502, description: "Bad Gateway" });
   const name = telegram.username;

@@ -28,6 +28,7 @@ test("a direct message is answered in its chat, under the sender's names", () =>
     admission: { by: "everyone" },
     sender: { id: "123456789", name: "Ada", username: "ada" },
     text: "hello",
+    message: "7",
     attachments: [],
     target: { chat: "123456789" },
   });

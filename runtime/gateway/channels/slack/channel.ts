@@ -7,7 +7,7 @@ import { operationRequest, type OperationRequest } from "../../../contract/servi
 import { isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
-import type { Attachment, Channel } from "../channel.ts";
+import type { Attachment, Channel, ReplyTarget } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
@@ -30,6 +30,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   const sender = createSlackSender({ botToken, apiUrl, clock });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const load = slackFiles({ botToken, environment, maxBytes: mediaMaxBytes });
+  const { ackReaction } = config;
   const streams = config.streamMode === "edit";
   const standing = new OutgoingHealth({ platform: "slack", log });
 
@@ -46,6 +47,12 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
         return id === undefined ? {} : { id };
       }),
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "slack", error: String(error) });
+        }),
+    }),
     answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
     typing: (target) => sender.showStatus(target).catch(() => undefined),
     typingMs: STATUS_MS,

@@ -44,7 +44,16 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };
   const shared = references.length > 0 && { references };
-  const message = { direct, sender: { id: user }, text, attachments, ...shared, target, ...inThread };
+  const message = {
+    direct,
+    sender: { id: user },
+    text,
+    attachments,
+    ...shared,
+    target,
+    message: ts,
+    ...inThread,
+  };
   if (direct) {
     const decision = access.direct(user);
     if (decision.allowed)

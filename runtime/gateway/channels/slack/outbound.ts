@@ -67,6 +67,8 @@ interface SlackSender {
   showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
   post(target: ReplyTarget, text: string, buttons?: readonly Button[]): Promise<string | undefined>;
+  /** Sets a reaction: https://docs.slack.dev/reference/methods/reactions.add */
+  react(target: ReplyTarget, message: string, name: string): Promise<void>;
   /** Puts what was chosen in the place of the buttons, or tells the person alone: https://docs.slack.dev/reference/methods/chat.postEphemeral */
   answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
@@ -111,6 +113,11 @@ export function createSlackSender({ botToken, apiUrl, clock }: SlackOutboundOpti
       if (thread === undefined) return;
       const status = { channel_id: chat, thread_ts: thread, status: "is writing…" };
       await ask("assistant.threads.setStatus", status, STATUS_TIMEOUT_MS);
+    },
+    async react({ chat: channel }, timestamp, name) {
+      const { ok, error } = await ask("reactions.add", { channel, timestamp, name }, STATUS_TIMEOUT_MS);
+      // A message that is tried again has it.
+      if (!ok && error !== "already_reacted") throw new Error(error ?? "no reason");
     },
     async answerPress({ target, ticket: user, message: ts, text = "" }, word, done) {
       const { chat: channel, thread } = target;

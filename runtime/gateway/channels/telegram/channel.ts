@@ -6,7 +6,7 @@ import { StewardError } from "../../../contract/errors.ts";
 import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel, ReplyTarget } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
@@ -40,6 +40,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   });
   const sender = new TelegramSender(api, moves);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
+  const { ackReaction } = config;
   const bot: BotIdentity = { id: api.botId, username: undefined };
   const standing = new OutgoingHealth({
     platform: "telegram",
@@ -84,6 +85,12 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
           throw readEditError(error);
         }),
       ),
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "telegram", error: String(error) });
+        }),
+    }),
     typing: (target) => sender.typing(target).catch(() => undefined),
     load: (attachment, signal) =>
       api.download(attachment.reference, mediaMaxBytes, signal).catch((error: unknown) => {

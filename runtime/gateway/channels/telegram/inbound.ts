@@ -79,7 +79,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const inThread = target.thread !== undefined && { inThread: true };
   const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
   const words = origin === undefined ? own : passedOn(own, origin, bot);
-  const content: Content = { direct, sender, ...words, target, ...inThread };
+  const id = String(message.message_id);
+  const content: Content = { direct, sender, ...words, target, message: id, ...inThread };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, message, read.addressed, options.access);

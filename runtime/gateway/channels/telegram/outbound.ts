@@ -40,6 +40,13 @@ export class TelegramSender {
     }
   }
 
+  /** Sets a reaction: https://core.telegram.org/bots/api#setmessagereaction */
+  async react(target: ReplyTarget, message: string, emoji: string): Promise<void> {
+    const { chat } = target;
+    const reaction = [{ type: "emoji", emoji }];
+    await this.#call("setMessageReaction", { chat }, { message_id: Number(message), reaction });
+  }
+
   /** Ends the wait for a press: https://core.telegram.org/bots/api#answercallbackquery */
   async answerPress(ticket: string, text: string): Promise<void> {
     await this.#api.call("answerCallbackQuery", { callback_query_id: ticket, text });
