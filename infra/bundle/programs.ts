@@ -94,6 +94,7 @@ const PROGRAMS = [
   ["runtime/gateway/main.ts"],
   ["runtime/supervisor/main.ts"],
   ["runtime/host/main.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/gateway/media/main.ts"],
   ["runtime/host/warm.ts"],
 ];
 

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import type { Config } from "../contract/config/index.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../shared/log.ts";
@@ -8,6 +9,8 @@ import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/telegram/polling.ts";
+import { Apart } from "./media/apart.ts";
+import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
 import type { ModelTimeout } from "./models/patience.ts";
@@ -24,6 +27,7 @@ export interface Components {
   channels: Channels;
   models: ModelRelay;
   agent: Agent;
+  media: Media;
   /** Ends what the parts hold open, once nothing uses them any more. */
   close(): Promise<void>;
 }
@@ -69,5 +73,10 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   });
   const limits = new Limits({ limits: config.agent.limits, spending, clock });
   const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
-  return { config, channels, models, agent, close: () => agent.close() };
+  const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
+    id.startsWith("anthropic/"),
+  );
+  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf });
+  return { config, channels, models, agent, media, close: () => agent.close() };
 }

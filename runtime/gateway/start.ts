@@ -106,7 +106,8 @@ export async function startGateway({
   // 6. What brings messages in and replies out.
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, firstWords, clock, log });
+  const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
+  const replies = new Replies({ records, firstWords, reading, clock, log });
   const inbox = new Inbox({ parts, pairing, commands, sessions, records, replies, clock, log });
   const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });

@@ -4,7 +4,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
-import { readMessages } from "./attachments.ts";
+import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
 import { givenUpText, waitText } from "./notices.ts";
@@ -18,6 +18,8 @@ const REFRESH_MS = 6_000;
 interface RepliesOptions {
   records: DeliveryRecords;
   firstWords: FirstWords;
+  /** Returns how files are read by the config of the moment. */
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -121,7 +123,7 @@ export class Replies {
     const stopTyping = showTyping(channel, last.target);
     const draft = this.#draft(last, before, { platform, channel, heard });
     try {
-      const read = await readMessages(asked, channel, signal);
+      const read = await readMessages(asked, { channel, ...this.#options.reading(), signal });
       const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,
