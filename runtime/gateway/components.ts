@@ -14,6 +14,7 @@ import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
 import type { ModelTimeout } from "./models/patience.ts";
+import { createTranscriber } from "./models/transcription.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
@@ -77,6 +78,7 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
     id.startsWith("anthropic/"),
   );
-  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf });
+  const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
+  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
   return { config, channels, models, agent, media, close: () => agent.close() };
 }

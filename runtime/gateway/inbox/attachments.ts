@@ -1,11 +1,12 @@
 import type { Attachment, Channel, InboundMessage } from "../channels/channel.ts";
-import type { Media, ReadFile } from "../media/media.ts";
+import type { Media, ReadFile, Unheard } from "../media/media.ts";
 import type { Image } from "../models/model.ts";
 import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
 /** Images that one question shows to the model, and other files that it reads. */
 const MOST_IMAGES = 4;
 const MOST_FILES = 4;
+const MOST_RECORDINGS = 4;
 /** Bytes of all that is shown: three quarters of a request of 32 MB, which is base64, less some room for words. */
 const MOST_SHOWN_BYTES = 22_000_000;
 /** Characters of all files' texts in a question, and the share that they may have of what the models read at once. */
@@ -14,19 +15,26 @@ const TEXT_SHARE = 0.3;
 const CHARACTERS_A_TOKEN = 4;
 const LOAD_MS = 20_000;
 /** For fetching and reading all files of a question. */
-const READ_MS = 45_000;
+const READ_MS = 120_000;
 const LONGEST_NAME = 120;
 
 /** Message as the model sees it. */
-export interface ReadMessage {
+interface ReadMessage {
   text: string;
   images: readonly Image[];
+}
+
+/** Messages as the model sees them. */
+interface ReadQuestion {
+  messages: ReadMessage[];
+  /** Why the model need not be asked: there is nothing but recordings, and none of their words are known. */
+  unheard?: Unheard | undefined;
 }
 
 /** Dependencies of reading the files of messages. */
 export interface ReadOptions {
   channel: Pick<Channel, "load" | "mediaMaxBytes">;
-  media: Pick<Media, "read">;
+  media: Pick<Media, "read" | "unheard">;
   /** Tokens that the models read at once. */
   contextTokens: number;
   signal: AbortSignal;
@@ -39,19 +47,31 @@ export interface ReadOptions {
 export async function readMessages(
   messages: readonly Pick<InboundMessage, "text" | "attachments">[],
   options: ReadOptions,
-): Promise<ReadMessage[]> {
+): Promise<ReadQuestion> {
   const all = messages.flatMap(({ attachments }) => attachments);
   const fitting = all.filter(({ sizeBytes = 0 }) => sizeBytes <= options.channel.mediaMaxBytes);
   const wanted = [
     ...fitting.filter(({ kind }) => kind === "image").slice(0, MOST_IMAGES),
     ...fitting.filter(({ kind }) => kind === "file").slice(0, MOST_FILES),
+    ...fitting
+      .filter((attachment) => attachment.kind === "audio" && options.media.unheard(attachment) === undefined)
+      .slice(0, MOST_RECORDINGS),
   ];
   const read = wanted.length === 0 ? new Map<Attachment, ReadFile>() : await readAll(wanted, options);
   const files = bounded(all, read, options.contextTokens);
-  return messages.map((message) => ({
-    text: textWith(message, files),
-    images: message.attachments.flatMap((attachment) => files.get(attachment)?.image ?? []),
-  }));
+  const whyUnheard = (recording: Attachment): Unheard | undefined =>
+    options.media.unheard(recording) ?? (fitting.includes(recording) ? undefined : "too long");
+  const isUnheard =
+    all.length > 0 &&
+    messages.every(({ text }) => text.trim() === "") &&
+    all.every((attachment) => attachment.kind === "audio" && !files.get(attachment)?.text);
+  return {
+    messages: messages.map((message) => ({
+      text: textWith(message, files),
+      images: message.attachments.flatMap((attachment) => files.get(attachment)?.image ?? []),
+    })),
+    unheard: isUnheard ? (all.map(whyUnheard).find(Boolean) ?? "failed") : undefined,
+  };
 }
 
 /** Bounds the files of a question by what all of them take, in their order: each is shown, or its text is told, or cut. */
@@ -95,9 +115,18 @@ export function textWith(
   return [text, ...lines].filter((line) => line !== "").join("\n");
 }
 
-/** The line in place of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`. */
-function placeholder({ kind, name = "", sizeBytes }: Attachment, file?: ReadFile): string {
+/** The line of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`, `[voice note, 1:05, transcribed]`. */
+function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?: ReadFile): string {
   const called = oneLine(name, LONGEST_NAME);
+  if (kind === "audio") {
+    const length = seconds === undefined ? "" : formatLength(seconds);
+    return remark(
+      called === "" ? "voice note" : kind,
+      called,
+      length,
+      ...(file?.facts ?? ["not transcribed"]),
+    );
+  }
   if (file !== undefined) return remark(kind, called, ...file.facts);
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
@@ -143,4 +172,12 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 function formatSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** `1:05`, `1:00:00` */
+function formatLength(seconds: number): string {
+  const [whole, minutes] = [Math.round(seconds), Math.floor(Math.round(seconds) / 60)];
+  const two = (part: number): string => String(part).padStart(2, "0");
+  const rest = two(whole % 60);
+  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 }

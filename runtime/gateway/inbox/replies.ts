@@ -7,7 +7,7 @@ import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
-import { givenUpText, waitText } from "./notices.ts";
+import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
@@ -123,7 +123,9 @@ export class Replies {
     const stopTyping = showTyping(channel, last.target);
     const draft = this.#draft(last, before, { platform, channel, heard });
     try {
-      const read = await readMessages(asked, { channel, ...this.#options.reading(), signal });
+      const options = { channel, ...this.#options.reading(), signal };
+      const { messages: read, unheard } = await readMessages(asked, options);
+      if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
       const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
 import type { Attachment } from "../channels/channel.ts";
 import type { Image } from "../models/model.ts";
+import type { Transcriber } from "../models/transcription.ts";
 import type { Apart } from "./apart.ts";
 import { type ImageFacts, imageFacts } from "./image.ts";
 
@@ -49,7 +50,12 @@ export interface MediaOptions {
   memoryBytes: number;
   /** All models take PDFs as they are. */
   takesPdf: boolean;
+  /** Absent if none is configured. */
+  transcriber?: Transcriber | undefined;
 }
+
+/** Why a recording's words are not known. */
+export type Unheard = "not configured" | "too long" | "failed";
 
 /** Reads files that came with messages. A file that cannot be read says so in its facts; nothing fails. */
 export class Media {
@@ -59,8 +65,19 @@ export class Media {
     this.#options = options;
   }
 
+  /** Returns why a recording need not even be fetched; `undefined` if its words may be had. */
+  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): Unheard | undefined {
+    const { transcriber } = this.#options;
+    if (transcriber === undefined) return "not configured";
+    return seconds > transcriber.mostSeconds ? "too long" : undefined;
+  }
+
   /** Reads one file, as what its content is. */
   async read(data: Uint8Array, { kind }: Pick<Attachment, "kind">, signal: AbortSignal): Promise<ReadFile> {
+    if (kind === "audio") {
+      const text = await this.#options.transcriber?.transcribe(data, signal);
+      return text === undefined ? { facts: ["not transcribed"] } : { text, facts: ["transcribed"] };
+    }
     const facts = imageFacts(data);
     try {
       if (facts !== undefined) return await this.#image(data, facts, signal);

@@ -22,7 +22,7 @@ async function ask(
   attachments: Attachment[],
   load: (attachment: Attachment) => Promise<Uint8Array>,
   text = "look",
-  { media, mediaMaxBytes = 1_000 }: { media?: Pick<Media, "read">; mediaMaxBytes?: number } = {},
+  { media, mediaMaxBytes = 1_000 }: { media?: Pick<Media, "read" | "unheard">; mediaMaxBytes?: number } = {},
 ) {
   const questions: Question[] = [];
   const all = await deliveriesOver(
@@ -69,7 +69,7 @@ test("what is no image, too large, broken or unknown stays a line in the text", 
   expect(asked?.images).toEqual([]);
   expect(asked?.text.split("\n")).toEqual([
     "[file: report.pdf, 1.2 MB, not read]",
-    "[audio, not read]",
+    "[voice note, not transcribed]",
     "[video: a b, 12 kB, not read]",
     "[image: large.png, 7.1 MB, not read]",
     "[image: lied.png, 5 B, not read]",

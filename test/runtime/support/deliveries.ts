@@ -59,7 +59,7 @@ type Answer = (question: Question, options: AnswerOptions) => Promise<AgentAnswe
 export async function deliveriesOver(
   answer: Answer,
   changes: Partial<Channel> = {},
-  media: Pick<Media, "read"> = new Media({
+  media: Pick<Media, "read" | "unheard"> = new Media({
     apart: { run: refusal },
     memoryBytes: 1_000_000_000,
     takesPdf: true,
