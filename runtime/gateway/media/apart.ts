@@ -1,4 +1,5 @@
-import { goesFirst, programFile, programsFolder } from "../../process/programs.ts";
+import { join } from "node:path";
+import { goesFirst, programFile } from "../../process/programs.ts";
 
 /** Work on a file whose content may be hostile; see main.ts. */
 export type Task = "image" | "pdf" | "office";
@@ -40,7 +41,7 @@ export class Apart {
     signal.throwIfAborted();
     const { spawn } = await import("node:child_process");
     // In source, packages lie outside of the programs' folder.
-    const readable = this.#program.endsWith(".ts") ? "*" : `${programsFolder()}/*`;
+    const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = goesFirst(OOM_SCORE, [
       process.execPath,
       "--permission",

@@ -15,11 +15,13 @@ const LONGEST_SIDE = 8_000;
 /** Pictures beyond these are not even decoded: a few kilobytes may stand for gigabytes. */
 const LONGEST_DECODED_SIDE = 20_000;
 const MOST_PIXELS = 100_000_000;
-/** Memory of the program that decodes, measured: for each pixel of the picture, and without any. */
-const BYTES_A_PIXEL = 14;
-const PROGRAM_BYTES = 100_000_000;
-/** For the supervisor, the gateway and their work. */
-const RESERVED_BYTES = 200_000_000;
+/**
+ * Memory of the program that decodes, measured with photos of 12 and 49 megapixels (323 and 676 MB), and of the
+ * supervisor and the gateway.
+ */
+const BYTES_A_PIXEL = 10;
+const PROGRAM_BYTES = 200_000_000;
+const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
 const MOST_PDF_PAGES = 100;
 

@@ -1,3 +1,8 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { programsFolder } from "../../process/programs.ts";
 import { imageFacts } from "./image.ts";
 
 /** Longest edge that a model sees without scaling it down itself (https://docs.claude.com/en/docs/build-with-claude/vision). */
@@ -12,7 +17,8 @@ const JPEG_QUALITY = 85;
  */
 export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
   const { orientation = 1 } = imageFacts(data) ?? {};
-  const { PhotonImage, resize, SamplingFilter } = await import("@cf-wasm/photon/node");
+  const { initPhoton, PhotonImage, resize, SamplingFilter } = await import("@cf-wasm/photon/others");
+  await initPhoton({ module_or_path: await readFile(codecFile()) });
   const whole = PhotonImage.new_from_byteslice(data);
   const [width, height] = [whole.get_width(), whole.get_height()];
   const factor = Math.min(1, LONG_EDGE / Math.max(width, height));
@@ -24,6 +30,14 @@ export async function scaleDown(data: Uint8Array): Promise<Uint8Array> {
     orientation,
   );
   return new PhotonImage(upright.pixels, upright.width, upright.height).get_bytes_jpeg(JPEG_QUALITY);
+}
+
+/** Returns the decoder's file: beside the program in the bundle, in its package in source. Inlined it takes 90 MB more. */
+function codecFile(): string {
+  const bundled = join(programsFolder(), "gateway/media/photon.wasm");
+  return existsSync(bundled)
+    ? bundled
+    : createRequire(import.meta.url).resolve("@cf-wasm/photon/photon.wasm");
 }
 
 /** Four bytes a pixel: red, green, blue, opacity. */
