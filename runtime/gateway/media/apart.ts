@@ -7,6 +7,8 @@ export type Task = "image" | "pdf" | "office";
 /** The process ends before any other when memory is full. */
 const OOM_SCORE = 1_000;
 const TASK_MS = 20_000;
+/** Seconds of processor time. It also ends a program whose gateway is gone. */
+const CPU_LIMIT = 'ulimit -t 60; exec "$@"';
 /** Megabytes of V8's heap. The memory of WebAssembly is bounded by what is given to it: see `mostPixels`. */
 const HEAP_MB = 192;
 const MOST_OUTPUT = 8_000_000;
@@ -43,6 +45,10 @@ export class Apart {
     // In source, packages lie outside of the programs' folder.
     const readable = this.#program.endsWith(".ts") ? "*" : join(this.#program, "../../../*");
     const [program, ...args] = goesFirst(OOM_SCORE, [
+      "/bin/sh",
+      "-c",
+      CPU_LIMIT,
+      "sh",
       process.execPath,
       "--permission",
       `--allow-fs-read=${readable}`,

@@ -25,6 +25,8 @@ const RESERVED_BYTES = 170_000_000;
 /** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
 const MOST_PDF_PAGES = 100;
 
+/** More than any question takes. */
+const MOST_TEXT_BYTES = 1_000_000;
 const PDF = "%PDF-";
 /** Readers accept a PDF's header within the first 1,024 bytes, and its end within the last. */
 const PDF_MARGIN = 1_024;
@@ -160,12 +162,15 @@ function isArchive(data: Uint8Array): boolean {
   return latin1(data.subarray(0, 4)) === "PK\x03\x04";
 }
 
-/** Returns a file's text if it is one: UTF-8, or UTF-16 with its mark. Else `undefined`. */
+/** Returns a file's text, or its first megabyte, if it is one: UTF-8, or UTF-16 with its mark. Else `undefined`. */
 function plainText(data: Uint8Array): string | undefined {
   const mark = latin1(data.subarray(0, 2));
   const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(data);
+    const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MOST_TEXT_BYTES), {
+      // The cut may be within a character.
+      stream: data.byteLength > MOST_TEXT_BYTES,
+    });
     return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;

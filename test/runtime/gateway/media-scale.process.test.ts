@@ -113,14 +113,21 @@ test("the program has no key in its environment, and may neither write, start pr
     `const may = (name) => process.permission.has(name);
      const rights = ["fs.write", "child", "worker", "addon"].filter(may);
      const heapMb = process.getBuiltinModule("node:v8").getHeapStatistics().heap_size_limit / 1024 / 1024;
-     process.stdout.write(JSON.stringify({ variables: Object.keys(process.env), rights, isBound: heapMb < 500 }));`,
+     const limits = process.getBuiltinModule("node:fs").readFileSync("/proc/self/limits", "utf8");
+     const cpuSeconds = Number(/^Max cpu time +(\\d+)/m.exec(limits)[1]);
+     process.stdout.write(JSON.stringify({ cpuSeconds, variables: Object.keys(process.env), rights, isBound: heapMb < 500 }));`,
   );
   const apart = new Apart({ program });
   const seen: unknown = JSON.parse(
     String(await apart.run("image", Buffer.alloc(0), new AbortController().signal)),
   );
 
-  expect(seen).toEqual({ variables: expect.arrayContaining(["NODE_OPTIONS"]), rights: [], isBound: true });
+  expect(seen).toEqual({
+    cpuSeconds: 60,
+    variables: expect.arrayContaining(["NODE_OPTIONS"]),
+    rights: [],
+    isBound: true,
+  });
   // The shell sets the others.
   expect(["NODE_OPTIONS", "OLDPWD", "PWD", "SHLVL", "_"]).toEqual(
     expect.arrayContaining((seen as { variables: string[] }).variables),

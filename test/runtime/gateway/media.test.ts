@@ -151,6 +151,13 @@ test("texts of files are bounded together, in their order", async () => {
   ]);
 });
 
+test("of a text of many megabytes only the beginning is decoded, also if the cut is within a character", async () => {
+  const asked = await ask([file("log.txt")], async () => Buffer.from(`x${"é".repeat(2_000_000)}`), "", {
+    mediaMaxBytes: 20_000_000,
+  });
+  expect(asked?.text).toBe(`[file: log.txt, only its first 100000 characters]\n    x${"é".repeat(99_999)}`);
+});
+
 test("documents are shown while they fit a request, then told by their text", async () => {
   const data = Buffer.alloc(12_000_000);
   const shown = { mediaType: "application/pdf", data, pages: 3 };
