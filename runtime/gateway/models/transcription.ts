@@ -13,6 +13,8 @@ const MOST_BYTES = 25_000_000;
 const MOST_SECONDS = 1_500;
 const LONGEST_ANSWER_BYTES = 1_000_000;
 const TIMEOUT_MS = 100_000;
+/** Recordings whose words are remembered: an answer that fails is tried again for a day, and each request costs. */
+const MOST_REMEMBERED = 50;
 
 /** Dependencies of a transcriber. */
 export interface TranscriberOptions {
@@ -68,14 +70,22 @@ export function createTranscriber(
     };
     throw providerFailure(failure, { reference: `transcription by ${model}`, now: clock(), redact });
   };
+  const remembered = new Map<string, string>();
   return {
     mostSeconds: MOST_SECONDS,
     transcribe: async (data, signal) => {
       const format = audioFormat(data);
       if (format === undefined || data.byteLength > MOST_BYTES) return undefined;
+      const key = process.getBuiltinModule("node:crypto").hash("sha256", data);
+      const before = remembered.get(key);
+      if (before !== undefined) return before;
       try {
         const text = await ask(data, `audio.${format}`, signal);
-        return text === "" ? undefined : text;
+        if (text === "") return undefined;
+        const [oldest] = remembered.keys();
+        if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+        remembered.set(key, text);
+        return text;
       } catch (error) {
         // What a client throws may quote the request.
         const detail = redact(error instanceof Error ? error.message : "no answer");

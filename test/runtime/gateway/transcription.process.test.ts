@@ -63,6 +63,19 @@ test("a voice note is its words, marked as transcribed and set apart", async () 
   expect(gateway.calls).toEqual([{ authorization: `Bearer ${KEY}`, name: "audio.ogg", format: "json" }]);
 });
 
+test("a message that is tried again is not transcribed again", async () => {
+  const gateway = await hearing();
+  await gateway.say([VOICE], { v: recording("once") });
+  await gateway.say([VOICE], { v: recording("once") });
+  await gateway.say([VOICE], { v: recording("twice") });
+  expect(gateway.questions.map(({ messages }) => messages[0].text.split("    ")[1])).toEqual([
+    "once",
+    "once",
+    "twice",
+  ]);
+  expect(gateway.calls).toHaveLength(2);
+});
+
 test("an audio file keeps its name in the question, and its content tells the server what it is", async () => {
   const gateway = await hearing();
   await gateway.say([{ ...VOICE, name: "memo.oga" }], { v: recording("buy milk") }, "see");
