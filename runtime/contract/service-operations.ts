@@ -12,6 +12,8 @@ import type { Environment } from "./variables.ts";
 
 /** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
+/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB of audio, and the fields around it. */
+const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 /** A platform's longest message has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
 /** Values that an operation's address is made of, by name. */
@@ -24,8 +26,11 @@ export interface ServiceOperation {
   readonly takes: Readonly<Record<string, (value: string) => boolean>>;
   /** Returns the place below the service's address. `key` is used where the address holds it. */
   path(values: OperationArguments, key: string): string;
-  /** The body: none, fields that are checked as JSON or as a form, or JSON that is passed on unread. */
-  readonly body: "none" | "json" | "form" | "unread";
+  /**
+   * The body: none, fields that are checked as JSON or as a form, or what is passed on unread: JSON, or a form with a
+   * file in it.
+   */
+  readonly body: "none" | "json" | "form" | "unread" | "upload";
   /** The fields of a body that is checked. */
   readonly fields?: z.ZodMiniType<Record<string, unknown>>;
   /** Bytes of the body. */
@@ -36,13 +41,20 @@ interface OperationParts extends Partial<Pick<ServiceOperation, "method" | "take
   path: ServiceOperation["path"];
 }
 
+const LONGEST = {
+  none: 0,
+  json: LONGEST_MESSAGE_BYTES,
+  form: LONGEST_MESSAGE_BYTES,
+  unread: LONGEST_QUESTION_BYTES,
+  upload: LONGEST_UPLOAD_BYTES,
+} as const satisfies Record<ServiceOperation["body"], number>;
+
 function get(path: ServiceOperation["path"], takes: ServiceOperation["takes"] = {}): ServiceOperation {
   return { method: "GET", takes, path, body: "none", longest: 0 };
 }
 
 function send({ body = "json", method = "POST", takes = {}, ...parts }: OperationParts): ServiceOperation {
-  const longest = body === "unread" ? LONGEST_QUESTION_BYTES : LONGEST_MESSAGE_BYTES;
-  return { method, takes, body, longest, ...parts };
+  return { method, takes, body, longest: LONGEST[body], ...parts };
 }
 
 const text = z.string();
@@ -147,6 +159,8 @@ export const SERVICE_OPERATIONS = {
   }),
   /** https://platform.openai.com/docs/api-reference/chat */
   "openai/chat/completions": send({ path: () => "/chat/completions", body: "unread" }),
+  /** https://platform.openai.com/docs/api-reference/audio/createTranscription */
+  "openai/audio/transcriptions": send({ path: () => "/audio/transcriptions", body: "upload" }),
   /** https://platform.openai.com/docs/api-reference/models/list */
   "openai/models": get(() => "/models"),
   /** https://docs.slack.dev/reference/methods/auth.test */

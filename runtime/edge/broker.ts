@@ -167,11 +167,12 @@ function readAsked(method: string, path: string, query: URLSearchParams): Asked 
   return { ...found, values };
 }
 
-/** The body that goes out: made of the fields that were read, except for a question to a model. */
+/** The body that goes out: made of the fields that were read, except for a question to a model and for a recording. */
 async function readBody(request: Request, { body, longest, fields }: ServiceOperation) {
   if (body === "none") return undefined;
   const bytes = await readBytes(request, longest);
   if (bytes === undefined) throw new StewardError("body_too_large", `The body is above ${longest} bytes.`);
+  if (body === "upload") return { bytes, headers: { "content-type": uploadType(request.headers) } };
   const json = { "content-type": "application/json" };
   if (body === "unread") return { bytes, headers: json };
   const text = new TextDecoder().decode(bytes);
@@ -181,6 +182,15 @@ async function readBody(request: Request, { body, longest, fields }: ServiceOper
   if (body === "json") return { bytes: JSON.stringify(read.data), headers: json };
   const form = new URLSearchParams(read.data as Record<string, string>);
   return { bytes: form.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } };
+}
+
+/** The boundary between the fields of a form, of characters that need no quotes (section 4.1 of RFC 7578). */
+const UPLOAD_TYPE = /^multipart\/form-data; ?boundary=[\w-]{1,70}$/;
+
+function uploadType(headers: Headers): string {
+  const type = headers.get("content-type") ?? "";
+  if (!UPLOAD_TYPE.test(type)) throw new StewardError("broker_arguments_invalid");
+  return type;
 }
 
 /** A field that is given twice has no value that every reader agrees on. */

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import type { Config } from "../contract/config/index.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../shared/log.ts";
@@ -8,9 +9,12 @@ import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/telegram/polling.ts";
+import { Apart } from "./media/apart.ts";
+import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
 import type { ModelTimeout } from "./models/patience.ts";
+import { createTranscriber } from "./models/transcription.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
@@ -25,6 +29,7 @@ export interface Components {
   models: ModelRelay;
   agent: Agent;
   mcp: Pick<McpServers, "health">;
+  media: Media;
   /** Ends what the parts hold open, once nothing uses them any more. */
   close(): Promise<void>;
 }
@@ -72,5 +77,11 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   });
   const limits = new Limits({ limits: config.agent.limits, spending, clock });
   const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
-  return { config, channels, models, agent, mcp, close: () => agent.close() };
+  const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
+    id.startsWith("anthropic/"),
+  );
+  const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
+  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
+  return { config, channels, models, agent, mcp, media, close: () => agent.close() };
 }

@@ -110,7 +110,8 @@ export async function startGateway({
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
   const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, firstWords, actions, report, clock, log });
+  const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
+  const replies = new Replies({ records, firstWords, actions, report, reading, clock, log });
   const inbox = new Inbox({
     parts,
     pairing,
@@ -137,6 +138,7 @@ export async function startGateway({
   const chat = new WebChat({
     agent: () => parts().agent,
     operators: () => namedOperators(parts().config, "web"),
+    reading,
     commands,
     sessions,
     history,

@@ -40,6 +40,8 @@ export interface Attachment {
   /** For example `image/png`. */
   mediaType?: string;
   sizeBytes?: number;
+  /** Length of a recording, where the platform tells. */
+  seconds?: number;
   /** Name of the file at the platform: an id or an address. Never a secret. */
   reference: string;
 }

@@ -6,10 +6,10 @@ import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/age
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
 import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
-import { readMessages } from "./attachments.ts";
+import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
-import { givenUpText, waitText } from "./notices.ts";
+import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
@@ -24,6 +24,8 @@ interface RepliesOptions {
   firstWords: FirstWords;
   actions: Pick<Actions, "offer">;
   report: Report;
+  /** Returns how files are read by the config of the moment. */
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -135,7 +137,9 @@ export class Replies {
     const stopTyping = showTyping(channel, last.target);
     const draft = this.#draft(last, before, { platform, channel, heard });
     try {
-      const read = await readMessages(asked, channel, signal);
+      const options = { channel, ...this.#options.reading(), signal };
+      const { messages: read, unheard } = await readMessages(asked, options);
+      if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
       const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
 import { resolveSecret } from "../../contract/config/text.ts";
+import type { Secret } from "../../contract/config/values.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
@@ -71,15 +72,24 @@ export function addressOf(reference: string, config: Config, environment: Enviro
       catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),
     };
   }
-  const { baseUrl: configured = "", apiKey } = config.models.providers[provider] ?? {};
-  const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
-  const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
-  const baseUrl = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(configured);
+  const server = config.models.providers[provider] ?? { baseUrl: "" };
+  const { baseUrl, apiKey: key, isDeployments } = serverOf(server, environment);
   const headers = key === "" ? {} : credential("openai", key);
   const catalog = isDeployments
     ? operationRequest("openai/models", {}, { key, environment })
     : { url: `${baseUrl}/models`, headers };
   return { provider, modelId, baseUrl, apiKey: key, catalog };
+}
+
+/** Returns where a server of the config is, and its key: of the deployment's own service, by the deployment's address. */
+export function serverOf(
+  { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },
+  environment: Environment,
+): { baseUrl: string; apiKey: string; isDeployments: boolean } {
+  const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
+  const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
+  const address = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(baseUrl);
+  return { baseUrl: address, apiKey: key, isDeployments };
 }
 
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {

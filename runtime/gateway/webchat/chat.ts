@@ -8,6 +8,7 @@ import type { Agent } from "../agent/agent.ts";
 import { conversationOf, type Sender } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
+import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
 import { readWebMessage, shownText } from "./pictures.ts";
 import type { Sessions } from "../sessions/store.ts";
@@ -27,6 +28,8 @@ interface WebChatOptions {
   agent(): Pick<Agent, "answer">;
   /** Ids of devices that `agent.operators` names. */
   operators(): readonly string[];
+  /** Returns how files are read by the config of the moment. */
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo">;
   history: ChatHistory;
@@ -141,7 +144,7 @@ export class WebChat {
 
   async #answer(said: Said, signal: AbortSignal): Promise<void> {
     const { id, sender } = said;
-    const { agent, clock, log } = this.#options;
+    const { agent, reading, clock, log } = this.#options;
     const started = clock();
     const target = { chat: sender.id };
     const conversation = conversationOf(PLATFORM, target);
@@ -150,7 +153,7 @@ export class WebChat {
       if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar });
     });
     try {
-      const read = await readWebMessage(said, signal);
+      const read = await readWebMessage(said, { ...reading(), signal });
       const answer = await agent().answer(
         {
           conversation,

@@ -1,6 +1,6 @@
 import { CHAT_PICTURES } from "../../contract/chat.ts";
 import type { Attachment } from "../channels/channel.ts";
-import { type ReadMessage, readMessages } from "../inbox/attachments.ts";
+import { type ReadMessage, readMessages, type ReadOptions } from "../inbox/attachments.ts";
 
 /**
  * Pictures of one page's next message, which come in pieces before it: a socket takes short messages only, since anyone
@@ -39,7 +39,7 @@ export class IncomingPictures {
 /** Returns a message of the web chat as the model sees it. */
 export async function readWebMessage(
   { text, pictures }: { text: string; pictures: readonly Buffer[] },
-  signal: AbortSignal,
+  reading: Omit<ReadOptions, "channel">,
 ): Promise<ReadMessage> {
   const attachments = pictures.map((data, at): Attachment => ({
     kind: "image",
@@ -49,12 +49,9 @@ export async function readWebMessage(
   }));
   const load = async ({ reference }: Attachment): Promise<Buffer> =>
     pictures[Number(reference)] ?? Buffer.of();
-  const [read] = await readMessages(
-    [{ text, attachments }],
-    { load, mediaMaxBytes: CHAT_PICTURES.longest },
-    signal,
-  );
-  return read ?? { text, images: [], quoted: [] };
+  const channel = { load, mediaMaxBytes: CHAT_PICTURES.longest };
+  const { messages } = await readMessages([{ text, attachments }], { channel, ...reading });
+  return messages[0] ?? { text, images: [], quoted: [] };
 }
 
 /** Returns the text that pages show of a message. */

@@ -15,6 +15,7 @@ const ALLOWED = [
   "POST https://api.anthropic.com/v1/messages",
   "GET https://api.anthropic.com/v1/models/~",
   "POST https://api.openai.com/v1/chat/completions",
+  "POST https://api.openai.com/v1/audio/transcriptions",
   "GET https://api.openai.com/v1/models",
   ...["auth.test", "chat.postMessage", "chat.update", "files.info"].map(
     (method) => `POST https://slack.com/api/${method}`,
@@ -47,6 +48,7 @@ const PLACES = [
   "model?id=claude-x",
   "chat.postMessage",
   "chat/completions",
+  "audio/transcriptions",
   "message.create?channel=12",
   "message.edit?channel=12&message=3",
   "sendMessage",

@@ -141,6 +141,20 @@ describe("an operation goes out with the key", () => {
     expect(sent).toMatchObject([{ url, method, body: given ? JSON.stringify(given) : "" }]);
   });
 
+  it("a recording, as it is", async () => {
+    const { ask, sent } = brokered();
+    const type = "multipart/form-data; boundary=----formdata-undici-012345678901";
+    const answer = await ask(
+      "POST",
+      "/openai/audio/transcriptions",
+      { ...BEARER, "content-type": type },
+      "--x",
+    );
+    expect(answer.status).toBe(200);
+    expect(sent).toMatchObject([{ url: "https://api.openai.com/v1/audio/transcriptions", body: "--x" }]);
+    expect(sent[0]?.headers.get("content-type")).toBe(type);
+  });
+
   it("at the address that the deployment names", async () => {
     const { ask, sent } = brokered(undefined, { ANTHROPIC_BASE_URL: "https://proxy.example/anthropic/v1/" });
     await ask("POST", "/anthropic/messages", API_KEY, "{}");
@@ -190,6 +204,15 @@ describe("what the gateway does not need is refused, and nothing is sent", () =>
     ["broker_refused", "GET", "/", BEARER],
     ["broker_refused", "POST", "/%61nthropic/messages", API_KEY],
     ["broker_refused", "POST", "//anthropic/messages", API_KEY],
+    // A recording that is no form with a file.
+    ["broker_arguments_invalid", "POST", "/openai/audio/transcriptions", BEARER, "{}"],
+    [
+      "broker_arguments_invalid",
+      "POST",
+      "/openai/audio/transcriptions",
+      { ...BEARER, "content-type": 'multipart/form-data; boundary="a"; x=y' },
+      "--a",
+    ],
     // Other operations, and other methods of these.
     ["broker_operation_unknown", "GET", "/anthropic/messages", API_KEY],
     ["broker_operation_unknown", "PATCH", "/anthropic/messages", API_KEY],

@@ -13,6 +13,7 @@ import {
   createAnthropicModel,
   createOpenAiCompatibleModel,
 } from "../../../runtime/gateway/models/providers.ts";
+import { createTranscriber } from "../../../runtime/gateway/models/transcription.ts";
 import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { request } from "../support/providers.ts";
@@ -29,7 +30,12 @@ const PASS = "pass-0123456789";
 const MODELS = ["anthropic/claude-sonnet-4-5", "other/gpt-x"];
 const OPENAI = { baseUrl: SERVICES.openai.own, apiKey: { env: "OPENAI_API_KEY" } };
 const CONFIG = {
-  models: { primary: MODELS[0], fallbacks: [MODELS[1]], providers: { other: OPENAI } },
+  models: {
+    primary: MODELS[0],
+    fallbacks: [MODELS[1]],
+    providers: { other: OPENAI },
+    transcription: { ...OPENAI, model: "whisper-1" },
+  },
   channels: {
     telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, ackReaction: "👀" },
     slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ackReaction: "eyes" },
@@ -38,6 +44,7 @@ const CONFIG = {
 };
 const none = (): void => {};
 const log = { debug: none, info: none, warn: none, error: none };
+const redact = (text: string): string => text;
 const clock = (): number => 1_795_000_000_000;
 const { signal } = new AbortController();
 
@@ -53,6 +60,7 @@ function answerOf(url: string): Response {
     return Response.json({ ok: true, result: { file_path: "photos/file 1.jpg" } });
   }
   const result = { message_id: 1, username: "bot" };
+  if (pathname.endsWith("/transcriptions")) return Response.json({ text: "heard" });
   return Response.json({ ok: true, result, id: "3", ts: "1.1", data: [{ id: "gpt-x" }] });
 }
 
@@ -124,7 +132,7 @@ test("the gateway's clients use every operation of the table, and no other", asy
     const address = addressOf(reference, config, environment);
     const { url, headers } = address.catalog;
     expect((await fetch(url, { headers })).status).toBe(200);
-    const options = { ...address, redact: (text: string) => text, report: () => {}, clock };
+    const options = { ...address, redact, report: () => {}, clock };
     const model = reference.startsWith("anthropic/")
       ? createAnthropicModel(options)
       : createOpenAiCompatibleModel(options);
@@ -133,6 +141,15 @@ test("the gateway's clients use every operation of the table, and no other", asy
       code: expect.stringMatching(/^model_/),
     });
   }
+
+  const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
+  expect(await transcriber?.transcribe(Buffer.from("OggS and words"), signal)).toBe("heard");
+  const upload = sent.find(({ url }) => url.endsWith("/audio/transcriptions"));
+  expect(upload?.headers.get("authorization")).toBe(`Bearer ${KEYS.OPENAI_API_KEY}`);
+  const given = new Response(upload?.body, {
+    headers: { "content-type": upload?.headers.get("content-type") ?? "" },
+  });
+  expect((await given.formData()).get("model")).toBe("whisper-1");
 
   expect(Object.keys(broker.counts.operations).sort()).toEqual(Object.keys(SERVICE_OPERATIONS).sort());
   expect(broker.counts).toMatchObject({ failed: 0, refused: 0 });

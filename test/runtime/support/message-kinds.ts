@@ -93,7 +93,7 @@ export const TELEGRAM: Record<string, Sample> = {
   animation: media({ animation: FILE, document: FILE }, { kind: "video" }),
   sticker: media({ sticker: { ...FILE, emoji: "🙂" } }, { kind: "image", name: "sticker 🙂" }),
   "animated sticker": media({ sticker: { ...FILE, is_animated: true } }, { kind: "file" }),
-  "voice note": media({ voice: { ...FILE, duration: 3 } }, { kind: "audio" }),
+  "voice note": media({ voice: { ...FILE, duration: 3 } }, { kind: "audio", seconds: 3 }),
   music: media({ audio: { ...FILE, duration: 3 } }, { kind: "audio" }),
   video: media({ video: { ...PICTURE, duration: 3 } }, { kind: "video" }),
   "round video": media({ video_note: { ...FILE, length: 9, duration: 3 } }, { kind: "video" }),
@@ -220,9 +220,21 @@ export const SLACK: Record<string, Sample> = {
     },
   ),
   "voice note": read(
-    { subtype: "file_share", text: "", files: [{ id: "F1", mimetype: "audio/mp4" }] },
     {
-      attachments: [{ kind: "audio" }],
+      subtype: "file_share",
+      text: "",
+      files: [
+        {
+          id: "F1",
+          name: "audio_message.m4a",
+          subtype: "slack_audio",
+          mimetype: "audio/mp4",
+          duration_ms: 3000,
+        },
+      ],
+    },
+    {
+      attachments: [{ kind: "audio", seconds: 3 }],
     },
   ),
   video: read(

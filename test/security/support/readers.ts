@@ -1,3 +1,4 @@
+import { strToU8, zipSync } from "fflate";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { readConfigText } from "../../../runtime/contract/config/text.ts";
 import { networkOf } from "../../../runtime/contract/client.ts";
@@ -50,11 +51,14 @@ import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
 import { contextText } from "../../../runtime/gateway/inbox/attachments.ts";
 import { waitText, givenUpText } from "../../../runtime/gateway/inbox/notices.ts";
+import { officeText } from "../../../runtime/gateway/media/documents.ts";
+import { imageFacts } from "../../../runtime/gateway/media/image.ts";
 import { addressOf } from "../../../runtime/gateway/models/create.ts";
 import { testModel } from "../../../runtime/gateway/models/test-question.ts";
 import {
   brokeOff,
   errorKinds,
+  messageOf,
   providerFailure,
   readProviderError,
 } from "../../../runtime/gateway/models/provider-errors.ts";
@@ -347,7 +351,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     fromMessage: (text) =>
       fromMessage({ type: "message", content: pieces(text).map((one) => ({ type: "text", text: one })) }),
   },
+  "gateway/media/documents.ts": {
+    officeText: (text) => officeText(zipSync({ "word/document.xml": strToU8(text) })),
+  },
+  "gateway/media/image.ts": { imageFacts: (text) => imageFacts(Buffer.from(text, "latin1")) },
   "gateway/models/provider-errors.ts": {
+    messageOf: (message) => messageOf({ error: { message } }),
     brokeOff: (text) => brokeOff(text, { how: text }),
     errorKinds: (text) => errorKinds({ error: { code: text, type: text } }),
     providerFailure: (text) => providerFailure({ message: text, kinds: pieces(text) }, reading),

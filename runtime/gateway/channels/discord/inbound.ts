@@ -25,6 +25,7 @@ const file = z.object({
   filename: maybe(z.string()),
   content_type: maybe(z.string()),
   size: maybe(z.number()),
+  duration_secs: maybe(z.number()),
   url: z.string(),
 });
 
@@ -144,7 +145,13 @@ function attachmentsOf({ data: { resolved } }: Command): Attachment[] {
 }
 
 /** https://docs.discord.com/developers/resources/message#attachment-object */
-function readFile({ filename, content_type, size, url }: z.infer<typeof file>): Attachment {
+function readFile({
+  filename,
+  content_type,
+  size,
+  duration_secs: seconds,
+  url,
+}: z.infer<typeof file>): Attachment {
   const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
   return {
     kind: attachmentKind(mediaType),
@@ -152,6 +159,7 @@ function readFile({ filename, content_type, size, url }: z.infer<typeof file>): 
     ...(filename !== undefined && { name: filename }),
     ...(mediaType !== undefined && { mediaType }),
     ...(size !== undefined && { sizeBytes: size }),
+    ...(seconds !== undefined && attachmentKind(mediaType) === "audio" && { seconds }),
   };
 }
 

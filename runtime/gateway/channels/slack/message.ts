@@ -14,6 +14,9 @@ const file = z.object({
   name: maybe(z.string()),
   mimetype: maybe(z.string()),
   size: maybe(z.number()),
+  duration_ms: maybe(z.number()),
+  /** `slack_audio`: recorded in Slack. */
+  subtype: maybe(z.string()),
   /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
   mode: maybe(z.string()),
   /** Text of a snippet, or its beginning. */
@@ -121,11 +124,14 @@ export function readFiles(files: readonly SlackFile[]): Attachment[] {
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
 }
 
-function readFile({ id, name, mimetype, size }: SlackFile): Attachment {
+function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackFile): Attachment {
+  const kind = subtype === "slack_audio" ? "audio" : attachmentKind(mimetype ?? undefined);
   return {
-    kind: attachmentKind(mimetype ?? undefined),
+    kind,
     reference: id,
-    ...(name && { name }),
+    // All that are recorded in Slack have the same one.
+    ...(name && subtype !== "slack_audio" && { name }),
+    ...(kind === "audio" && ms !== undefined && { seconds: ms / 1_000 }),
     ...(mimetype && { mediaType: mimetype }),
     ...(typeof size === "number" && { sizeBytes: size }),
   };

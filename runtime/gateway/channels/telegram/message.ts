@@ -25,6 +25,8 @@ const file = z.object({
   file_id: z.string().check(z.minLength(1)),
   file_size: maybe(z.number()),
   file_name: maybe(z.string()),
+  /** Seconds. */
+  duration: maybe(z.number()),
   mime_type: maybe(z.string()),
 });
 
@@ -236,5 +238,6 @@ function attachment(kind: Attachment["kind"], file: File, usual?: string): Attac
     ...(file.file_name !== undefined && { name: file.file_name }),
     ...(mediaType !== undefined && { mediaType }),
     ...(file.file_size !== undefined && { sizeBytes: file.file_size }),
+    ...(kind === "audio" && file.duration !== undefined && { seconds: file.duration }),
   };
 }
