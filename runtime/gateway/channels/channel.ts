@@ -56,6 +56,8 @@ export interface InboundMessage {
   target: ReplyTarget;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
+  /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
+  continues?: string;
 }
 
 /** Request of an event. */

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { type Channel, conversationOf, type Inbound, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
@@ -12,11 +12,14 @@ import { textWith } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
 import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
-import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
 
 /** Time for the first word of a message whose own time is over when it comes. */
 const LATE_MS = 10_000;
+/** Time in which the rest of what was cut comes: the pictures of an album, the end of a long text. */
+const HOLD_MS = 800;
+/** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
+const MOST_ENDED = 1_000;
 /** Chats that were told of a delay and are remembered. */
 const MOST_TOLD = 1_000;
 
@@ -37,6 +40,7 @@ export interface InboxOptions {
 /** A message in its conversation. */
 interface Waiting extends Asked {
   platform: Platform;
+  receivedAt: number;
 }
 
 /**
@@ -46,8 +50,9 @@ interface Waiting extends Asked {
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #queues: ChatQueues<Waiting>;
-  readonly #order = new ArrivalOrder();
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
+  /** Those that ended well, the oldest first. */
+  readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
   /** Times at which conversations were last told of a delay. */
   readonly #told = new Map<string, number>();
@@ -59,7 +64,7 @@ export class Inbox {
     this.#queues = new ChatQueues({
       answer: (messages, signal) => this.#answer(messages, signal),
       together: (first, second) => this.#belong(first, second),
-      lacks: (first, behind) => this.#isTorn(first, behind),
+      holdMs: (message) => this.#holdMs(message),
     });
   }
 
@@ -74,23 +79,41 @@ export class Inbox {
   }
 
   /**
-   * Returns when the reply is out. A delivery that is already in progress is waited for and counts as repeated; one
-   * that was answered before is not processed again.
+   * Takes up events of one chat in their order: all have their places when this returns. Gives how each ends,
+   * which is when its reply is out. One that is in progress is waited for and counts as repeated; one that was
+   * answered before is not processed again. What cannot be taken up is rejected with all that is behind it, and so is
+   * everything where `after`, the id of the event before these, has failed.
    *
-   * @throws RetryableError if the edge should retry.
+   * A rejection is a RetryableError where the edge should retry.
    */
+  take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
+    let failure: { error: unknown } | undefined;
+    const isBehind = deliveries.every(({ platform }) => after === undefined || this.#isPlaced(platform, after));
+    if (!isBehind) failure = { error: overtaking() };
+    return deliveries.map(async (delivery) => {
+      try {
+        if (failure !== undefined) throw failure.error;
+        return this.#takeUp(delivery);
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    });
+  }
+
+  /** True for an event that is under way here or has ended well. */
+  #isPlaced(platform: Platform, id: string): boolean {
+    const key = nameOf({ platform, id });
+    return this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered;
+  }
+
+  /** Takes up one event, or tells its chat that it waits. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
+    const { notice, after } = delivery;
     this.#refuseWhileStopping();
-    if (delivery.notice !== undefined) return this.#tellOfWaiting(delivery, delivery.notice);
-    const key = nameOf(delivery);
-    const running = this.#running.get(key);
-    if (running !== undefined) {
-      const ended = await running;
-      return ended.outcome === "ignored" ? ended : { outcome: "repeated" };
-    }
-    const work = this.#inOrder(key, delivery).finally(() => this.#running.delete(key));
-    this.#running.set(key, work);
-    return work;
+    if (notice !== undefined) return this.#tellOfWaiting(delivery, notice);
+    const [end] = this.take([delivery], after);
+    return end ?? { outcome: "repeated" };
   }
 
   /** Does something when all before it in a conversation has ended, and before all behind it. */
@@ -111,44 +134,45 @@ export class Inbox {
     this.#end.abort();
   }
 
-  async #inOrder(key: string, delivery: Delivery): Promise<DeliveryOutcome> {
-    const { records } = this.#options;
-    this.#order.arrive(key);
-    try {
-      const { platform, after } = delivery;
-      if (after !== undefined) {
-        const before = { platform, id: after };
-        await this.#order.behind(nameOf(before), () => records.of(before).answered);
-        this.#refuseWhileStopping();
-      }
-      // Synchronous up to its first wait, so that followers find it in its place.
-      const work = this.#takeUp(delivery);
-      this.#order.place(key);
-      const outcome = await work;
-      this.#order.end(key, {});
-      return outcome;
-    } catch (error) {
-      this.#order.end(key, { error });
-      throw error;
-    }
-  }
-
   #refuseWhileStopping(): void {
     if (this.#draining) throw stopping();
   }
 
-  /** Returns when the event's reply is out. It has its place in its conversation as soon as this is called. */
-  async #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { parts, records, pairing, clock, log } = this.#options;
-    const { id, platform } = delivery;
-    if (records.of(delivery).answered) return { outcome: "repeated" };
-    const channel = parts().channels.get(platform);
+  /**
+   * Returns when the event's reply is out. It has its place in its conversation as soon as this is called.
+   *
+   * @throws what it cannot be taken up for, before it returns a promise.
+   */
+  #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
+    this.#refuseWhileStopping();
+    const key = nameOf(delivery);
+    const running = this.#running.get(key);
+    if (running !== undefined)
+      return running.then((ended) => (ended.outcome === "ignored" ? ended : { outcome: "repeated" }));
+    this.#ended.delete(key);
+    const { platform } = delivery;
+    if (this.#options.records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
+    const channel = this.#options.parts().channels.get(platform);
     if (channel === undefined) {
       const detail = `The config file has no channel that is served here for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
-    this.#last.set(platform, clock());
-    const inbound = channel.receive(delivery.payload);
+    this.#last.set(platform, this.#options.clock());
+    const work = this.#carryOut(delivery, channel, channel.receive(delivery.payload))
+      .then((outcome) => {
+        this.#ended.add(key);
+        const [oldest] = this.#ended;
+        if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+        return outcome;
+      })
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, work);
+    return work;
+  }
+
+  async #carryOut(delivery: Delivery, channel: Channel, inbound: Inbound): Promise<DeliveryOutcome> {
+    const { pairing, log } = this.#options;
+    const { id, platform } = delivery;
     switch (inbound.kind) {
       case "ignored":
         log.debug("event ignored", { id, platform, note: inbound.note });
@@ -173,8 +197,8 @@ export class Inbox {
         const conversation = conversationOf(platform, inbound.target);
         const command = readCommand(inbound.text);
         if (command === undefined) {
-          const { last } = delivery;
-          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
+          const { last, receivedAt } = delivery;
+          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
           return this.#noticed(delivery, channel, inbound.target, answered);
         }
         const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
@@ -268,16 +292,10 @@ export class Inbox {
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
 
-  /**
-   * Tells whether a burst of an earlier attempt has lost its last. The outcomes of tools are kept under the last of its burst. Alone, another one of them
-   * would be answered without that, and would run them again.
-   */
-  #isTorn(first: Waiting, behind: readonly Waiting[]): boolean {
-    const { records, sessions } = this.#options;
-    const { platform, target } = first;
-    const { owner } = records.of(first);
-    if (owner === undefined || owner === first.id || behind.some(({ id }) => id === owner)) return false;
-    return sessions.steps.of(conversationOf(platform, target), owner).length > 0;
+  /** Milliseconds for which a message that has more behind it waits for that: from when it came, so that one which is late waits for nothing. */
+  #holdMs({ continues, receivedAt }: Waiting): number {
+    if (continues === undefined) return 0;
+    return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
   }
 
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
@@ -349,4 +367,8 @@ export class Inbox {
 
 function stopping(): RetryableError {
   return new RetryableError("gateway_unavailable", "The gateway is stopping.");
+}
+
+function overtaking(): RetryableError {
+  return new RetryableError("internal", "What is before it in its chat is not under way here any more.");
 }

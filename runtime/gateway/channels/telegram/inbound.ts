@@ -19,6 +19,9 @@ export interface InboundOptions {
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
+/** Apps cut a text at 4,096 characters, at a space where there is one, and send the rest behind it. */
+const NEARLY_CUT = 4_000;
+
 /** The bot's name is asked for meanwhile, which takes a moment. */
 const NAME_WAIT_MS = 1_000;
 
@@ -57,7 +60,16 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const target = replyTarget(message);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
-  const content: Content = { direct, sender, text, attachments, target, ...inThread };
+  const continues = message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
+  const content: Content = {
+    direct,
+    sender,
+    text,
+    attachments,
+    target,
+    ...inThread,
+    ...(continues !== undefined && { continues }),
+  };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, read.addressed, options.access);

@@ -48,6 +48,8 @@ const message = z.object({
   rich_message: z.optional(z.object({ blocks: z.optional(z.unknown()) })),
   caption: z.optional(z.string()),
   caption_entities: z.optional(z.array(entity)),
+  /** Of an album, which comes as a message for each of its files. */
+  media_group_id: z.optional(z.string()),
   photo: z.optional(z.array(file)),
   /** A short video with its picture. */
   live_photo: z.optional(z.extend(file, { photo: z.optional(z.array(file)) })),
