@@ -138,12 +138,11 @@ export class Dispatcher {
       ? []
       : store.take(now, concurrency - size, concurrency / 2 - size, this.#unplaced);
     for (const chat of chats) {
-      const request = this.#send(chat, now);
-      this.#requests.add(request);
-      void request.then(() => {
+      const request = this.#send(chat, now).finally(() => {
         this.#requests.delete(request);
         this.run();
       });
+      this.#requests.add(request);
     }
     // One clock for both questions: what is due now and was not taken waits for a delivery under way.
     const next = store.nextDue(now);
@@ -188,13 +187,11 @@ export class Dispatcher {
           this.run();
         },
       })
-      .catch(
-        (error: unknown): AttemptResult => ({
-          kind: "retry",
-          note: error instanceof Error ? error.message : "unknown error",
-          absent: true,
-        }),
-      );
+      .catch((error: unknown): AttemptResult => ({
+        kind: "retry",
+        note: error instanceof Error ? error.message : "unknown error",
+        absent: true,
+      }));
     for (const entry of open.values()) end(entry, result);
     this.#unplaced.delete(chatKey);
   }

@@ -40,7 +40,13 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
-  const { deliveries: deliveriesPath, chat: chatPath, status: statusPath, usage: usagePath, testModel } = GATEWAY_ROUTES;
+  const {
+    deliveries: deliveriesPath,
+    chat: chatPath,
+    status: statusPath,
+    usage: usagePath,
+    testModel,
+  } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
   // These check the gateway's own token.
@@ -141,7 +147,9 @@ function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
   const lines = new TransformStream<string, string>();
   const writer = lines.writable.getWriter();
   const written = ends.map(async (end, index) => {
-    const answer = await end.then((outcome) => Response.json(outcome)).catch((error: Error) => answerError(error, log));
+    const answer = await end
+      .then((outcome) => Response.json(outcome))
+      .catch((error: Error) => answerError(error, log));
     const retryAfter = answer.headers.get("retry-after");
     const line: DeliveryEnd = {
       index,
@@ -152,7 +160,9 @@ function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
     await writer.write(`${JSON.stringify(line)}\n`);
   });
   // An edge that is gone asks again.
-  void Promise.allSettled(written).then(() => writer.close()).catch(() => undefined);
+  void Promise.allSettled(written)
+    .then(() => writer.close())
+    .catch(() => undefined);
   return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
     headers: { "content-type": "application/x-ndjson" },
   });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
 
@@ -78,6 +77,12 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
+  /** Returns the message that waits last, `undefined` where that is none. */
+  last(conversation: string): Message | undefined {
+    const what = this.#queues.get(conversation)?.waiting.at(-1)?.what;
+    return what !== undefined && "message" in what ? what.message : undefined;
+  }
+
   /** Fails all that waits; runs in progress continue. */
   dismissWaiting(reason: Error): void {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
@@ -100,7 +105,7 @@ export class ChatQueues<Message> {
     // What was handed over together takes its places first.
     await Promise.resolve();
     for (;;) {
-      for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await sleep(ms);
+      for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
       if (state.waiting.length === 0) break;
       const abort = new AbortController();
       let entries: Waiting<Message>[] = [];
@@ -150,6 +155,10 @@ export class ChatQueues<Message> {
     if (!("message" in first.what) || !("message" in second.what)) return false;
     return this.#options.together(first.what.message, second.what.message);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Rejects some time after a stop, for a run that does not heed it. */

@@ -2,7 +2,13 @@ import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf, type Inbound, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import {
+  type Channel,
+  conversationOf,
+  type Inbound,
+  type InboundMessage,
+  type ReplyTarget,
+} from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { RetryableError } from "../failure.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
@@ -88,7 +94,9 @@ export class Inbox {
    */
   take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
     let failure: { error: unknown } | undefined;
-    const isBehind = deliveries.every(({ platform }) => after === undefined || this.#isPlaced(platform, after));
+    const isBehind = deliveries.every(
+      ({ platform }) => after === undefined || this.#isPlaced(platform, after),
+    );
     if (!isBehind) failure = { error: overtaking() };
     return deliveries.map(async (delivery) => {
       try {
@@ -104,7 +112,9 @@ export class Inbox {
   /** True for an event that is under way here or has ended well. */
   #isPlaced(platform: Platform, id: string): boolean {
     const key = nameOf({ platform, id });
-    return this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered;
+    return (
+      this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered
+    );
   }
 
   /** Takes up one event, or tells its chat that it waits. See {@link take}. */
@@ -184,8 +194,6 @@ export class Inbox {
           note: inbound.note,
           ...(inbound.unlisted !== undefined && { group: inbound.unlisted }),
         };
-      case "context":
-        return this.#keepContext(delivery, inbound);
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);
       case "unpaired": {
@@ -193,18 +201,33 @@ export class Inbox {
         const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
         return this.#say(delivery, channel, target, text);
       }
-      case "message": {
-        const conversation = conversationOf(platform, inbound.target);
-        const command = readCommand(inbound.text);
-        if (command === undefined) {
-          const { last, receivedAt } = delivery;
-          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
-          return this.#noticed(delivery, channel, inbound.target, answered);
-        }
-        const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-        return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
-      }
+      case "context":
+        // Of an album one message alone has the words, and of a long text the first part.
+        if (!this.#isRest(delivery, inbound)) return this.#keepContext(delivery, inbound);
+        return this.#ask(delivery, channel, inbound);
+      case "message":
+        return this.#ask(delivery, channel, inbound);
     }
+  }
+
+  #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+    const { id, platform, last, receivedAt } = delivery;
+    const conversation = conversationOf(platform, inbound.target);
+    const command = readCommand(inbound.text);
+    if (command === undefined) {
+      const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
+      return this.#noticed(delivery, channel, inbound.target, answered);
+    }
+    const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
+    return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+  }
+
+  /** Tells whether a message belongs to the one before it, which waits for an answer: in an album, or cut by the app. */
+  #isRest({ platform, receivedAt }: Delivery, { sender, target, continues }: InboundMessage): boolean {
+    const first = this.#queues.last(conversationOf(platform, target));
+    if (first?.continues === undefined || first.sender.id !== sender.id) return false;
+    if (first.target.thread !== target.thread || receivedAt - first.receivedAt > HOLD_MS) return false;
+    return first.continues === "text" || first.continues === continues;
   }
 
   /**

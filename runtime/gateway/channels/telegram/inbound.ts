@@ -60,7 +60,8 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const target = replyTarget(message);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
-  const continues = message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
+  const continues =
+    message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
   const content: Content = {
     direct,
     sender,
