@@ -12,10 +12,11 @@ export async function deliverTo(
   { placed, ended }: Parameters<Deliver>[1],
   clock: () => number,
 ): Promise<AttemptResult> {
-  const post = (path: string, body: object): Promise<Response> =>
-    sandbox.request("gateway", { method: "POST", path, body: JSON.stringify(body) });
-  const response = await post(GATEWAY_ROUTES.chat, request);
-  if (response.status === 404) return oneByOne(post, request, ended, clock);
+  const response = await sandbox.request("gateway", {
+    method: "POST",
+    path: GATEWAY_ROUTES.chat,
+    body: JSON.stringify(request),
+  });
   if (!response.ok || response.body === null) {
     const result = resultOf(await answerOf(response), clock());
     // It says nothing of each of several.
@@ -28,23 +29,6 @@ export async function deliverTo(
     if (delivery !== undefined) ended(delivery.id, resultOf(end, clock()));
   }
   return { kind: "retry", note: "The gateway did not say how it ended.", absent: true };
-}
-
-/** For a container that is older than the route: nothing goes beside what is under way. */
-async function oneByOne(
-  post: (path: string, body: object) => Promise<Response>,
-  { after, deliveries }: ChatDeliveries,
-  ended: (id: string, result: AttemptResult) => void,
-  clock: () => number,
-): Promise<AttemptResult> {
-  let last: AttemptResult = { kind: "retry", note: "not sent" };
-  for (const [index, delivery] of deliveries.entries()) {
-    const body = index === 0 && after !== undefined ? { ...delivery, after } : delivery;
-    last = resultOf(await answerOf(await post(GATEWAY_ROUTES.deliveries, body)), clock());
-    if (last.kind === "retry") return last;
-    ended(delivery.id, last);
-  }
-  return last;
 }
 
 async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">> {
@@ -60,11 +44,12 @@ function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now:
     const state = outcome === "repeated" ? "answered" : outcome;
     return { kind: "settled", state, note, group };
   }
-  const { code = "", detail = "" } = (Object(body) as Partial<Problem>) ?? {};
+  const { code = "", detail = "" } = Object(body) as Partial<Problem>;
   const note = `${status} ${code} ${detail}`.trim();
   if (status === 400 || status === 413) return { kind: "refused", note };
   const afterMs = retryAfterMs(retryAfter ?? null, now);
-  const absent = status === 503 && code === "gateway_unavailable";
+  // 404: a container of an older version, which is replaced soon. A stopping one keeps nothing either.
+  const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
 

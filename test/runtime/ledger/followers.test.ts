@@ -111,6 +111,18 @@ describe("a conversation's followers", () => {
     expect(store.take(stage.now, 10)).toMatchObject([{ entries: [{ key: "slack:a1", attempt: 2 }] }]);
   });
 
+  it("go along up to the size of one request, and the rest in the next one", async () => {
+    const store = new LedgerStore(stage.sql);
+    const text = "x".repeat(300 * 1024);
+    for (const id of ["a1", "a2", "a3"]) store.record({ ...stage.event(id, "A"), payload: { text } });
+    const gates = new Gates();
+    const { runner, seen } = stage.dispatcher(store, ({ id }) => gates.wait(id), 64);
+    runner.run();
+    expect(seen).toEqual(["a1"]);
+    await turns();
+    expect(seen).toEqual(ids(1, 3));
+  });
+
   it("are not held up by a head that is given up or cannot be read", async () => {
     const { gates, seen, after, add, runner } = burst(2);
     await gates.end("a1", { kind: "refused", note: "400" });
