@@ -50,8 +50,8 @@ export function mention(
 
 /**
  * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
- * `chat.postMessage` and `chat.update`, with the documented answers for a missing or wrong token.
- * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
+ * `chat.postMessage`, `chat.update`, `chat.postEphemeral` and `assistant.threads.setStatus`, with the documented answers for a missing or wrong token.
+ * Not modelled: every other method, scopes, presses of buttons, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
@@ -98,6 +98,16 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     message.text = text;
     waiting.changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
+  });
+  app.post("/api/assistant.threads.setStatus", async (context) => {
+    const { channel_id: channel, thread_ts: thread } = await readArguments(context.req.raw);
+    if (!channel) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json(thread ? { ok: true } : { ok: false, error: "invalid_thread_ts" });
+  });
+  app.post("/api/chat.postEphemeral", async (context) => {
+    const { channel, user, text } = await readArguments(context.req.raw);
+    if (!channel || !user) return context.json({ ok: false, error: "user_not_in_channel" });
+    return context.json(text ? { ok: true, message_ts: "1.1" } : { ok: false, error: "no_text" });
   });
   app.post("/api/*", (context) => context.json({ ok: false, error: "unknown_method" }));
 

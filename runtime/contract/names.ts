@@ -22,7 +22,7 @@ export const CONFIG_FILE = `${AGENT}.json`;
 export const STATE_FILE = "state.db";
 
 /** The schema of the gateway's tables in it, counted up by each change. Equal to the store's, which a test holds. */
-export const STATE_SCHEMA = 9;
+export const STATE_SCHEMA = 10;
 
 /** Lies at the top of a container's bundle and holds the bundle's hash. */
 export const BUNDLE_FILE = "bundle";

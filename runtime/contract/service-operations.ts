@@ -63,6 +63,40 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
+/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: buttons that tell the bot of a press, and no links. */
+const keyboard = z.strictObject({
+  inline_keyboard: z.array(
+    z.array(z.strictObject({ text, callback_data: z.string().check(z.maxLength(64)) })),
+  ),
+});
+
+/** A text and buttons, as JSON: no pictures, links or fields, which Slack would fetch or show in their place. */
+const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
+const buttonSchema = z.tuple([
+  z.strictObject({
+    type: z.literal("section"),
+    text: z.strictObject({ type: z.literal("mrkdwn"), text }),
+  }),
+  z.strictObject({
+    type: z.literal("actions"),
+    elements: z.array(
+      z.strictObject({
+        type: z.literal("button"),
+        action_id: id,
+        text: z.strictObject({ type: z.literal("plain_text"), text }),
+        value: id,
+      }),
+    ),
+  }),
+]);
+
+function isButtons(blocks: string): boolean {
+  try {
+    return buttonSchema.safeParse(JSON.parse(blocks)).success;
+  } catch {
+    return false;
+  }
+}
 
 /** Bytes of a path, and of a model's id. */
 const LONGEST_PATH = 1_024;
@@ -126,10 +160,24 @@ export const SERVICE_OPERATIONS = {
       thread_ts: z.optional(id),
       unfurl_links: z.literal("false"),
       unfurl_media: z.literal("false"),
+      blocks: z.optional(buttonBlocks),
     }),
   ),
   /** https://docs.slack.dev/reference/methods/chat.update */
-  "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  "slack/chat.update": slack(
+    "chat.update",
+    z.strictObject({ channel: id, ts: id, text, blocks: z.optional(z.literal("[]")) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  "slack/chat.postEphemeral": slack(
+    "chat.postEphemeral",
+    z.strictObject({ channel: id, user: id, text, thread_ts: z.optional(id) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  "slack/assistant.threads.setStatus": slack(
+    "assistant.threads.setStatus",
+    z.strictObject({ channel_id: id, thread_ts: id, status: z.literal("is writing…") }),
+  ),
   /** Opened in two steps, see slack-file.ts: Slack tells where the file is. */
   "slack/file": get(() => "/files.info", { id: isSlackFileId }),
   /** https://docs.discord.com/developers/resources/user#get-current-user */
@@ -152,12 +200,22 @@ export const SERVICE_OPERATIONS = {
   /** https://core.telegram.org/bots/api#sendmessage */
   "telegram/sendMessage": telegram(
     "sendMessage",
-    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread }),
+    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread, reply_markup: z.optional(keyboard) }),
   ),
   /** https://core.telegram.org/bots/api#editmessagetext */
   "telegram/editMessageText": telegram(
     "editMessageText",
     z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
+  ),
+  /** https://core.telegram.org/bots/api#answercallbackquery */
+  "telegram/answerCallbackQuery": telegram(
+    "answerCallbackQuery",
+    z.strictObject({ callback_query_id: id, text }),
+  ),
+  /** https://core.telegram.org/bots/api#editmessagereplymarkup */
+  "telegram/editMessageReplyMarkup": telegram(
+    "editMessageReplyMarkup",
+    z.strictObject({ chat_id: id, message_id: z.int(), reply_markup: keyboard }),
   ),
   /** https://core.telegram.org/bots/api#sendchataction */
   "telegram/sendChatAction": telegram(

@@ -24,6 +24,7 @@ export interface Components {
   channels: Channels;
   models: ModelRelay;
   agent: Agent;
+  mcp: Pick<McpServers, "health">;
   /** Ends what the parts hold open, once nothing uses them any more. */
   close(): Promise<void>;
 }
@@ -46,21 +47,23 @@ export interface ComponentsOptions {
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
-  const telegramIntake = intakeReader(stores.database);
-  const channels = createChannels({ config, environment, pairing, telegramIntake, clock, log });
+  const report = stores.contract.note;
+  const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
+  const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
-  const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
+  const models = createModels(config, { environment, usage, redact, report, clock, log, ...timeout });
   const workspace = new Workspace({
     home,
     limits: config.agent.limits,
     clock,
     onChange: (change) => log.info("a file of the workspace changed", { ...change }),
   });
-  const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+  const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, report, clock, log });
   const toolbox = new Toolbox({
     config,
     workspace,
     channels,
+    actions: stores.actions,
     schedules: schedulesPort(stores.schedules, clock),
     mcp,
     redact,
@@ -69,5 +72,5 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   });
   const limits = new Limits({ limits: config.agent.limits, spending, clock });
   const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
-  return { config, channels, models, agent, close: () => agent.close() };
+  return { config, channels, models, agent, mcp, close: () => agent.close() };
 }

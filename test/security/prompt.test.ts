@@ -84,9 +84,10 @@ describe("whatever people, tools, pages and models write,", () => {
             { speaker: bob, text: speakerText(two) },
             { speaker: eve, text: speakerText(three) },
           ];
-          const built = saidText(said(ada, one, asides));
+          const quoted = [{ kind: "reply" as const, author: bob, text: speakerText(three) }];
+          const built = saidText({ ...said(ada, one, asides), quoted });
 
-          expect(marks(built)).toEqual(["context", bob.id, eve.id, ada.id]);
+          expect(marks(built)).toEqual(["context", bob.id, eve.id, "quoted", ada.id]);
         },
       ),
       { numRuns: RUNS },
@@ -98,6 +99,17 @@ describe("whatever people, tools, pages and models write,", () => {
       fc.property(text, (words) => {
         const built = saidText({ text: speakerText(words) });
         expect(leftLines(built).filter((line) => /^\p{Ps}.*[#＃﹟]/u.test(line))).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("what a direct message refers to stays behind its mark", () => {
+    fc.assert(
+      fc.property(text, text, text, (words, quote, name) => {
+        const quoted = [{ kind: "forward" as const, author: { name }, text: speakerText(quote) }];
+        const built = saidText({ text: speakerText(words), quoted });
+        expect(marks(built)).toEqual(words === "" ? ["quoted"] : ["quoted", "person"]);
       }),
       { numRuns: RUNS },
     );

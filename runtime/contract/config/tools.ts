@@ -39,6 +39,7 @@ export const TOOL_NAMES = [
   "remember",
   "web_fetch",
   "send_message",
+  "ask_choices",
   "schedule",
 ] as const;
 

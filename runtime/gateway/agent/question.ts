@@ -1,6 +1,7 @@
 import type { Admission } from "../admission.ts";
 import type { ReplyTarget, Sender } from "../channels/channel.ts";
 import type { Reason } from "../../contract/errors.ts";
+import type { Quoted } from "../prompt/speaker.ts";
 import type { Image } from "../models/model.ts";
 
 /** The chat that is asked in. */
@@ -20,6 +21,8 @@ export interface QuestionMessage {
   /** The way in which the sender came in. */
   admission: Admission;
   text: string;
+  /** Messages that it is about, in order. */
+  quoted?: readonly Quoted[];
   /** Shown to the model with this question; the transcript keeps only what `text` says of them. */
   images: readonly Image[];
 }

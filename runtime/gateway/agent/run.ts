@@ -86,13 +86,15 @@ export class Run {
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
+    const [first, ...others] = question.messages;
+    const { id: asker } = (others.at(-1) ?? first).sender;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, ...rights, signal })
+        .run(call, { conversation, platform, target, direct, asker, ...rights, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });

@@ -14,8 +14,11 @@ type GroupDecision =
 export interface ChannelAccess {
   /** Tells whether the person with this id may write a direct message. */
   direct(user: string): AccessDecision;
-  /** `addressed`: the bot was mentioned, or the message replies to one of its own. */
-  group(group: string, user: string, addressed: boolean): GroupDecision;
+  /**
+   * `addressed`: the bot was mentioned, or the message replies to one of its own. `alias`: another id of the group, which
+   * may be listed in its place.
+   */
+  group(group: string, user: string, addressed: boolean, alias?: string): GroupDecision;
 }
 
 /** The part of a channel's config that decides. `groups` is `channels` on Slack and `guilds` on Discord. */
@@ -40,7 +43,7 @@ const DEFAULT_GROUP: GroupRules = { enabled: true, requireMention: true };
 export function channelAccess(rules: AccessRules, pairing: Approvals): ChannelAccess {
   return {
     direct: (user) => directDecision(rules, pairing, user),
-    group: (group, user, addressed) => groupDecision(rules, group, user, addressed),
+    group: (group, user, addressed, alias = group) => groupDecision(rules, [group, alias], user, addressed),
   };
 }
 
@@ -73,12 +76,17 @@ function admitted(admission: Admission, reason: string): AccessDecision {
   return { allowed: true, admission, reason };
 }
 
-function groupDecision(rules: AccessRules, group: string, user: string, addressed: boolean): GroupDecision {
+function groupDecision(
+  rules: AccessRules,
+  [group, alias]: readonly [string, string],
+  user: string,
+  addressed: boolean,
+): GroupDecision {
   const ignored = (reason: string) => ({ becomes: "ignored" as const, reason });
   if (rules.groupPolicy === "disabled") return ignored("groups are disabled");
-  const named = rules.groups[group] ?? rules.groups["*"];
+  const named = rules.groups[group] ?? rules.groups[alias] ?? rules.groups["*"];
   if (rules.groupPolicy === "allowlist" && named === undefined)
-    return { ...ignored("the group is not on the list"), unlisted: group };
+    return { ...ignored("the group is not on the list"), unlisted: alias };
   const { enabled, requireMention, sendElsewhere = [] } = named ?? DEFAULT_GROUP;
   if (!enabled) return ignored("the group is switched off");
   const people = rules.groupAllowFrom;

@@ -1,5 +1,6 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
+import type { Button } from "../actions.ts";
 import type { Admission } from "../admission.ts";
 
 /** Destination of a reply, in the platform's own ids. */
@@ -43,6 +44,16 @@ export interface Attachment {
   reference: string;
 }
 
+/** Something that a message is about, written before it and perhaps by somebody else. It is shown, and never obeyed. */
+export interface Reference {
+  /** A message that is answered, a part of one that the person chose, or one that is passed on. */
+  kind: "reply" | "quote" | "forward";
+  /** `bot` where the bot wrote it; absent where the platform does not tell. */
+  author?: Partial<Sender> | "bot";
+  text: string;
+  attachments: readonly Attachment[];
+}
+
 /** A person's message. */
 export interface InboundMessage {
   /** In a direct message, not in a group. */
@@ -53,11 +64,35 @@ export interface InboundMessage {
   /** Text of the person, without the mention of the bot; may be empty where files came along. */
   text: string;
   attachments: readonly Attachment[];
+  /** In the order in which they are read. */
+  references?: readonly Reference[];
   target: ReplyTarget;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
   /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
   continues?: string;
+}
+
+/** Somebody pressed a button below one of the bot's messages. */
+export interface ButtonPress {
+  direct: boolean;
+  /** Absent for somebody who may not write to the bot there. */
+  admission?: Admission;
+  sender: Sender;
+  target: ReplyTarget;
+  /** The name of the button. */
+  press: string;
+  /** Names the press at the platform, which waits for a word on it. */
+  ticket: string;
+  /** The message that the button stands below, and its text as the platform has it. */
+  message?: string;
+  text?: string;
+}
+
+/** A group that has another id from now on. */
+interface ChatMove {
+  former: string;
+  chat: string;
 }
 
 /** Request of an event. */
@@ -68,6 +103,9 @@ export type Inbound =
    * list.
    */
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
+  /** A group has another id from now on, by the platform's own word. */
+  | ({ kind: "moved"; note: string } & ChatMove)
+  | ({ kind: "pressed" } & ButtonPress)
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and learns how that can change. The model does not see it. */
@@ -109,20 +147,38 @@ export interface Channel {
    */
   receive(payload: Record<string, unknown>): Inbound;
 
+  /** Returns the parts of an event that are neither read nor left out on purpose, such as `message.hologram`. */
+  unknownParts(payload: Record<string, unknown>): string[];
+
+  /** Keeps that a group has another id: its messages are read under the former one. */
+  moved?(move: ChatMove): void;
+
   /**
    * Cuts a reply into messages the platform takes. Apart from `send`, so that a retry continues
    * behind the last message that went out.
    */
   split(text: string): string[];
 
-  /** Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. */
-  send(target: ReplyTarget, text: string, part?: number): Promise<SentMessage>;
+  /**
+   * Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. `buttons` stand
+   * below it, where the channel has `answerPress`.
+   */
+  send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
+
+  /**
+   * Ends the platform's wait for a word on a press. With `done` the buttons go. Best effort: it never rejects. Only where
+   * messages may have buttons.
+   */
+  answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /** Replaces the text of a message that is out. Only where `streams`. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows that an answer is being made; lasts a few seconds. Best effort: it never rejects. */
+  /** Shows that an answer is being made, for `typingMs`. Best effort: it never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
+
+  /** Milliseconds after which it is shown again. Default: six seconds. */
+  readonly typingMs?: number;
 
   /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
   dismiss?(target: ReplyTarget): Promise<void>;

@@ -10,6 +10,7 @@ import type { Channel } from "./channel.ts";
 import { createDiscordChannel } from "./discord/channel.ts";
 import { createSlackChannel } from "./slack/channel.ts";
 import { createTelegramChannel } from "./telegram/channel.ts";
+import type { ChatMoves } from "./telegram/moves.ts";
 import type { ReadIntake } from "./telegram/polling.ts";
 
 /** The channels of a config. */
@@ -28,6 +29,7 @@ export interface ChannelsOptions {
   pairing: PairingStores;
   /** Way in which Telegram's updates come in. */
   telegramIntake: ReadIntake;
+  telegramMoves: Pick<ChatMoves, keyof ChatMoves>;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -35,7 +37,7 @@ export interface ChannelsOptions {
 
 /** Makes the configured channels. No request goes out: a platform out of reach does not stop the start. */
 export function createChannels(options: ChannelsOptions): Channels {
-  const { config, environment, pairing, telegramIntake: intake, clock, log } = options;
+  const { config, environment, pairing, telegramIntake: intake, telegramMoves: moves, clock, log } = options;
   const { slack, telegram, discord } = config.channels;
   const operatorsOn = (platform: Platform) => namedOperators(config, platform);
   const shared = { environment, clock, log };
@@ -49,7 +51,7 @@ export function createChannels(options: ChannelsOptions): Channels {
   }
   if (telegram?.enabled) {
     const access = channelAccess({ ...telegram, operators: operatorsOn("telegram") }, pairing("telegram"));
-    served.set("telegram", createTelegramChannel({ ...shared, config: telegram, access, intake }));
+    served.set("telegram", createTelegramChannel({ ...shared, config: telegram, access, intake, moves }));
   }
   if (discord?.enabled) {
     const access = channelAccess(

@@ -1,43 +1,72 @@
-import type { Attachment, Channel, InboundMessage } from "../channels/channel.ts";
+import type { Attachment, Channel, InboundMessage, Reference } from "../channels/channel.ts";
 import type { Image } from "../models/model.ts";
-import { oneLine, remark } from "../prompt/text.ts";
+import type { Quoted } from "../prompt/speaker.ts";
+import { oneLine, remark, speakerText } from "../prompt/text.ts";
 
 /** Images that one question shows to the model. */
 const MOST_IMAGES = 4;
 const LOAD_MS = 20_000;
 const LONGEST_NAME = 120;
+/** Characters of a text that a message refers to. */
+const LONGEST_QUOTED = 6_000;
 
 /** Message as the model sees it. */
 export interface ReadMessage {
   text: string;
   images: readonly Image[];
+  /** Messages that it refers to. */
+  quoted: readonly Quoted[];
 }
+
+type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 
 /**
  * Fetches the images of messages that are answered together and puts a line into the text for every file
  * that came along. What is no image, is too large, is one too many or cannot be had stays that line.
  */
 export async function readMessages(
-  messages: readonly Pick<InboundMessage, "text" | "attachments">[],
+  messages: readonly Content[],
   channel: Pick<Channel, "load" | "mediaMaxBytes">,
   signal: AbortSignal,
 ): Promise<ReadMessage[]> {
-  const all = messages.flatMap(({ attachments }) => attachments);
+  const all = messages.flatMap(filesOf);
   const wanted = all.filter((attachment) => isImage(attachment, channel.mediaMaxBytes)).slice(0, MOST_IMAGES);
   const images = wanted.length === 0 ? new Map<Attachment, Image>() : await loadAll(wanted, channel, signal);
   return messages.map((message) => ({
     text: textWith(message, images),
-    images: message.attachments.flatMap((attachment) => images.get(attachment) ?? []),
+    images: filesOf(message).flatMap((attachment) => images.get(attachment) ?? []),
+    quoted: (message.references ?? []).map((reference) => readReference(reference, images)),
   }));
 }
 
+/** The files of a message, and then those of what it refers to. */
+function filesOf({ attachments, references = [] }: Content): Attachment[] {
+  return [...attachments, ...references.flatMap((reference) => reference.attachments)];
+}
+
+function readReference(reference: Reference, images?: ReadonlyMap<Attachment, Image>): Quoted {
+  const { kind, author } = reference;
+  const text = textWith(reference, images);
+  const short = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED - 1).toWellFormed()}…` : text;
+  return { kind, ...(author && { author }), text: speakerText(short) };
+}
+
 /** A message's text, and a line for every file that came along. */
-export function textWith(
-  { text, attachments }: Pick<InboundMessage, "text" | "attachments">,
+function textWith(
+  { text, attachments }: Pick<Content, "text" | "attachments">,
   images: ReadonlyMap<Attachment, Image> = new Map(),
 ): string {
   const files = attachments.map((attachment) => placeholder(attachment, images.get(attachment)));
   return [text, ...files].filter((line) => line !== "").join("\n");
+}
+
+/** A message as a part of what was said in a group: in one text, with what it refers to. */
+export function contextText(message: Content): string {
+  const quoted = (message.references ?? []).map((reference) => {
+    const { author, text } = readReference(reference);
+    return remark("quoted", author === "bot" ? "from you" : (author?.name ?? ""), text);
+  });
+  return [...quoted, textWith(message)].filter((line) => line !== "").join("\n");
 }
 
 /** The line in place of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`. */

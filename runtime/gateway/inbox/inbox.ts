@@ -1,6 +1,8 @@
 import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Actions, Pressed } from "../actions.ts";
+import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
 import {
   type Channel,
@@ -10,13 +12,15 @@ import {
   type ReplyTarget,
 } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
+import type { AdmissionQuestions } from "../pairing/question.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
-import { textWith } from "./attachments.ts";
+import { contextText } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
 
@@ -34,9 +38,12 @@ export interface InboxOptions {
   /** Asked for each event and each run, which then stays with what it got. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
+  admissions: Pick<AdmissionQuestions, "ask" | "settle">;
+  actions: Pick<Actions, "take">;
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
+  report: Report;
   replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -160,15 +167,19 @@ export class Inbox {
     if (running !== undefined)
       return running.then((ended) => (ended.outcome === "ignored" ? ended : { outcome: "repeated" }));
     this.#ended.delete(key);
+    const { parts, records, report, clock } = this.#options;
     const { platform } = delivery;
-    if (this.#options.records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
-    const channel = this.#options.parts().channels.get(platform);
+    if (records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
+    const channel = parts().channels.get(platform);
     if (channel === undefined) {
       const detail = `The config file has no channel that is served here for ${platform}.`;
       throw new RetryableError("channel_not_configured", detail);
     }
-    this.#last.set(platform, this.#options.clock());
-    const work = this.#carryOut(delivery, channel, channel.receive(delivery.payload))
+    this.#last.set(platform, clock());
+    const inbound = channel.receive(delivery.payload);
+    for (const part of channel.unknownParts(delivery.payload))
+      report("message", `${platform}: ${part}`, delivery.payload);
+    const work = this.#carryOut(delivery, channel, inbound)
       .then((outcome) => {
         this.#ended.add(key);
         const [oldest] = this.#ended;
@@ -181,7 +192,7 @@ export class Inbox {
   }
 
   async #carryOut(delivery: Delivery, channel: Channel, inbound: Inbound): Promise<DeliveryOutcome> {
-    const { pairing, log } = this.#options;
+    const { pairing, admissions, log } = this.#options;
     const { id, platform } = delivery;
     switch (inbound.kind) {
       case "ignored":
@@ -194,29 +205,37 @@ export class Inbox {
           note: inbound.note,
           ...(inbound.unlisted !== undefined && { group: inbound.unlisted }),
         };
+      case "moved":
+        channel.moved?.(inbound);
+        log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
+        return { outcome: "ignored", note: inbound.note };
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);
       case "unpaired": {
         const { sender, target, meta } = inbound;
         const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
+        void admissions.ask(platform, sender, meta);
         return this.#say(delivery, channel, target, text);
       }
+      case "pressed":
+        return this.#press(delivery, channel, inbound);
       case "context":
         // Of an album one message alone has the words, and of a long text the first part.
         if (!this.#isRest(delivery, inbound)) return this.#keepContext(delivery, inbound);
-        return this.#ask(delivery, channel, inbound);
+        return this.#message(delivery, channel, inbound);
       case "message":
-        return this.#ask(delivery, channel, inbound);
+        return this.#message(delivery, channel, inbound);
     }
   }
 
-  #ask(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+  /** A message takes its place in its conversation, a command only if it has to. */
+  #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
     const { id, platform, last, receivedAt } = delivery;
     const conversation = conversationOf(platform, inbound.target);
     const command = readCommand(inbound.text);
     if (command === undefined) {
       const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
-      return this.#noticed(delivery, channel, inbound.target, answered);
+      return this.#noticed(delivery, channel, inbound, answered);
     }
     const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
     return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
@@ -230,6 +249,34 @@ export class Inbox {
     return first.continues === "text" || first.continues === continues;
   }
 
+  /** Does what a button stands for, if the one who pressed it may. */
+  async #press(
+    delivery: Delivery,
+    channel: Channel,
+    inbound: Extract<Inbound, { kind: "pressed" }>,
+  ): Promise<DeliveryOutcome> {
+    const { parts, actions, admissions } = this.#options;
+    const { id, platform } = delivery;
+    const { direct, admission, sender, target, press } = inbound;
+    const place = { platform, sender: sender.id, delivery: id };
+    const pressed: Pressed =
+      admission === undefined ? { is: "another's" } : actions.take({ press, ...place });
+    if (pressed.is !== "taken" || admission === undefined) {
+      const why = pressed.is === "taken" ? "another's" : pressed.is;
+      await channel.answerPress?.(inbound, PRESS_WORDS[why], why === "used" || why === "expired");
+      return { outcome: "ignored", note: `a button: ${why}` };
+    }
+    const { action, label } = pressed;
+    await channel.answerPress?.(inbound, label, true);
+    if (action.does === "say") {
+      const { text } = action;
+      return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
+    }
+    const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
+    const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
+    return this.#say(delivery, channel, target, text);
+  }
+
   /**
    * Tells the chat that its answer takes longer, where no word of it is out in time. One that comes late already, as
    * after an outage, has a little time to be answered first.
@@ -237,7 +284,7 @@ export class Inbox {
   async #noticed<T>(
     delivery: Delivery,
     channel: Channel,
-    target: ReplyTarget,
+    { target, sender }: Pick<InboundMessage, "target" | "sender">,
     answered: Promise<T>,
   ): Promise<T> {
     const { parts, replies, clock } = this.#options;
@@ -247,7 +294,7 @@ export class Inbox {
     const tell = (): void => {
       // A gateway that stops has closed its store perhaps, and the edge keeps the message.
       if (this.#draining) return;
-      void this.#tellDelay(delivery, channel, target, SLOW_TEXT).catch((error: unknown) =>
+      void this.#tellDelay(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
         this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
       );
     };
@@ -264,10 +311,16 @@ export class Inbox {
   }
 
   /** Tells a chat of a delay. */
-  async #tellDelay(delivery: Delivery, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+  async #tellDelay(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
     const conversation = conversationOf(delivery.platform, target);
     if (!this.#isTold(conversation, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text);
+      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
   }
 
   /** One notice is for all messages that were written before it. Notes that there is one now. */
@@ -339,7 +392,7 @@ export class Inbox {
   #keepContext({ id, platform }: Delivery, inbound: InboundMessage): DeliveryOutcome {
     const { parts, sessions, clock } = this.#options;
     const keep = parts().config.channels[platform]?.historyLimit ?? 0;
-    const text = textWith(inbound);
+    const text = contextText(inbound);
     if (keep > 0 && text !== "") {
       const message = { delivery: id, sender: inbound.sender, text, at: clock() };
       sessions.noteContext(conversationOf(platform, inbound.target), message, keep);

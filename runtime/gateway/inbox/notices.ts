@@ -13,6 +13,14 @@ const UNKNOWN = "something here does not work";
 export const SLOW_TEXT =
   "I have your message, and the model has not begun to answer yet. I keep waiting for it: the answer comes by itself.";
 
+/** Words to somebody whose press of a button does nothing. */
+export const PRESS_WORDS = {
+  unknown: "I do not know this button any more.",
+  expired: "This button has expired.",
+  used: "This was answered already.",
+  "another's": "This button is not for you.",
+};
+
 /** Tells that an answer comes later, why, and when. `waitMs` is the time that the other side asked for. */
 export function waitText(code: string, waitMs: number | undefined): string {
   const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);

@@ -7,6 +7,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { operationRequest, type OperationRequest } from "../../contract/service-operations.ts";
 import { credential, isPass, serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
+import type { Report } from "../contract-report.ts";
 import type { Model } from "./model.ts";
 import { type ModelTimeout, timeoutWith } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
@@ -18,6 +19,7 @@ interface ModelsOptions {
   environment: Environment;
   redact: Redactor;
   usage: UsageStore;
+  report: Report;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -81,11 +83,11 @@ export function addressOf(reference: string, config: Config, environment: Enviro
 }
 
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {
-  const { environment, redact, clock } = options;
+  const { environment, redact, report, clock } = options;
   const address = addressOf(reference, config, environment);
   const firstWordMs = parseDuration(config.models.providers[address.provider]?.firstWordTimeout ?? "");
   const timeout = options.timeout ?? (firstWordMs === undefined ? undefined : timeoutWith(firstWordMs));
-  const provider = { ...address, redact, clock, ...(timeout && { timeout }) };
+  const provider = { ...address, redact, report, clock, ...(timeout && { timeout }) };
   return address.provider === "anthropic"
     ? createAnthropicModel(provider)
     : createOpenAiCompatibleModel(provider);

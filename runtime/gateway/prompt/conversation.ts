@@ -109,7 +109,7 @@ function turnBlock(turn: Turn, most: number): Prompt | undefined {
   const part =
     turn.role === "assistant"
       ? answerBlock(modelText(text.slice(-end)))
-      : saidBlock({ ...turn.said, text: speakerText(text.slice(-end)), asides: [] });
+      : saidBlock({ ...turn.said, text: speakerText(text.slice(-end)), asides: [], quoted: [] });
   return part.length <= most ? part : undefined;
 }
 
@@ -119,7 +119,8 @@ function answerBlock(text: ModelText): Prompt {
 
 /** In a direct chat messages have no mark, which they need among others. */
 function saidBlock(said: Said): Prompt {
-  return said.speaker === undefined ? prompt`[#person]: ${following(said.text)}` : saidText(said);
+  const isMarked = said.speaker !== undefined || (said.quoted ?? []).length > 0;
+  return isMarked ? saidText(said) : prompt`[#person]: ${following(said.text)}`;
 }
 
 function summaryText(summary: ModelText): Prompt {

@@ -23,21 +23,53 @@ export interface Aside {
   text: SpeakerText;
 }
 
+/** Something that a message is about: see `Reference` of the channels. */
+export interface Quoted {
+  kind: "reply" | "quote" | "forward";
+  /** Absent if it is not known. */
+  author?: Speaker | "bot";
+  text: SpeakerText;
+}
+
 /** Message of somebody. */
 export interface Said {
   text: SpeakerText;
+  /** Messages that it is about, in order. */
+  quoted?: readonly Quoted[];
   /** Absent in a direct chat, which has one person only. */
   speaker?: Speaker;
   /** Said in a group since the bot's last answer there, and not to the bot. */
   asides?: readonly Aside[];
 }
 
-/** Returns a message as the model reads it: what was said meanwhile, then the message. */
-export function saidText({ text, speaker, asides = [] }: Said): Prompt {
-  if (speaker === undefined) return unmarked(text);
+const QUOTED = {
+  reply: prompt`the next message answers this`,
+  quote: prompt`the next message is about this part`,
+  forward: prompt`passed on`,
+};
+
+/** Returns a message as the model reads it: what was said meanwhile, what the message is about, then the message. */
+export function saidText({ text, speaker, asides = [], quoted = [] }: Said): Prompt {
+  const about = quoted.map(quotedText);
+  if (speaker === undefined) {
+    if (about.length === 0) return unmarked(text);
+    return joined([...about, text === "" ? prompt`` : prompt`[#person]: ${following(text)}`], "\n");
+  }
   const before = asides.map((aside) => attributed(aside.speaker, aside.text));
   const head = prompt`[#context: said in this chat meanwhile, not to you]`;
-  return joined([...(before.length > 0 ? [head, ...before] : []), attributed(speaker, text)], "\n");
+  return joined([...(before.length > 0 ? [head, ...before] : []), ...about, attributed(speaker, text)], "\n");
+}
+
+function quotedText({ kind, author, text }: Quoted): Prompt {
+  const from = author === "bot" ? prompt`you` : author && authorMark(author);
+  return prompt`[#quoted: ${QUOTED[kind]}${from === undefined ? prompt`` : prompt`, from ${from}`}]: ${following(text)}`;
+}
+
+/** Returns an author whose id the platform keeps to itself by the name alone. */
+function authorMark(author: Speaker): Prompt | undefined {
+  if (author.id !== undefined) return speakerMark(author);
+  const name = label(author.name ?? author.username ?? "", LONGEST_NAME);
+  return name === "" ? undefined : name;
 }
 
 /** Returns a text behind the mark of its speaker. */

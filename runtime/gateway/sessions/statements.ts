@@ -7,11 +7,11 @@ export type SessionStatements = ReturnType<typeof sessionStatements>;
 export function sessionStatements(database: DatabaseSync) {
   return {
     append: database.prepare(
-      `INSERT INTO messages (conversation, delivery, role, sender, name, username, context, text, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
+      `INSERT INTO messages (conversation, delivery, role, sender, name, username, context, quoted, text, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation, delivery, role) DO NOTHING`,
     ),
     question: database.prepare(
-      `SELECT seq, sender, name, username, context, text FROM messages
+      `SELECT seq, sender, name, username, context, quoted, text FROM messages
        WHERE conversation = ? AND delivery = ? AND role = 'user'`,
     ),
     /** Delivery that the answer to this one is kept under. */
@@ -25,7 +25,7 @@ export function sessionStatements(database: DatabaseSync) {
          WHERE conversation = :conversation AND delivery = :delivery AND role = 'user'), :delivery)`,
     ),
     before: database.prepare(
-      `SELECT messages.seq, role, sender, name, username, context, text FROM messages
+      `SELECT messages.seq, role, sender, name, username, context, quoted, text FROM messages
        LEFT JOIN sessions USING (conversation)
        WHERE conversation = :conversation AND messages.seq < :before
          AND messages.seq > max(coalesce(begins_after, 0), coalesce(summary_to, 0))

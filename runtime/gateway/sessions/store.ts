@@ -3,7 +3,7 @@ import type { DayMessages } from "../../contract/control.ts";
 import { lightTransaction, transaction } from "../../process/database.ts";
 import type { Sender } from "../channels/channel.ts";
 import type { Turn } from "../prompt/conversation.ts";
-import type { Said } from "../prompt/speaker.ts";
+import type { Quoted, Said } from "../prompt/speaker.ts";
 import { type ModelText, modelText, speakerText } from "../prompt/text.ts";
 import { type ContextMessage, ContextNotes, readAsides, readSpeaker, storedNames } from "./context.ts";
 import { sessionStatements, type SessionStatements } from "./statements.ts";
@@ -23,7 +23,7 @@ interface Entry {
 /** A question as it is put into a transcript: several messages where they came in a burst. */
 interface QuestionEntry {
   conversation: string;
-  messages: readonly { delivery: string; sender: Sender; text: string }[];
+  messages: readonly { delivery: string; sender: Sender; text: string; quoted?: readonly Quoted[] }[];
   /** The model sees who speaks, and messages that were not for the bot. */
   group: boolean;
   /** Milliseconds since the epoch. */
@@ -78,7 +78,7 @@ export class Sessions {
 
   /** Adds a message, once: the same delivery and role again changes nothing. */
   append({ conversation, delivery, role, sender, text, at }: Entry): void {
-    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, null, text, at);
+    this.#sql.append.run(conversation, delivery, role, sender ?? null, null, null, null, null, text, at);
   }
 
   /**
@@ -87,11 +87,13 @@ export class Sessions {
    */
   ask({ conversation, messages, group, at }: QuestionEntry): void {
     lightTransaction(this.#database, () => {
-      for (const { delivery, sender, text } of messages) {
+      for (const { delivery, sender, text, quoted = [] } of messages) {
         if (this.knows(conversation, delivery)) continue;
         const { name, username } = group ? storedNames(sender) : { name: null, username: null };
         const context = group ? this.#context.take(conversation) : null;
-        this.#sql.append.run(conversation, delivery, "user", sender.id, name, username, context, text, at);
+        const about = quoted.length === 0 ? null : JSON.stringify(quoted);
+        const columns = [sender.id, name, username, context, about, text, at] as const;
+        this.#sql.append.run(conversation, delivery, "user", ...columns);
       }
     });
   }
@@ -231,11 +233,12 @@ function readTurn(row: Record<string, SQLOutputValue>): PlacedTurn {
 
 /** A group's message has a name, which a message of a direct chat has not. */
 function readSaid(row: Record<string, SQLOutputValue>): Said {
-  const { name, context, text } = row;
+  const { name, context, quoted, text } = row;
   return {
     text: speakerText(String(text)),
     ...(typeof name === "string" && { speaker: readSpeaker(row) }),
     ...(typeof context === "string" && { asides: readAsides(context) }),
+    ...(typeof quoted === "string" && { quoted: JSON.parse(quoted) as Quoted[] }),
   };
 }
 

@@ -9,6 +9,7 @@ import { RetryableError } from "../../../runtime/gateway/failure.ts";
 import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
 import { deliver, startGateway, surroundings } from "../support/gateway.ts";
 import { EVENTS, INTERACTIONS, UPDATES } from "./events.ts";
+import { UNMOVED } from "../support/telegram.ts";
 import { mutated } from "./shapes.ts";
 
 /** Fixed, so that a failure comes again; change it to look elsewhere. */
@@ -36,6 +37,7 @@ function channels() {
     environment: { TELEGRAM_API_ROOT: "http://127.0.0.1:9" },
     pairing: pairingStores({ home: tmpdir(), clock: () => 0, onSetAside: silent }),
     telegramIntake: () => undefined,
+    telegramMoves: UNMOVED,
     clock: () => 1_795_000_000_000,
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });

@@ -16,7 +16,7 @@ import {
 import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { request } from "../support/providers.ts";
-import { telegramAccess } from "../support/telegram.ts";
+import { telegramAccess, UNMOVED } from "../support/telegram.ts";
 
 const KEYS = {
   ANTHROPIC_API_KEY: "sk-ant-real-0123456789abcdef",
@@ -87,6 +87,7 @@ async function brokered(pass = PASS) {
       ...shared,
       config: telegram,
       access: telegramAccess(),
+      moves: UNMOVED,
       intake: () => undefined,
     }),
     slack: createSlackChannel({ ...shared, config: slack, access }),
@@ -97,10 +98,14 @@ async function brokered(pass = PASS) {
 /** Does everything that a channel can ask its platform for. */
 async function useAll(channel: Channel, chat: string): Promise<void> {
   const { id = "" } = await channel.send({ chat, thread: "7" }, "**hello** _there_");
-  await channel.send({ chat }, "hello");
+  await channel.send({ chat }, "hello", 0, [{ label: "Yes", press: "a" }]);
   await channel.edit?.({ chat }, id, "hello again");
   await channel.typing?.({ chat });
   await channel.typing?.({ chat, thread: "7" });
+  const sender = { id: "1" };
+  const press = { direct: true, sender, target: { chat }, press: "a", ticket: "1", message: "7" };
+  await channel.answerPress?.(press, "Yes", true);
+  await channel.answerPress?.(press, "No", false);
   await channel.probe?.();
 }
 
@@ -118,7 +123,7 @@ test("the gateway's clients use every operation of the table, and no other", asy
     const address = addressOf(reference, config, environment);
     const { url, headers } = address.catalog;
     expect((await fetch(url, { headers })).status).toBe(200);
-    const options = { ...address, redact: (text: string) => text, clock };
+    const options = { ...address, redact: (text: string) => text, report: () => {}, clock };
     const model = reference.startsWith("anthropic/")
       ? createAnthropicModel(options)
       : createOpenAiCompatibleModel(options);

@@ -46,6 +46,66 @@ test("what /me says is a message", () => {
   });
 });
 
+const SHARED = {
+  is_share: true,
+  is_msg_unfurl: true,
+  channel_id: "C9",
+  ts: "1.2",
+  author_id: "U7",
+  author_name: "Bo",
+  text: "We move the launch to <#C1|14 May>",
+  fallback: "[1 May] Bo: We move",
+};
+const REFERENCE = {
+  kind: "forward",
+  author: { id: "U7", name: "Bo" },
+  text: "We move the launch to #14 May",
+  attachments: [],
+};
+
+// As https://docs.slack.dev/messaging/ sends what "Share message" makes.
+test("a shared message comes with the words, and without words, too", () => {
+  expect(direct({ text: "What do you think?", attachments: [SHARED] })).toMatchObject({
+    text: "What do you think?",
+    references: [REFERENCE],
+  });
+  expect(direct({ text: "", attachments: [SHARED] })).toMatchObject({
+    kind: "message",
+    text: "",
+    references: [REFERENCE],
+  });
+  const picture = {
+    ...SHARED,
+    text: "",
+    fallback: "",
+    files: [{ id: "F1", name: "a.png", mimetype: "image/png" }],
+  };
+  expect(direct({ text: "", attachments: [picture] })).toMatchObject({
+    references: [{ text: "", attachments: [{ kind: "image", reference: "F1" }] }],
+  });
+  const blocks = {
+    ...SHARED,
+    text: "",
+    message_blocks: [{ message: { blocks: [{ type: "section", text: "Now" }] } }],
+  };
+  expect(direct({ text: "", attachments: [blocks] })).toMatchObject({ references: [{ text: "Now" }] });
+});
+
+test("previews of links are no shared messages", () => {
+  const preview = {
+    service_name: "Example",
+    title: "A page",
+    text: "Its beginning",
+    from_url: "https://x.example",
+  };
+  expect(direct({ text: "https://x.example", attachments: [preview] })).not.toHaveProperty("references");
+});
+
+test("a part of an unexpected form is left out, and the words are read", () => {
+  const odd = { files: 7, attachments: [{ is_share: true, files: "x" }], blocks: "y", thread_ts: null };
+  expect(direct({ text: "And this?", ...odd })).toMatchObject({ kind: "message", text: "And this?" });
+});
+
 test("the beginning of a snippet is told with the words; one that is whole is no file beside them", () => {
   const snippet = {
     id: "F1",

@@ -13,7 +13,7 @@ import { createTelegramChannel } from "../../../runtime/gateway/channels/telegra
 import { TelegramApi, TelegramError } from "../../../runtime/process/telegram/api.ts";
 import type { IntakeState } from "../../../runtime/process/telegram/intake.ts";
 import { TELEGRAM_TOKEN, telegramStandIn } from "../../support/telegram.ts";
-import { telegramAccess } from "../support/telegram.ts";
+import { telegramAccess, UNMOVED } from "../support/telegram.ts";
 
 const NOW = 1_795_000_000_000;
 const TARGET = { chat: "123456789" };
@@ -30,6 +30,7 @@ async function channel(section: object = {}, intake?: IntakeState, environment?:
     access: telegramAccess(),
     environment: { ...environment, TELEGRAM_API_ROOT: telegram.url },
     intake: () => intake,
+    moves: UNMOVED,
     clock: () => NOW,
     log: { debug: none, info: none, warn: none, error: none },
   });

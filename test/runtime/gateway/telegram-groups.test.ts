@@ -12,7 +12,6 @@ test.each([
   ["nobody's message", { from: undefined }, "no sender"],
   ["a new member", { text: undefined, new_chat_members: [SOMEBODY] }, "no text"],
   ["a new title", { text: undefined, new_chat_title: "Team 2" }, "no text"],
-  ["an upgrade", { text: undefined, migrate_to_chat_id: -1001234567890 }, "no text"],
   ["a pinned message", { text: undefined, pinned_message: message() }, "no text"],
   ["nothing but the mention", marked("@StewardBot", { type: "mention", of: "@StewardBot" }), "no text"],
 ])("in a group %s is left alone", (_, extra, note) => {
@@ -124,5 +123,43 @@ describe("in a group", () => {
     expect(() => read(command, "group", unnamed)).toThrow("was not asked for the bot's name");
     expect(read({}, "group", unnamed)).toMatchObject({ kind: "context" });
     expect(read(named, "private", unnamed)).toMatchObject({ kind: "message" });
+  });
+});
+
+describe("a group that becomes a supergroup", () => {
+  const OLD = "-987654321";
+  const NEW = "-1001234567890";
+  const note = `the group became a supergroup: its id was ${OLD}, and is ${NEW} now`;
+  const listed = telegramAccess({ groupPolicy: "allowlist", groups: { [OLD]: { requireMention: false } } });
+  const moves = { knownAs: (chat: string) => (chat === NEW ? OLD : chat) };
+
+  test("is told in the chat before and in the chat after", () => {
+    const before = { text: undefined, migrate_to_chat_id: Number(NEW) };
+    const after = { text: undefined, migrate_from_chat_id: Number(OLD) };
+    const moved = { kind: "moved", former: OLD, chat: NEW, note };
+    expect(read(before, "group", { access: listed })).toEqual(moved);
+    expect(read(after, "supergroup", { access: listed })).toEqual(moved);
+  });
+
+  test("that is not on the list is none that counts", () => {
+    const access = telegramAccess({ groupPolicy: "allowlist", groups: { "-1": {} } });
+    const before = { text: undefined, migrate_to_chat_id: Number(NEW) };
+    expect(read(before, "group", { access })).toMatchObject({ kind: "ignored", unlisted: OLD });
+  });
+
+  test("goes on as the chat that it was, with its rights", () => {
+    expect(read({ text: "hi" }, "supergroup", { access: listed, moves })).toMatchObject({
+      kind: "message",
+      target: { chat: OLD },
+    });
+    expect(read({ text: "hi" }, "supergroup", { access: listed })).toMatchObject({
+      kind: "ignored",
+      unlisted: NEW,
+    });
+  });
+
+  test("may be listed by its new id", () => {
+    const access = telegramAccess({ groupPolicy: "allowlist", groups: { [NEW]: { requireMention: false } } });
+    expect(read({ text: "hi" }, "supergroup", { access, moves })).toMatchObject({ kind: "message" });
   });
 });

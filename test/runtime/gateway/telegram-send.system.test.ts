@@ -40,10 +40,11 @@ async function gateway(section: object = {}, fault?: TelegramFault) {
         message: { message_id: 7, date: 1_795_000_000, from: PERSON, chat: PRIVATE, text: "hello", ...extra },
       },
     });
-  const health = async () => (await askJson<GatewayStatus>(`${url}/status`)).channels[0];
+  const status = () => askJson<GatewayStatus>(`${url}/status`);
+  const health = async () => (await status()).channels[0];
   const sent = () =>
     telegram.calls.filter(({ method }) => method === "sendMessage").map(({ parameters }) => parameters);
-  return { telegram, model, process, send, health, sent, home };
+  return { telegram, model, process, send, status, health, sent, home };
 }
 
 test("a reply goes out as HTML, without previews, into the topic it came from", async () => {
@@ -150,6 +151,43 @@ test("a group that was upgraded is answered under its new id", async () => {
   expect(await send("1", { chat })).toMatchObject({ status: 200 });
   expect(await send("2", { chat })).toMatchObject({ status: 200 });
   expect(telegram.messages().map((message) => message.chat)).toEqual(["-1009", "-1009"]);
+});
+
+test("a group that became a supergroup goes on: with its list and its conversation", async () => {
+  const { telegram, model, send, sent } = await gateway({
+    groupPolicy: "allowlist",
+    groups: { "-9": { requireMention: false } },
+  });
+  const chat = { id: -9, type: "group", title: "Club" };
+  const now = { id: -1009, type: "supergroup", title: "Club" };
+  await send("1", { chat, text: "before" });
+  expect(await send("2", { chat, text: undefined, migrate_to_chat_id: -1009 })).toMatchObject({
+    answer: { outcome: "ignored", note: "the group became a supergroup: its id was -9, and is -1009 now" },
+  });
+  expect(await send("3", { chat: now, text: "after" })).toMatchObject({ answer: { outcome: "answered" } });
+  expect(sent().map((one) => one["chat_id"])).toEqual(["-9", "-1009"]);
+  expect(model.asked().at(-1)?.join()).toContain("before");
+  expect(telegram.messages()).toHaveLength(2);
+});
+
+test.each(["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"])(
+  "where the topic is gone or closed the answer goes into the group: %s",
+  async (why) => {
+    const { telegram, send, sent } = await gateway({ groups: { "*": { requireMention: false } } });
+    telegram.fail("sendMessage", { status: 400, description: `Bad Request: ${why}` });
+    const topic = { chat: GROUP, message_thread_id: 77, is_topic_message: true };
+    expect(await send("1", topic)).toMatchObject({ answer: { outcome: "answered" } });
+    expect(sent().map((one) => one["message_thread_id"])).toEqual([77, undefined]);
+    expect(telegram.messages()).toHaveLength(1);
+  },
+);
+
+test("a part that nobody knows yet is counted for the operator, and the words are answered", async () => {
+  const { send, status } = await gateway();
+  expect(await send("1", { hologram: { size: 3 } })).toMatchObject({ answer: { outcome: "answered" } });
+  expect((await status()).findings).toMatchObject([
+    { area: "message", what: "telegram: message.hologram", count: 1 },
+  ]);
 });
 
 test("the bot's name is asked for again where the first time failed, and what needs it is answered behind that", async () => {

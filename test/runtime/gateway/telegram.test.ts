@@ -2,12 +2,22 @@ import { expect, test } from "vitest";
 import { deliverySchema } from "../../../runtime/contract/delivery.ts";
 import { telegramDelivery } from "../../../runtime/edge/admission/telegram.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { BOT, message, read, telegramAccess, update, SOMEBODY, marked } from "../support/telegram.ts";
+import {
+  BOT,
+  message,
+  read,
+  telegramAccess,
+  update,
+  SOMEBODY,
+  UNMOVED,
+  marked,
+} from "../support/telegram.ts";
 import { generator } from "../../support/random.ts";
 
 const options = {
   access: telegramAccess({ dmPolicy: "open", allowFrom: ["*"] }),
   bot: BOT,
+  moves: UNMOVED,
   mediaMaxBytes: 1,
 };
 
@@ -36,7 +46,7 @@ test.each([
     update({ chat: message().chat, new_chat_member: {} }, "my_chat_member"),
     "my_chat_member",
   ],
-  ["a button", update({ id: "1", data: "x" }, "callback_query"), "callback_query"],
+  ["a search", update({ id: "1", query: "x" }, "inline_query"), "inline_query"],
   ["nothing", { update_id: 1 }, "nothing"],
 ])("%s is left alone, with the reason", (_, body, what) => {
   expect(readTelegramUpdate(body, options)).toEqual({ kind: "ignored", note: `not a new message: ${what}` });

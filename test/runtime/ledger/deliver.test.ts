@@ -55,7 +55,11 @@ test("a connection that breaks ends what was told before, and a half line tells 
 });
 
 test.each([
-  ["a gateway that is older than the request", new Response("", { status: 404 }), { kind: "retry", absent: true }],
+  [
+    "a gateway that is older than the request",
+    new Response("", { status: 404 }),
+    { kind: "retry", absent: true },
+  ],
   ["a gateway that stops", problemResponse(problem("gateway_unavailable")), { kind: "retry", absent: true }],
   ["a request that says nothing of each", problemResponse(problem("delivery_invalid")), { kind: "retry" }],
 ])("%s gives all of them back", async (_name, response, last) => {
@@ -63,5 +67,7 @@ test.each([
 });
 
 test("an event that is alone is refused with its request", async () => {
-  expect(await ends(1, problemResponse(problem("delivery_invalid")))).toMatchObject({ last: { kind: "refused" } });
+  expect(await ends(1, problemResponse(problem("delivery_invalid")))).toMatchObject({
+    last: { kind: "refused" },
+  });
 });

@@ -4,6 +4,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
 import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/channels/channel.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
 import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
 import { FirstWords } from "../../../runtime/gateway/inbox/first-words.ts";
@@ -29,6 +30,7 @@ function fakeChannel(changes: Partial<Channel>) {
     streams: false,
     mediaMaxBytes: 1_000,
     receive: (payload) => payload as unknown as Inbound,
+    unknownParts: () => [],
     split: (text) => splitText(text, 200),
     send: async (target, text) => {
       count += 1;
@@ -74,11 +76,21 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
       context: vi.spyOn(sessions, "noteContext"),
       inbox: new Inbox({
         parts,
+        actions: new Actions(database, clock),
+        admissions: { ask: async () => {}, settle: () => "" },
         pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
+        report: () => {},
         records,
-        replies: new Replies({ records, firstWords: new FirstWords(database), clock, log }),
+        replies: new Replies({
+          records,
+          firstWords: new FirstWords(database),
+          actions: new Actions(database, clock),
+          report: () => {},
+          clock,
+          log,
+        }),
         clock,
         log,
       }),

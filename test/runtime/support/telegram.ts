@@ -10,6 +10,13 @@ const CHATS = {
   supergroup: { id: -1001234567890, type: "supergroup", title: "Team", is_forum: true },
 };
 
+/** No group has another id than at first. */
+export const UNMOVED = {
+  knownAs: (chat: string) => chat,
+  current: (chat: string) => chat,
+  note: () => {},
+};
+
 /** Whom the bot does not know. */
 export const SOMEBODY = { id: 4242, is_bot: false, first_name: "Grace" };
 
@@ -50,9 +57,13 @@ export function update(content: object, kind = "message"): Record<string, unknow
 export function read(
   extra: object,
   kind: keyof typeof CHATS = "private",
-  { access = telegramAccess({ dmPolicy: "open", allowFrom: ["*"] }), bot = BOT as typeof BOT | Unnamed } = {},
+  {
+    access = telegramAccess({ dmPolicy: "open", allowFrom: ["*"] }),
+    bot = BOT as typeof BOT | Unnamed,
+    moves = UNMOVED as Pick<typeof UNMOVED, "knownAs">,
+  } = {},
 ) {
-  return readTelegramUpdate(update(message(extra, kind)), { access, bot, mediaMaxBytes: 5_000_000 });
+  return readTelegramUpdate(update(message(extra, kind)), { access, bot, moves, mediaMaxBytes: 5_000_000 });
 }
 
 interface Unnamed {

@@ -27,6 +27,7 @@ import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
 import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
+import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import {
   mentionsUser,
@@ -36,12 +37,18 @@ import {
   writeMrkdwn,
 } from "../../../runtime/gateway/channels/slack/mrkdwn.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
-import { readText as readTelegramText } from "../../../runtime/gateway/channels/telegram/addressed.ts";
+import {
+  readText as readTelegramText,
+  writtenOut,
+} from "../../../runtime/gateway/channels/telegram/addressed.ts";
+import { readFiles, readShared, readWords } from "../../../runtime/gateway/channels/slack/message.ts";
+import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
+import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
+import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
-import { textWith } from "../../../runtime/gateway/inbox/attachments.ts";
+import { contextText } from "../../../runtime/gateway/inbox/attachments.ts";
 import { waitText, givenUpText } from "../../../runtime/gateway/inbox/notices.ts";
 import { addressOf } from "../../../runtime/gateway/models/create.ts";
 import { testModel } from "../../../runtime/gateway/models/test-question.ts";
@@ -131,7 +138,7 @@ const nested = (value: unknown, depth: number): unknown => (depth === 0 ? value 
 const telegram = (message: object): unknown =>
   readTelegramUpdate(
     { update_id: 1, message: { message_id: 1, chat, from, ...message } },
-    { access, bot, mediaMaxBytes: 1 },
+    { access, bot, moves: UNMOVED, mediaMaxBytes: 1 },
   );
 
 const slack = (event: object, authorizations: object[] = [{ user_id: "U1" }]): unknown =>
@@ -266,7 +273,48 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/split.ts": {
     splitText: (text) => [splitText(text, 2_000), splitText(text.slice(0, 4_000), 100)],
   },
-  "gateway/channels/telegram/addressed.ts": { readText: entities },
+  "gateway/channels/payload.ts": {
+    unknownFields: (text) =>
+      unknownFields(Object.fromEntries(pieces(text).map((one) => [one, 1])), "x", { read: {}, left: [] }),
+  },
+  "gateway/channels/slack/message.ts": {
+    readFiles: (text) => readFiles(pieces(text).map((name) => ({ id: "1", name }))),
+    readShared: (text) => {
+      readShared([{ is_share: true, text }]);
+      readShared(pieces(text).map((fallback) => ({ is_share: true, fallback, author_name: fallback })));
+    },
+    readWords: (text) =>
+      readWords(
+        { type: "message", text, files: [{ id: "1", mode: "snippet", preview: text }] },
+        (said) => said,
+      ),
+  },
+  "gateway/channels/telegram/references.ts": {
+    personOf: (text) => personOf({ id: 1, first_name: text, username: text }),
+    readAnswered: (text) => {
+      readAnswered({ message_id: 1, chat, quote: { text } }, bot, 1);
+      readAnswered(
+        { message_id: 1, chat, reply_to_message: { text, sender_chat: { id: 1, title: text } } },
+        bot,
+        1,
+      );
+      readAnswered(
+        {
+          message_id: 1,
+          chat,
+          external_reply: { origin: { sender_user_name: text }, game: { title: text } },
+        },
+        bot,
+        1,
+      );
+    },
+    passedOn: (text) => passedOn({ text, attachments: [] }, { sender_user_name: text }, bot),
+  },
+  "gateway/channels/telegram/addressed.ts": {
+    readText: entities,
+    writtenOut: (text) =>
+      writtenOut({ text, entities: [{ type: "text_link", offset: 0, length: 1, url: text }] }),
+  },
   "gateway/channels/telegram/inbound.ts": {
     readTelegramUpdate: (text) => {
       telegram({ text });
@@ -274,6 +322,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/channels/telegram/message.ts": {
+    isNotice: (text) => isNotice({ [text]: 1, ...Object.fromEntries(pieces(text).map((one) => [one, 1])) }),
     readAttachments: (text) =>
       readAttachments({ chat, document: { file_id: "1", mime_type: text, file_name: text } } as never, 1),
     readOthers: (text) =>
@@ -285,7 +334,11 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/telegram/text.ts": { writeTelegramHtml },
   "gateway/commands.ts": { readCommand },
   "gateway/inbox/attachments.ts": {
-    textWith: (text) => textWith({ text, attachments: [{ kind: "file", reference: "1", name: text }] }),
+    contextText: (text) => {
+      const attachments = [{ kind: "file" as const, reference: "1", name: text }];
+      const references = pieces(text).map((one) => ({ kind: "reply" as const, text: one, attachments: [] }));
+      contextText({ text, attachments, references });
+    },
   },
   "gateway/inbox/notices.ts": { givenUpText, waitText: (text) => waitText(text, 1) },
   "gateway/models/create.ts": { addressOf: (text) => addressOf(text, config, {}) },
@@ -306,6 +359,8 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   },
   "gateway/prompt/speaker.ts": {
     saidText: (text) => {
+      const quoted = pieces(text, 1_000).map((one) => ({ kind: "quote" as const, text: speakerText(one) }));
+      saidText({ text: speakerText(text), quoted });
       const speaker = { id: text, name: text, username: text };
       const asides = pieces(text, 1_000).map((piece) => ({
         speaker: { name: piece },

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import type { Admission } from "../../admission.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 
@@ -14,16 +15,16 @@ const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 
 const person = z.object({
   id: snowflake,
-  username: z.optional(z.string()),
-  global_name: z.nullish(z.string()),
-  bot: z.optional(z.boolean()),
+  username: maybe(z.string()),
+  global_name: maybe(z.string()),
+  bot: maybe(z.boolean()),
 });
 
 const file = z.object({
   id: snowflake,
-  filename: z.optional(z.string()),
-  content_type: z.nullish(z.string()),
-  size: z.optional(z.number()),
+  filename: maybe(z.string()),
+  content_type: maybe(z.string()),
+  size: maybe(z.number()),
   url: z.string(),
 });
 
@@ -37,16 +38,25 @@ const commandSchema = z.object({
   type: z.literal(2),
   token: z.string(),
   channel_id: snowflake,
-  guild_id: z.optional(snowflake),
-  member: z.optional(z.object({ user: person, nick: z.nullish(z.string()) })),
-  user: z.optional(person),
+  guild_id: maybe(snowflake),
+  member: maybe(z.object({ user: person, nick: maybe(z.string()) })),
+  user: maybe(person),
   data: z.object({
     name: z.string(),
-    options: z.optional(z.array(z.object({ name: z.string(), value: z.unknown() }))),
-    resolved: z.optional(z.object({ attachments: z.optional(z.record(z.string(), file)) })),
+    options: maybe(z.array(z.object({ name: z.string(), value: z.unknown() }))),
+    resolved: maybe(z.object({ attachments: maybe(z.record(z.string(), file)) })),
   }),
 });
 type Command = z.infer<typeof commandSchema>;
+
+/** Documented fields that say nothing to the model. */
+const SILENT_FIELDS = `version locale guild_locale context app_permissions entitlements channel guild message
+  authorizing_integration_owners attachment_size_limit`.split(/\s+/);
+
+/** Returns the parts of an interaction that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_FIELDS });
+}
 
 /**
  * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.

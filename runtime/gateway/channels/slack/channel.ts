@@ -13,15 +13,16 @@ import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
+import { unknownParts } from "./message.ts";
 import { createSlackSender } from "./outbound.ts";
 
 /** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
-/**
- * Slack over the Events API (in) and the Web API (out). It shows no typing: Slack has that for assistant
- * apps alone (`assistant.threads.setStatus`), and a growing message says the same.
- */
+/** Slack removes the status of a thread after two minutes, and with the first message. */
+const STATUS_MS = 100_000;
+
+/** Slack over the Events API (in) and the Web API (out). */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
@@ -37,13 +38,17 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     streams,
     mediaMaxBytes,
     receive: (payload) => readSlackEvent(payload, access),
+    unknownParts,
     split: (text) => splitForSlack(text, config.textChunkLimit, streams),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.post(target, text);
+        const id = await sender.post(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
+    typing: (target) => sender.showStatus(target).catch(() => undefined),
+    typingMs: STATUS_MS,
     load: async (attachment, signal) => {
       try {
         return await load(attachment, signal);

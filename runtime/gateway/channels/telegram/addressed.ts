@@ -1,4 +1,4 @@
-import type { TelegramEntity, TelegramMessage } from "./message.ts";
+import type { TelegramContent, TelegramEntity, TelegramMessage } from "./message.ts";
 
 /** Characters of a mention, and of a command: Telegram's own limit is 32 and a sign. */
 const LONGEST_NAME = 64;
@@ -26,7 +26,10 @@ export interface ReadText {
  * Reads a message's text or caption by its entities: an `@name` (in any case), a mention of a user
  * without a name, a command `/x` or `/x@name` at the start, a reply to one of the bot's messages.
  */
-export function readText(message: TelegramMessage, bot: BotIdentity): ReadText {
+export function readText(
+  message: TelegramContent & Pick<Partial<TelegramMessage>, "reply_to_message">,
+  bot: BotIdentity,
+): ReadText {
   const source = message.text ?? message.caption ?? "";
   const entities = (message.text === undefined ? message.caption_entities : message.entities) ?? [];
   const replied = message.reply_to_message;
@@ -57,6 +60,11 @@ export function readText(message: TelegramMessage, bot: BotIdentity): ReadText {
   }
   read.text = (pieces.join("") + source.slice(position)).trim();
   return read;
+}
+
+/** Returns a text or caption with the links behind words written out. */
+export function writtenOut(content: TelegramContent): string {
+  return readText(content, { id: "", username: "" }).text;
 }
 
 /** Returns what stands in the place of an entity; `undefined` leaves it as it was said. */

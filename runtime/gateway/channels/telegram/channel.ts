@@ -12,12 +12,15 @@ import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
+import type { ChatMoves } from "./moves.ts";
+import { unknownParts } from "./message.ts";
 import { TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
 /** Dependencies of the Telegram channel. */
 interface TelegramChannelOptions extends ChannelOptions<NonNullable<Config["channels"]["telegram"]>> {
   intake: ReadIntake;
+  moves: Pick<ChatMoves, keyof ChatMoves>;
 }
 
 /** https://core.telegram.org/bots/api#getme */
@@ -25,7 +28,7 @@ const meSchema = z.object({ username: z.string().check(z.minLength(1)) });
 
 /** Telegram over the Bot API (https://core.telegram.org/bots/api). How updates come in is the host's part. */
 export function createTelegramChannel(options: TelegramChannelOptions): Channel {
-  const { config, access, environment, intake, clock, log } = options;
+  const { config, access, environment, intake, moves, clock, log } = options;
   const token = resolveSecret(config.botToken, environment);
   const apiRoot = serviceAddress("telegram", token, environment);
   const api = new TelegramApi({
@@ -35,7 +38,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       ? { brokerHeaders: brokerHeaders(token, config.proxy) }
       : config.proxy !== undefined && { proxy: config.proxy }),
   });
-  const sender = new TelegramSender(api);
+  const sender = new TelegramSender(api, moves);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const bot: BotIdentity = { id: api.botId, username: undefined };
   const standing = new OutgoingHealth({
@@ -60,15 +63,21 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
     mediaMaxBytes,
     receive: (payload) => {
       if (bot.username === undefined) void probe();
-      return readTelegramUpdate(payload, { access, bot, mediaMaxBytes });
+      return readTelegramUpdate(payload, { access, bot, moves, mediaMaxBytes });
     },
+    unknownParts,
+    moved: ({ former, chat }) => moves.note(former, chat),
     // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
     split: (text) => splitText(text, config.textChunkLimit),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.send(target, text);
+        const id = await sender.send(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
+    answerPress: async ({ ticket, target, message }, word, done) => {
+      const removed = done && message !== undefined ? sender.removeButtons(target, message) : undefined;
+      await Promise.allSettled([sender.answerPress(ticket, word), removed]);
+    },
     edit: (target, id, text) =>
       standing.out(() =>
         sender.edit(target, id, text).catch((error: unknown) => {

@@ -2,13 +2,23 @@ import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
-import { readText, type BotIdentity } from "./addressed.ts";
-import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
+import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
+import type { ChatMoves } from "./moves.ts";
+import {
+  isNotice,
+  readAttachments,
+  readOthers,
+  type TelegramMessage,
+  type TelegramPress,
+  updateSchema,
+} from "./message.ts";
+import { passedOn, personOf, readAnswered } from "./references.ts";
 
 /** Dependencies of reading an update. */
 export interface InboundOptions {
   access: ChannelAccess;
   bot: BotIdentity;
+  moves: Pick<ChatMoves, "knownAs">;
   /** Of a photo, the largest size within it is taken. */
   mediaMaxBytes: number;
 }
@@ -34,56 +44,107 @@ const NAME_WAIT_MS = 1_000;
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message: received, ...others } = parsed.data;
+  const { update_id: _, message: received, callback_query: press, ...others } = parsed.data;
+  if (press !== undefined) return readPress(press, options);
   if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
+  // It comes only to commands that are registered for it, and none is. An answer would be seen by the whole group.
+  if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
+  const moved = readMove(message, options);
+  if (moved !== undefined) return moved;
   const sender = readSender(message);
   if (typeof sender === "string") return ignored(sender);
 
-  const read = readText(message, options.bot);
+  const { bot, moves, mediaMaxBytes } = options;
+  const { forward_origin: origin } = message;
+  // What is passed on are another's words: it addresses nobody and is no command.
+  const read = origin === undefined ? readText(message, bot) : { ...UNADDRESSED, text: writtenOut(message) };
   if (read.nameNeeded && !direct) {
     throw new RetryableError("channel_failed", "Telegram was not asked for the bot's name yet.", {
       retryAfterMs: NAME_WAIT_MS,
     });
   }
   if (read.forAnother && !direct) return ignored("a command for another bot");
-  const attachments = readAttachments(message, options.mediaMaxBytes);
+  const attachments = readAttachments(message, mediaMaxBytes);
   const said = [read.text, ...readOthers(message)].filter((line) => line !== "").join("\n");
-  const isEmpty = said === "" && attachments.length === 0;
+  const answered = readAnswered(message, bot, mediaMaxBytes);
   const hadText = (received.text ?? received.caption) !== undefined;
+  // The name of the bot alone, below a message, asks about that message.
+  const isEmpty = said === "" && attachments.length === 0 && !(hadText && answered.length > 0);
   // In a group an unknown kind is more likely a notice of the chat than something that was said to the bot.
   const isForBot = direct || read.addressed;
   if (isEmpty && (hadText || !isForBot || isNotice(payload["message"]))) return ignored("no text");
-  const target = replyTarget(message);
+  const target = replyTarget(message, moves);
   const text = direct && OPENING.test(said) ? "/help" : said;
   const inThread = target.thread !== undefined && { inThread: true };
+  const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
+  const words = origin === undefined ? own : passedOn(own, origin, bot);
   const continues =
     message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
-  const content: Content = {
-    direct,
-    sender,
-    text,
-    attachments,
-    target,
-    ...inThread,
-    ...(continues !== undefined && { continues }),
-  };
+  const more = continues !== undefined && { continues };
+  const content: Content = { direct, sender, ...words, target, ...inThread, ...more };
   const inbound = direct
     ? directMessage(content, message, options.access)
-    : groupMessage(content, read.addressed, options.access);
+    : groupMessage(content, message, read.addressed, options.access);
   if (!isEmpty) return inbound;
   if (inbound.kind !== "message") return inbound;
   return unreadable(target);
 }
 
+const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
+
+/** A press grants what a message of the person's would; a stranger's grants nothing. */
+function readPress(
+  { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
+  { access, moves }: InboundOptions,
+): Inbound {
+  const sender = personOf(from);
+  const target = replyTarget(place, moves);
+  const direct = place.chat.type === "private";
+  const decision = direct
+    ? access.direct(sender.id)
+    : access.group(target.chat, sender.id, true, String(place.chat.id));
+  const admission = "admission" in decision && { admission: decision.admission };
+  return {
+    kind: "pressed",
+    direct,
+    ...admission,
+    sender,
+    target,
+    press: data,
+    ticket,
+    message: String(below),
+  };
+}
+
+/** Telegram tells it in both chats. It counts for a group that is served: its rights count under the new id, too. */
+function readMove(
+  { chat, from, migrate_to_chat_id: to, migrate_from_chat_id: by }: TelegramMessage,
+  { access }: InboundOptions,
+): Inbound | undefined {
+  if (to === undefined && by === undefined) return undefined;
+  const [former, current] = [String(by ?? chat.id), String(to ?? chat.id)];
+  const decision = access.group(former, String(from?.id), true);
+  if (decision.becomes === "ignored" && decision.unlisted !== undefined)
+    return ignored(decision.reason, decision.unlisted);
+  const note = `the group became a supergroup: its id was ${former}, and is ${current} now`;
+  return { kind: "moved", former, chat: current, note };
+}
+
 /** A message before access is decided. */
 type Content = Omit<InboundMessage, "admission">;
 
-function groupMessage(content: Content, addressed: boolean, access: ChannelAccess): Inbound {
-  const decision = access.group(content.target.chat, content.sender.id, addressed);
+function groupMessage(
+  content: Content,
+  { chat }: TelegramMessage,
+  addressed: boolean,
+  access: ChannelAccess,
+): Inbound {
+  const { target, sender } = content;
+  const decision = access.group(target.chat, sender.id, addressed, String(chat.id));
   if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
   return { kind: decision.becomes, admission: decision.admission, ...content };
 }
@@ -104,14 +165,6 @@ function withRichText(message: TelegramMessage): TelegramMessage {
     ...names.map(({ 0: name, index }) => ({ type: "mention", offset: index, length: name.length })),
   ];
   return { ...message, text: said, entities };
-}
-
-/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
-const NOTICES =
-  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
-
-function isNotice(message: unknown): boolean {
-  return Object.keys(Object(message)).some((key) => NOTICES.test(key));
 }
 
 function directMessage(content: Content, { from }: TelegramMessage, access: ChannelAccess): Inbound {
@@ -137,15 +190,17 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
   if (shown !== undefined) return "written on behalf of a channel";
   if (from === undefined) return "no sender";
   if (from.is_bot === true) return "written by a bot";
-  const { id, first_name: name, username } = from;
-  return { id: String(id), ...(name && { name }), ...(username && { username }) };
+  return personOf(from);
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */
-function replyTarget(message: TelegramMessage): ReplyTarget {
+function replyTarget(
+  message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
+  moves: Pick<ChatMoves, "knownAs">,
+): ReplyTarget {
   const { chat, message_thread_id: thread, is_topic_message: isTopic } = message;
   return {
-    chat: String(chat.id),
+    chat: moves.knownAs(String(chat.id)),
     ...(isTopic === true && thread !== undefined && { thread: String(thread) }),
   };
 }

@@ -1,14 +1,15 @@
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment } from "../channel.ts";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
 
 const user = z.object({
   id: z.number(),
-  is_bot: z.optional(z.boolean()),
-  first_name: z.optional(z.string()),
-  username: z.optional(z.string()),
+  is_bot: maybe(z.boolean()),
+  first_name: maybe(z.string()),
+  username: maybe(z.string()),
 });
 
 /** https://core.telegram.org/bots/api#messageentity: places in UTF-16 units, as JavaScript counts. */
@@ -16,77 +17,167 @@ const entity = z.object({
   type: z.string(),
   offset: z.int().check(z.minimum(0)),
   length: z.int().check(z.minimum(0)),
-  url: z.optional(z.string()),
-  user: z.optional(user),
+  url: maybe(z.string()),
+  user: maybe(user),
 });
 
 const file = z.object({
   file_id: z.string().check(z.minLength(1)),
-  file_size: z.optional(z.number()),
-  file_name: z.optional(z.string()),
-  mime_type: z.optional(z.string()),
+  file_size: maybe(z.number()),
+  file_name: maybe(z.string()),
+  mime_type: maybe(z.string()),
 });
 
-const message = z.object({
-  message_id: z.number(),
-  message_thread_id: z.optional(z.number()),
-  is_topic_message: z.optional(z.boolean()),
-  from: z.optional(user),
-  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
-  sender_chat: z.optional(z.object({ id: z.number(), title: z.optional(z.string()) })),
-  chat: z.object({ id: z.number(), type: z.string() }),
-  reply_to_message: z.optional(
-    z.object({
-      from: z.optional(user),
-      // In a topic everything that replies to nothing else replies to the topic's beginning.
-      forum_topic_created: z.optional(z.unknown()),
-    }),
-  ),
-  text: z.optional(z.string()),
-  entities: z.optional(z.array(entity)),
-  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
-  rich_message: z.optional(z.object({ blocks: z.optional(z.unknown()) })),
-  caption: z.optional(z.string()),
-  caption_entities: z.optional(z.array(entity)),
-  /** Of an album, which comes as a message for each of its files. */
-  media_group_id: z.optional(z.string()),
-  photo: z.optional(z.array(file)),
+const chat = z.object({ id: z.number(), title: maybe(z.string()) });
+
+/** Files and the like, which a message has in the same form as the preview of one in another chat. */
+const media = z.object({
+  photo: maybe(z.array(file)),
   /** A short video with its picture. */
-  live_photo: z.optional(z.extend(file, { photo: z.optional(z.array(file)) })),
-  document: z.optional(file),
-  animation: z.optional(file),
-  voice: z.optional(file),
-  audio: z.optional(file),
-  video: z.optional(file),
-  video_note: z.optional(file),
-  sticker: z.optional(
+  live_photo: maybe(z.extend(file, { photo: maybe(z.array(file)) })),
+  document: maybe(file),
+  animation: maybe(file),
+  voice: maybe(file),
+  audio: maybe(file),
+  video: maybe(file),
+  video_note: maybe(file),
+  sticker: maybe(
     z.extend(file, {
-      emoji: z.optional(z.string()),
-      is_animated: z.optional(z.boolean()),
-      is_video: z.optional(z.boolean()),
+      emoji: maybe(z.string()),
+      is_animated: maybe(z.boolean()),
+      is_video: maybe(z.boolean()),
     }),
   ),
-  location: z.optional(z.object({ latitude: z.number(), longitude: z.number() })),
-  venue: z.optional(z.object({ title: z.string(), address: z.string() })),
-  contact: z.optional(
-    z.object({ first_name: z.string(), last_name: z.optional(z.string()), phone_number: z.string() }),
+  location: maybe(z.object({ latitude: z.number(), longitude: z.number() })),
+  venue: maybe(z.object({ title: z.string(), address: z.string() })),
+  contact: maybe(
+    z.object({ first_name: z.string(), last_name: maybe(z.string()), phone_number: z.string() }),
   ),
-  poll: z.optional(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
-  checklist: z.optional(z.object({ title: z.string(), tasks: z.array(z.object({ text: z.string() })) })),
+  poll: maybe(z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })) })),
+  checklist: maybe(z.object({ title: z.string(), tasks: z.array(z.object({ text: z.string() })) })),
+  dice: maybe(z.object({ emoji: z.string(), value: z.number() })),
+  game: maybe(z.object({ title: z.string(), description: maybe(z.string()) })),
+  invoice: maybe(z.object({ title: z.string(), description: maybe(z.string()) })),
+});
+
+const content = z.extend(media, {
+  from: maybe(user),
+  /** Chat that is shown as the sender, where that is a chat: an anonymous admin or a channel. */
+  sender_chat: maybe(chat),
+  text: maybe(z.string()),
+  entities: maybe(z.array(entity)),
+  /** Since Bot API 10.1 a pasted or formatted message has these blocks in the place of a text. */
+  rich_message: maybe(z.object({ blocks: maybe(z.unknown()) })),
+  caption: maybe(z.string()),
+  caption_entities: maybe(z.array(entity)),
+});
+
+/** https://core.telegram.org/bots/api#messageorigin: one of its forms has each of these. */
+const origin = z.object({
+  sender_user: maybe(user),
+  sender_user_name: maybe(z.string()),
+  sender_chat: maybe(chat),
+  chat: maybe(chat),
+});
+
+const message = z.extend(content, {
+  message_id: z.number(),
+  message_thread_id: maybe(z.number()),
+  is_topic_message: maybe(z.boolean()),
+  /** Of an album, which comes as a message for each of its files. */
+  media_group_id: maybe(z.string()),
+  chat: z.extend(chat, { type: z.string() }),
+  reply_to_message: maybe(
+    z.extend(content, {
+      // In a topic everything that replies to nothing else replies to the topic's beginning.
+      forum_topic_created: maybe(z.unknown()),
+    }),
+  ),
+  /** The message of another chat that is answered: https://core.telegram.org/bots/api#externalreplyinfo */
+  external_reply: maybe(z.extend(media, { origin })),
+  /** The part of the message that is answered: https://core.telegram.org/bots/api#textquote */
+  quote: maybe(z.object({ text: z.string() })),
+  forward_origin: maybe(origin),
+  /** Only its sender and the bot see it: https://core.telegram.org/bots/api#ephemeral-messages */
+  ephemeral_message_id: maybe(z.number()),
+  /** The id that this group has since it became a supergroup. */
+  migrate_to_chat_id: maybe(z.number()),
+  /** The id that it had before. */
+  migrate_from_chat_id: maybe(z.number()),
+});
+
+/** A press of a button below one of the bot's messages: https://core.telegram.org/bots/api#callbackquery */
+const press = z.object({
+  id: z.string(),
+  from: user,
+  message: z.object({
+    message_id: z.number(),
+    message_thread_id: maybe(z.number()),
+    is_topic_message: maybe(z.boolean()),
+    chat: z.extend(chat, { type: z.string() }),
+  }),
+  data: z.string(),
 });
 
 /** https://core.telegram.org/bots/api#update */
-export const updateSchema = z.looseObject({ update_id: z.number(), message: z.optional(message) });
+export const updateSchema = z.looseObject({
+  update_id: z.number(),
+  message: z.optional(message),
+  callback_query: maybe(press),
+});
+
+/** A press of a button. */
+export type TelegramPress = z.infer<typeof press>;
+
+/** Documented updates that are not messages, or not of people: https://core.telegram.org/bots/api#update */
+const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_connection business_message
+  edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
+  chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
+  my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
+
+/** Documented fields that say nothing to the model: https://core.telegram.org/bots/api#message */
+const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count sender_business_bot sender_tag
+  business_connection_id is_automatic_forward reply_to_story reply_to_checklist_task_id reply_to_poll_option_id via_bot
+  has_protected_content is_from_offline is_paid_post media_group_id author_signature paid_star_count
+  link_preview_options suggested_post_info effect_id show_caption_above_media has_media_spoiler reply_markup story
+  paid_media forward_from forward_from_chat forward_from_message_id forward_signature forward_sender_name forward_date
+  receiver_user`.split(/\s+/);
+
+/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
+const NOTICES =
+  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
+
+/** Returns true for a message that is a notice of the chat itself. */
+export function isNotice(part: unknown): boolean {
+  return Object.keys(Object(part)).some((key) => NOTICES.test(key));
+}
+
+/** Returns the parts of an update that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  const { message: received } = payload;
+  return [
+    ...unknownFields(payload, "", { read: updateSchema.shape, left: OTHER_UPDATES }),
+    ...unknownFields(received, "message", { read: message.shape, left: SILENT_FIELDS }).filter(
+      (field) => !NOTICES.test(field.slice("message.".length)),
+    ),
+  ];
+}
 
 /** A piece of a text that is more than text. */
 export type TelegramEntity = z.infer<typeof entity>;
 /** A message of a person, a bot or the chat itself. */
 export type TelegramMessage = z.infer<typeof message>;
+/** Words and files of a message, and its author. */
+export type TelegramContent = z.infer<typeof content>;
+/** The first writer of a message that is passed on. */
+export type TelegramOrigin = z.infer<typeof origin>;
+/** A message's files and the like. */
+export type TelegramMedia = z.infer<typeof media>;
 
-type File = NonNullable<TelegramMessage["document"]>;
+type File = NonNullable<TelegramMedia["document"]>;
 
 /** Returns what a file that came with a message is, by the field it came in. */
-export function readAttachments(message: TelegramMessage, maxBytes: number): Attachment[] {
+export function readAttachments(message: TelegramMedia, maxBytes: number): Attachment[] {
   const { live_photo: live, animation, document, voice, audio, video, video_note: note, sticker } = message;
   const { photo = live?.photo } = message;
   const picture = photo && bestSize(photo, maxBytes);
@@ -106,7 +197,8 @@ export function readAttachments(message: TelegramMessage, maxBytes: number): Att
 }
 
 /** Returns what is no text and no file, in words. */
-export function readOthers({ venue, location, contact, poll, checklist }: TelegramMessage): string[] {
+export function readOthers(media: TelegramMedia): string[] {
+  const { venue, location, contact, poll, checklist, dice, game, invoice } = media;
   const name = contact && [contact.first_name, contact.last_name].filter(Boolean).join(" ");
   return [
     ...(venue ? [remark("place", venue.title, venue.address)] : []),
@@ -114,6 +206,9 @@ export function readOthers({ venue, location, contact, poll, checklist }: Telegr
     ...(contact ? [remark("contact", name ?? "", contact.phone_number)] : []),
     ...(poll ? [remark("poll", `${poll.question} ${poll.options.map(({ text }) => text).join(" / ")}`)] : []),
     ...(checklist ? [remark("checklist", checklist.title, ...checklist.tasks.map(({ text }) => text))] : []),
+    ...(dice ? [remark("dice", dice.emoji, `${dice.value}`)] : []),
+    ...(game ? [remark("game", game.title, game.description ?? "")] : []),
+    ...(invoice ? [remark("invoice", invoice.title, invoice.description ?? "")] : []),
   ];
 }
 
@@ -123,7 +218,7 @@ function bestSize(sizes: readonly File[], maxBytes: number): File | undefined {
 }
 
 /** https://core.telegram.org/bots/api#sticker */
-function readSticker(sticker: NonNullable<TelegramMessage["sticker"]>): Attachment {
+function readSticker(sticker: NonNullable<TelegramMedia["sticker"]>): Attachment {
   const named = { ...sticker, file_name: ["sticker", sticker.emoji].filter(Boolean).join(" ") };
   if (sticker.is_animated === true) return attachment("file", named, "application/x-tgsticker");
   if (sticker.is_video === true) return attachment("video", named, "video/webm");

@@ -204,7 +204,7 @@ test("a new session forgets; its model stays", async () => {
 });
 
 test("a long conversation is summarised; a summary that fails leaves the older part out", async () => {
-  const bench = await agentBench({ models: { contextTokens: 4_200 }, agent: { instructions: "Be brief." } });
+  const bench = await agentBench({ models: { contextTokens: 4_500 }, agent: { instructions: "Be brief." } });
   const { answer, sessions } = bench.start();
   const isSummary = (at: number) => bench.asked[at]?.instructions.startsWith("Summarise");
   await answer(question("Ev1", "a".repeat(6_000)));

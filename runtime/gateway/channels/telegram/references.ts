@@ -1,0 +1,70 @@
+import { textOfBlocks } from "../blocks.ts";
+import type { InboundMessage, Reference, Sender } from "../channel.ts";
+import { type BotIdentity, writtenOut } from "./addressed.ts";
+import {
+  readAttachments,
+  readOthers,
+  type TelegramContent,
+  type TelegramMessage,
+  type TelegramOrigin,
+} from "./message.ts";
+
+/**
+ * Returns the message that another one answers, or the part of it that the person chose: in the same chat, or in another
+ * one, of which Telegram tells that part and the files alone (https://core.telegram.org/bots/api#externalreplyinfo).
+ */
+export function readAnswered(
+  { reply_to_message: replied, external_reply: external, quote }: TelegramMessage,
+  bot: BotIdentity,
+  maxBytes: number,
+): Reference[] {
+  const source = external ?? replied;
+  if (source === undefined || (quote === undefined && replied?.forum_topic_created !== undefined)) return [];
+  const author = external === undefined ? replied && authorOf(replied, bot) : writerOf(external.origin, bot);
+  const text = quote?.text ?? (external === undefined && replied ? wordsOf(replied) : "");
+  const attachments = readAttachments(source, maxBytes);
+  const said = [text, ...readOthers(source)].filter((line) => line !== "").join("\n");
+  if (said === "" && attachments.length === 0) return [];
+  return [
+    { kind: quote === undefined ? "reply" : "quote", ...(author && { author }), text: said, attachments },
+  ];
+}
+
+type Words = Pick<InboundMessage, "text" | "attachments" | "references">;
+
+/** Returns a message that is passed on as what its sender refers to, without words of the sender's own. */
+export function passedOn(
+  { text, attachments, references = [] }: Words,
+  origin: TelegramOrigin,
+  bot: BotIdentity,
+): Words {
+  const author = writerOf(origin, bot);
+  const forwarded: Reference = { kind: "forward", ...(author && { author }), text, attachments };
+  return { text: "", attachments: [], references: [...references, forwarded] };
+}
+
+function writerOf(origin: TelegramOrigin, bot: BotIdentity): Reference["author"] {
+  const { sender_user: user, sender_user_name: name, sender_chat: chat = origin.chat } = origin;
+  if (user !== undefined || chat !== undefined)
+    return authorOf({ from: user, ...(user === undefined && { sender_chat: chat }) }, bot);
+  return name === undefined ? undefined : { name };
+}
+
+function authorOf(
+  { from, sender_chat: chat }: Pick<TelegramContent, "from" | "sender_chat">,
+  bot: BotIdentity,
+): Reference["author"] {
+  if (chat !== undefined) return { id: String(chat.id), ...(chat.title && { name: chat.title }) };
+  if (from === undefined) return undefined;
+  return String(from.id) === bot.id ? "bot" : personOf(from);
+}
+
+/** Returns a user of Telegram as an author. */
+export function personOf({ id, first_name: name, username }: NonNullable<TelegramContent["from"]>): Sender {
+  return { id: String(id), ...(name && { name }), ...(username && { username }) };
+}
+
+function wordsOf(content: TelegramContent): string {
+  const { text, caption, rich_message: rich } = content;
+  return text === undefined && caption === undefined ? textOfBlocks(rich?.blocks) : writtenOut(content);
+}
