@@ -102,7 +102,10 @@ export interface ConfigRefusal {
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
+  /** POST {@link Delivery}: one event, from an edge of before {@link GATEWAY_ROUTES.chat}, or a notice. */
   deliveries: "/deliveries",
+  /** POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one a line. The answer begins once all have their places. */
+  chat: "/deliveries/chat",
   /** GET: {@link GatewayStatus} */
   status: "/status",
   /** GET: {@link UsageReport} */

@@ -73,6 +73,8 @@ export interface InboundMessage {
   message?: string;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
+  /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
+  continues?: string;
 }
 
 /** Somebody pressed a button below one of the bot's messages. */

@@ -232,9 +232,10 @@ test("where nothing will be said the platform is told so", async () => {
   await Promise.all(strangers);
   expect(all.calls.filter((call) => call.startsWith("dismiss"))).toEqual([]);
 
-  const burst = ["1", "2", "3"].map((id) =>
-    inbox.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } })),
-  );
+  const ask = (id: string) => inbox.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } }));
+  const first = ask("1");
+  await eventually(() => all.calls.at(-1) === "typing");
+  const burst = [first, ask("2"), ask("3")];
   expect((await Promise.all(burst))[1]).toEqual({ outcome: "answered", note: "answered together with 3" });
   expect(all.calls.slice(-4)).toEqual(["send@t1 ok", "typing", "send@t3 ok", "dismiss t2"]);
 });

@@ -34,6 +34,15 @@ test("a direct message is answered in its chat, under the sender's names", () =>
   });
 });
 
+test.each([
+  ["a file of an album", { media_group_id: "g1", photo: [{ file_id: "p1" }] }, "g1"],
+  ["a text that the app may have cut", { text: "x".repeat(4_000) }, "text"],
+  ["a text that it has not", { text: "x".repeat(3_999) }, undefined],
+])("%s says whether more of it follows", (_, fields, continues) => {
+  expect(read(fields)).toHaveProperty("kind", "message");
+  expect(Object(read(fields)).continues).toBe(continues);
+});
+
 // One update of every kind that Telegram may deliver and that is no new message.
 test.each([
   ["an edit", update({ ...message(), edit_date: 1_795_000_001 }, "edited_message"), "edited_message"],

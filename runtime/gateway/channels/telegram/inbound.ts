@@ -29,6 +29,9 @@ export interface InboundOptions {
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
+/** Apps cut a text at 4,096 characters, at a space where there is one, and send the rest behind it. */
+const NEARLY_CUT = 4_000;
+
 /** The bot's name is asked for meanwhile, which takes a moment. */
 const NAME_WAIT_MS = 1_000;
 
@@ -80,7 +83,10 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
   const words = origin === undefined ? own : passedOn(own, origin, bot);
   const id = String(message.message_id);
-  const content: Content = { direct, sender, ...words, target, message: id, ...inThread };
+  const continues =
+    message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
+  const more = continues !== undefined && { continues };
+  const content: Content = { direct, sender, ...words, target, message: id, ...inThread, ...more };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, message, read.addressed, options.access);

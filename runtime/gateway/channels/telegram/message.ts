@@ -86,6 +86,8 @@ const message = z.extend(content, {
   message_id: z.number(),
   message_thread_id: maybe(z.number()),
   is_topic_message: maybe(z.boolean()),
+  /** Of an album, which comes as a message for each of its files. */
+  media_group_id: maybe(z.string()),
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
@@ -138,7 +140,7 @@ const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_
 /** Documented fields that say nothing to the model: https://core.telegram.org/bots/api#message */
 const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count sender_business_bot sender_tag
   business_connection_id is_automatic_forward reply_to_story reply_to_checklist_task_id reply_to_poll_option_id via_bot
-  has_protected_content is_from_offline is_paid_post media_group_id author_signature paid_star_count
+  has_protected_content is_from_offline is_paid_post author_signature paid_star_count
   link_preview_options suggested_post_info effect_id show_caption_above_media has_media_spoiler reply_markup story
   paid_media forward_from forward_from_chat forward_from_message_id forward_signature forward_sender_name forward_date
   receiver_user`.split(/\s+/);
