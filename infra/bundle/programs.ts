@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path, { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { build, type BuildOptions, type OutputFile, type Plugin } from "esbuild";
@@ -94,8 +94,12 @@ const PROGRAMS = [
   ["runtime/gateway/main.ts"],
   ["runtime/supervisor/main.ts"],
   ["runtime/host/main.ts", "runtime/gateway/cli/main.ts"],
+  ["runtime/gateway/media/main.ts"],
   ["runtime/host/warm.ts"],
 ];
+
+/** WebAssembly that a program reads while it runs, by its path in the bundle. */
+const CODECS = { "gateway/media/photon.wasm": "node_modules/@cf-wasm/photon/dist/lib/photon_rs_bg.wasm" };
 
 /** Returns the Worker's bundle, which is a single module. */
 export function bundleWorker(): Promise<Bundled> {
@@ -107,9 +111,14 @@ export async function bundleContainer(): Promise<Bundled> {
   const programs = await Promise.all(
     PROGRAMS.map((entryPoints) => bundled({ ...CONTAINER, entryPoints }, "dist/container")),
   );
+  const codecs = Object.entries(CODECS).map(async ([name, file]): Promise<[string, Uint8Array]> => [
+    name,
+    await readFile(path.join(ROOT, file)),
+  ]);
+  const files = [...programs.flatMap((program) => Array.from(program.files)), ...(await Promise.all(codecs))];
   return {
-    files: new Map(programs.flatMap(({ files }) => Array.from(files))),
-    read: programs.flatMap(({ read }) => read),
+    files: new Map(files.sort(byName)),
+    read: [...programs.flatMap(({ read }) => read), ...Object.values(CODECS)],
   };
 }
 

@@ -4,9 +4,13 @@ import { streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { listen, type Listening, type ListenOptions } from "./serve.ts";
 
+/** The limit of one image's base64: https://docs.claude.com/en/docs/build-with-claude/vision */
+const MOST_IMAGE = 5 * 1024 * 1024;
+
+const source = z.looseObject({ data: z.string().optional() });
 const content = z.union([
   z.string(),
-  z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+  z.array(z.looseObject({ type: z.string(), text: z.string().optional(), source: source.optional() })),
 ]);
 const requestSchema = z.looseObject({
   model: z.string(),
@@ -34,8 +38,8 @@ function standInReply(text: string): string {
 /**
  * Stands in for Anthropic's Messages API, streaming (https://platform.claude.com/docs/en/build-with-claude/streaming)
  * and whole, with its answers for a wrong key (401) and an invalid request (400), and for its models API
- * (https://docs.claude.com/en/api/models), where every id is a model that it has.
- * Not modelled: tools, images, caching, limits, real token counts (a token is four characters here).
+ * (https://docs.claude.com/en/api/models), where every id is a model that it has. An image of more than 5 MB is refused.
+ * Not modelled: tools, what an image shows, caching, other limits, real token counts (a token is four characters here).
  */
 export async function startModel(options: ModelOptions): Promise<Listening> {
   const app = new Hono();
@@ -53,6 +57,11 @@ export async function startModel(options: ModelOptions): Promise<Listening> {
     if (!parsed.success)
       return context.json(failure("invalid_request_error", z.prettifyError(parsed.error)), 400);
     const { model, messages, stream } = parsed.data;
+    const large = messages.flatMap(imageSizes).find((size) => size > MOST_IMAGE);
+    if (large !== undefined) {
+      const message = `image exceeds 5 MB maximum: ${large} bytes > ${MOST_IMAGE} bytes`;
+      return context.json(failure("invalid_request_error", message), 400);
+    }
     const delayMs = options.delayMs?.() ?? 0;
     if (delayMs > 0) await sleep(delayMs);
     const last = messages.findLast((message) => message.role === "user");
@@ -97,6 +106,11 @@ function modelInfo(id: string): object {
 
 function failure(type: string, message: string): object {
   return { type: "error", error: { type, message } };
+}
+
+function imageSizes({ content: parts }: { content: z.infer<typeof content> }): number[] {
+  if (typeof parts === "string") return [];
+  return parts.flatMap(({ type, source: given }) => (type === "image" ? (given?.data?.length ?? 0) : []));
 }
 
 function textOf(value: z.infer<typeof content>): string {

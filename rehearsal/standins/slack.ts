@@ -50,9 +50,10 @@ export function mention(
 
 /**
  * Stands in for Slack's Web API (https://docs.slack.dev/apis/web-api/): `auth.test`,
- * `chat.postMessage` and `chat.update`, with the documented answers for a missing or wrong token.
+ * `chat.postMessage`, `chat.update`, `chat.postEphemeral`, `reactions.add` and `assistant.threads.setStatus`, with the
+ * documented answers for a missing or wrong token.
  * A file goes out in three steps: https://docs.slack.dev/messaging/working-with-files#uploading_files
- * Not modelled: every other method, scopes, rate limits, retries of events, rendering.
+ * Not modelled: every other method, scopes, presses of buttons, rate limits, retries of events, rendering.
  */
 export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
   const messages: SlackMessage[] = [];
@@ -100,6 +101,22 @@ export async function startSlack(options: SlackOptions): Promise<SlackStandIn> {
     message.text = text;
     waiting.changed(message);
     return context.json({ ok: true, channel: message.channel, ts, text });
+  });
+  app.post("/api/assistant.threads.setStatus", async (context) => {
+    const { channel_id: channel, thread_ts: thread } = await readArguments(context.req.raw);
+    if (!channel) return context.json({ ok: false, error: "channel_not_found" });
+    return context.json(thread ? { ok: true } : { ok: false, error: "invalid_thread_ts" });
+  });
+  app.post("/api/reactions.add", async (context) => {
+    const { channel, timestamp, name } = await readArguments(context.req.raw);
+    return context.json(
+      channel && timestamp && name ? { ok: true } : { ok: false, error: "no_item_specified" },
+    );
+  });
+  app.post("/api/chat.postEphemeral", async (context) => {
+    const { channel, user, text } = await readArguments(context.req.raw);
+    if (!channel || !user) return context.json({ ok: false, error: "user_not_in_channel" });
+    return context.json(text ? { ok: true, message_ts: "1.1" } : { ok: false, error: "no_text" });
   });
   app.post("/api/files.getUploadURLExternal", async (context) => {
     const { filename, length } = await readArguments(context.req.raw);

@@ -12,6 +12,8 @@ export interface TelegramMessage {
   source: string;
   /** Texts that it had before it was edited. */
   edits: string[];
+  /** Buttons below it, each with what a press sends. */
+  buttons: { label: string; data: string }[];
 }
 
 /** The stand-in's page: what the bot sent, and a form that writes to it. */

@@ -45,6 +45,10 @@ export interface TelegramStandIn extends Listening {
   waitFor(fits: (message: TelegramMessage) => boolean, timeoutMs: number): Promise<TelegramMessage>;
   /** A person's message: Ada's in her private chat, unless `extra` says otherwise. */
   say(text: string, extra?: Record<string, unknown>): Update;
+  /** Somebody presses a button below a message of the bot's: Ada, unless `from` says otherwise. */
+  press(message: TelegramMessage, label: string, from?: object): Update;
+  /** What people were told on their presses. */
+  words(): readonly string[];
   /** Any update. */
   update(content: Record<string, unknown>): Update;
   /** The next calls of a method are answered with these faults, in order. */
@@ -66,8 +70,9 @@ export interface TelegramOptions extends ListenOptions {
 /**
  * Stands in for Telegram's Bot API (https://core.telegram.org/bots/api): `getMe`, `getUpdates` with
  * offsets, long polls and conflicts, the webhook's methods and its deliveries, `sendMessage` and
- * `editMessageText` with HTML and their documented errors, `sendPhoto` and `sendDocument` with a
- * file in the request, `sendChatAction`, `getFile` and the files.
+ * `editMessageText` with HTML, buttons and their documented errors, `sendPhoto` and `sendDocument` with a file in the
+ * request, `editMessageReplyMarkup`, presses of buttons and `answerCallbackQuery`, `setMessageReaction`,
+ * `sendChatAction`, `getFile` and the files.
  * Not modelled: every other method, rate limits of its own, the times between a webhook's attempts.
  */
 export async function startTelegram(options: TelegramOptions): Promise<TelegramStandIn> {
@@ -84,6 +89,9 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
   const blocked = new Set<string>();
   const files = new Map<string, Uint8Array>();
   const waiting = new Waiting("Telegram", messages);
+  /** Presses that wait for a word, and the words that came. */
+  const presses = new Set<string>();
+  const words: string[] = [];
   let lastMessageId = 0;
   const nextMessageId = (): number => (lastMessageId += 1);
   const botId = Number(options.botToken.split(":")[0]);
@@ -92,6 +100,16 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     const date = Math.floor(Date.now() / 1_000);
     const plain = { message_id: nextMessageId(), date, from: PERSON, chat: PRIVATE, text };
     return updates.add({ message: { ...plain, ...extra } });
+  };
+
+  const press = (message: TelegramMessage, label: string, from: object = PERSON): Update => {
+    const data = message.buttons.find((button) => button.label === label)?.data ?? "";
+    const id = String(presses.size + words.length + 1);
+    presses.add(id);
+    const isPrivate = message.chat === String(PRIVATE.id);
+    const chat = isPrivate ? PRIVATE : { id: Number(message.chat), type: "supergroup", title: "Group" };
+    const below = { message_id: message.id, date: 1, chat, text: message.text };
+    return updates.add({ callback_query: { id, from, message: below, chat_instance: "1", data } });
   };
 
   const write = (parameters: Record<string, unknown>, known?: TelegramMessage): TelegramMessage | Refusal => {
@@ -116,12 +134,15 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
       return Object.assign(known, { text: read.text, source });
     }
     const thread = parameters["message_thread_id"];
+    const buttons = readKeyboard(parameters["reply_markup"]);
+    if (buttons === undefined) return refused(400, "Bad Request: BUTTON_DATA_INVALID");
     const sent: TelegramMessage = {
       id: nextMessageId(),
       chat,
       text: read.text,
       source,
       edits: [],
+      buttons,
       ...(typeof thread === "number" && { thread }),
     };
     messages.push(sent);
@@ -140,7 +161,14 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     }
     const text = `[${field}: ${file.name}] ${String(caption)}`.trimEnd();
     const place = { chat: String(chat), ...(thread !== undefined && { thread: Number(thread) }) };
-    const sent: TelegramMessage = { id: nextMessageId(), ...place, text, source: text, edits: [] };
+    const sent: TelegramMessage = {
+      id: nextMessageId(),
+      ...place,
+      text,
+      source: text,
+      edits: [],
+      buttons: [],
+    };
     messages.push(sent);
     waiting.changed(sent);
     return { message_id: sent.id, date: Math.floor(Date.now() / 1_000), caption };
@@ -193,6 +221,20 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     },
     sendPhoto: (parameters) => takeFile(parameters, "photo", LARGEST_PHOTO),
     sendDocument: (parameters) => takeFile(parameters, "document", LARGEST_DOCUMENT),
+    editMessageReplyMarkup: (parameters) => {
+      const known = messages.find(({ id }) => id === parameters["message_id"]);
+      if (known === undefined) return refused(400, "Bad Request: message to edit not found");
+      known.buttons = readKeyboard(parameters["reply_markup"]) ?? [];
+      waiting.changed(known);
+      return { message_id: known.id };
+    },
+    answerCallbackQuery: ({ callback_query_id: id, text }) => {
+      const open = presses.delete(String(id));
+      if (!open) return refused(400, "Bad Request: query is too old and response timeout expired");
+      words.push(String(text ?? ""));
+      return true;
+    },
+    setMessageReaction: () => true,
     sendChatAction: () => true,
     getFile: ({ file_id: id }) => {
       const file = files.get(String(id));
@@ -248,6 +290,8 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
     updates,
     messages: () => messages,
     say,
+    press,
+    words: () => words,
     update: (content) => updates.add(content),
     fail: (method, ...more) => void faults.set(method, [...(faults.get(method) ?? []), ...more]),
     block: (chat) => void blocked.add(String(chat)),
@@ -260,6 +304,19 @@ export async function startTelegram(options: TelegramOptions): Promise<TelegramS
 export function mention(text: string): [text: string, extra: Record<string, unknown>] {
   const entities = [{ type: "mention", offset: 0, length: USERNAME.length + 1 }];
   return [`@${USERNAME} ${text}`, { chat: GROUP, entities }];
+}
+
+/**
+ * The buttons of a keyboard: https://core.telegram.org/bots/api#inlinekeyboardbutton. `undefined` where the data of one
+ * has not 1 to 64 bytes.
+ */
+function readKeyboard(markup: unknown): TelegramMessage["buttons"] | undefined {
+  const { inline_keyboard: rows = [] } = Object(markup) as {
+    inline_keyboard?: { text: string; callback_data: string }[][];
+  };
+  const buttons = rows.flat().map(({ text, callback_data: data }) => ({ label: text, data }));
+  const isValid = buttons.every(({ data }) => data !== "" && Buffer.byteLength(data) <= 64);
+  return isValid ? buttons : undefined;
 }
 
 type Refusal = Exclude<TelegramFault, "hang">;

@@ -12,6 +12,9 @@
 /** Bytes of a message at most, either way of the page's; a longer one closes the socket with 1009. */
 export const CHAT_MESSAGE_BYTES = 32 * 1024;
 
+/** Pictures of one message: how many, and in base64 the characters of all and of a piece. */
+export const CHAT_PICTURES = { most: 4, longest: 6 * 1024 * 1024, piece: 24 * 1024 } as const;
+
 /** Why the server closes a socket, beside the codes of RFC 6455 section 7.4.1. */
 export const CHAT_CLOSE = {
   /** Not a message of this form, or not in this order. */
@@ -72,5 +75,10 @@ export type ToPage =
 export type FromPage =
   /** `deviceId`: SHA-256 of the raw public key, in hexadecimal. `signature` is over {@link proofText}. */
   | { type: "hello"; deviceId: string; publicKey: string; displayName: string; signature: string }
-  /** `id`: the page's own name for this message. */
+  /**
+   * A piece of a picture in base64, in order, before the `say` of its message. `ends`: the picture is whole with it. Only
+   * an approved device may send them.
+   */
+  | { type: "picture"; id: string; part: string; ends?: boolean | undefined }
+  /** `id`: the page's own name for this message. The text may be empty where pictures came before. */
   | { type: "say"; id: string; text: string };

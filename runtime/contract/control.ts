@@ -102,7 +102,10 @@ export interface ConfigRefusal {
 export const GATEWAY_ROUTES = {
   live: "/healthz",
   ready: "/readyz",
+  /** POST {@link Delivery}: one event, from an edge of before {@link GATEWAY_ROUTES.chat}, or a notice. */
   deliveries: "/deliveries",
+  /** POST {@link ChatDeliveries}: {@link DeliveryEnd}s, one a line. The answer begins once all have their places. */
+  chat: "/deliveries/chat",
   /** GET: {@link GatewayStatus} */
   status: "/status",
   /** GET: {@link UsageReport} */
@@ -346,6 +349,35 @@ export interface GatewayStatus {
   limited: number;
   /** Only where the config has rules. */
   retention?: RetentionNotice;
+  /** Tool servers of the config; absent from a gateway of an older version. */
+  servers?: ToolServerHealth[];
+  /** Parts of messages, tools and answers that were not understood, the last seen first; absent from a gateway of an older version. */
+  findings?: ContractFinding[];
+}
+
+/** An MCP server of the config. */
+export interface ToolServerHealth {
+  name: string;
+  /** `unknown`: no question has needed it yet. */
+  state: "unknown" | "ready" | "failing";
+  tools: number;
+  /** Tools that cannot be offered to a model, and why. */
+  leftOut: { name: string; problem: string }[];
+  /** For `failing`. */
+  problem?: string;
+}
+
+/** Source of something that was not understood. */
+export type ContractArea = "message" | "tool" | "stream" | "answer";
+
+/** Something that was not understood. */
+export interface ContractFinding {
+  area: ContractArea;
+  /** For example `telegram: message.hologram`. */
+  what: string;
+  count: number;
+  /** ISO 8601. */
+  lastAt: string;
 }
 
 /** Messages that `sessions.retention` removes. */

@@ -21,7 +21,7 @@ export type DeliveryNotice = z.infer<typeof deliveryNoticeSchema>;
 
 /**
  * One verified event of a platform, as the ledger keeps it and the gateway receives it.
- * `id` is the platform's own event id; `conversation` names what must stay in order;
+ * `id` is the platform's own event id; `conversation` is the chat key: what shares it stays in order;
  * `payload` is the platform's body as it came.
  */
 export const deliverySchema = z.strictObject({
@@ -31,10 +31,7 @@ export const deliverySchema = z.strictObject({
   /** Milliseconds since the epoch. */
   receivedAt: z.number(),
   payload: z.record(z.string(), z.unknown()),
-  /**
-   * The id of the event before it in its conversation, while that one is under way too: the gateway takes
-   * them up in this order, although they are requests of their own.
-   */
+  /** Set by an edge that hands over one event a request; see {@link chatDeliveriesSchema}. */
   after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   /** True for the last attempt: if it fails, the person is told that there will be no answer. */
   last: z.optional(z.boolean()),
@@ -47,6 +44,30 @@ export const deliverySchema = z.strictObject({
 
 /** See {@link deliverySchema}. */
 export type Delivery = z.infer<typeof deliverySchema>;
+
+/** The events of one chat that are due, in their order. Each is read for itself: see {@link deliverySchema}. */
+export const chatDeliveriesSchema = z.object({
+  /** The id of the chat's last event before these, where it is still under way: they fail where it has failed. */
+  after: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
+  deliveries: z.array(z.unknown()).check(z.minLength(1)),
+});
+
+/** See {@link chatDeliveriesSchema}. */
+export interface ChatDeliveries {
+  after?: string | undefined;
+  deliveries: readonly [Delivery, ...Delivery[]];
+}
+
+/** The end of one event of {@link ChatDeliveries}: the answer that it would get as a request of its own. */
+export interface DeliveryEnd {
+  /** Its place in the request, from 0. */
+  index: number;
+  status: number;
+  /** As in the header of this name. */
+  retryAfter?: string;
+  /** A {@link DeliveryOutcome}, or a problem document. */
+  body: unknown;
+}
 
 /**
  * End of a delivery. `answered`: a reply is out, or the chat takes none; `ignored`: nothing to say (a bot's own message,

@@ -12,10 +12,10 @@ import type { Environment } from "./variables.ts";
 
 /** Anthropic's own limit, the largest of them: https://docs.claude.com/en/api/overview#request-size-limits */
 const LONGEST_QUESTION_BYTES = 32 * 1024 * 1024;
+/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB of audio, and the fields around it. Files that go out have less. */
+const LONGEST_UPLOAD_BYTES = 26 * 1024 * 1024;
 /** A platform's longest message has 40,000 characters, and JSON may escape each of them. */
 const LONGEST_MESSAGE_BYTES = 512 * 1024;
-/** A file of the workspace has 16 MiB at most, and the fields beside it little. */
-const LONGEST_UPLOAD_BYTES = 17 * 1024 * 1024;
 /** Values that an operation's address is made of, by name. */
 export type OperationArguments = Readonly<Record<string, string>>;
 
@@ -44,7 +44,7 @@ const LONGEST = {
   form: LONGEST_MESSAGE_BYTES,
   parts: LONGEST_UPLOAD_BYTES,
   unread: LONGEST_QUESTION_BYTES,
-} as const;
+} as const satisfies Record<ServiceOperation["body"], number>;
 
 function get(path: ServiceOperation["path"], takes: ServiceOperation["takes"] = {}): ServiceOperation {
   return { method: "GET", takes, path, body: "none", longest: 0 };
@@ -72,6 +72,40 @@ const TELEGRAM_TEXT = {
   link_preview_options: z.strictObject({ is_disabled: z.literal(true) }),
 };
 const thread = z.optional(z.int());
+/** https://core.telegram.org/bots/api#inlinekeyboardmarkup: buttons that tell the bot of a press, and no links. */
+const keyboard = z.strictObject({
+  inline_keyboard: z.array(
+    z.array(z.strictObject({ text, callback_data: z.string().check(z.maxLength(64)) })),
+  ),
+});
+
+/** A text and buttons, as JSON: no pictures, links or fields, which Slack would fetch or show in their place. */
+const buttonBlocks = z.string().check(z.maxLength(20_000), z.refine(isButtons));
+const buttonSchema = z.tuple([
+  z.strictObject({
+    type: z.literal("section"),
+    text: z.strictObject({ type: z.literal("mrkdwn"), text }),
+  }),
+  z.strictObject({
+    type: z.literal("actions"),
+    elements: z.array(
+      z.strictObject({
+        type: z.literal("button"),
+        action_id: id,
+        text: z.strictObject({ type: z.literal("plain_text"), text }),
+        value: id,
+      }),
+    ),
+  }),
+]);
+
+function isButtons(blocks: string): boolean {
+  try {
+    return buttonSchema.safeParse(JSON.parse(blocks)).success;
+  } catch {
+    return false;
+  }
+}
 
 /** In parts, where every field but the file is a text. */
 function telegramFile(method: string, field: "photo" | "document"): ServiceOperation {
@@ -142,6 +176,12 @@ export const SERVICE_OPERATIONS = {
   }),
   /** https://platform.openai.com/docs/api-reference/chat */
   "openai/chat/completions": send({ path: () => "/chat/completions", body: "unread" }),
+  /** https://platform.openai.com/docs/api-reference/audio/createTranscription */
+  "openai/audio/transcriptions": send({
+    path: () => "/audio/transcriptions",
+    body: "parts",
+    fields: z.strictObject({ model: id, response_format: z.literal("json"), file: z.instanceof(Blob) }),
+  }),
   /** https://platform.openai.com/docs/api-reference/models/list */
   "openai/models": get(() => "/models"),
   /** https://docs.slack.dev/reference/methods/auth.test */
@@ -155,10 +195,26 @@ export const SERVICE_OPERATIONS = {
       thread_ts: z.optional(id),
       unfurl_links: z.literal("false"),
       unfurl_media: z.literal("false"),
+      blocks: z.optional(buttonBlocks),
     }),
   ),
   /** https://docs.slack.dev/reference/methods/chat.update */
-  "slack/chat.update": slack("chat.update", z.strictObject({ channel: id, ts: id, text })),
+  "slack/chat.update": slack(
+    "chat.update",
+    z.strictObject({ channel: id, ts: id, text, blocks: z.optional(z.literal("[]")) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/reactions.add */
+  "slack/reactions.add": slack("reactions.add", z.strictObject({ channel: id, timestamp: id, name: id })),
+  /** https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  "slack/chat.postEphemeral": slack(
+    "chat.postEphemeral",
+    z.strictObject({ channel: id, user: id, text, thread_ts: z.optional(id) }),
+  ),
+  /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  "slack/assistant.threads.setStatus": slack(
+    "assistant.threads.setStatus",
+    z.strictObject({ channel_id: id, thread_ts: id, status: z.literal("is writing…") }),
+  ),
   /** https://docs.slack.dev/reference/methods/files.getUploadURLExternal */
   "slack/files.getUploadURLExternal": slack(
     "files.getUploadURLExternal",
@@ -206,12 +262,31 @@ export const SERVICE_OPERATIONS = {
   /** https://core.telegram.org/bots/api#sendmessage */
   "telegram/sendMessage": telegram(
     "sendMessage",
-    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread }),
+    z.strictObject({ ...TELEGRAM_TEXT, message_thread_id: thread, reply_markup: z.optional(keyboard) }),
   ),
   /** https://core.telegram.org/bots/api#editmessagetext */
   "telegram/editMessageText": telegram(
     "editMessageText",
     z.strictObject({ ...TELEGRAM_TEXT, message_id: z.int() }),
+  ),
+  /** https://core.telegram.org/bots/api#setmessagereaction */
+  "telegram/setMessageReaction": telegram(
+    "setMessageReaction",
+    z.strictObject({
+      chat_id: id,
+      message_id: z.int(),
+      reaction: z.tuple([z.strictObject({ type: z.literal("emoji"), emoji: id })]),
+    }),
+  ),
+  /** https://core.telegram.org/bots/api#answercallbackquery */
+  "telegram/answerCallbackQuery": telegram(
+    "answerCallbackQuery",
+    z.strictObject({ callback_query_id: id, text }),
+  ),
+  /** https://core.telegram.org/bots/api#editmessagereplymarkup */
+  "telegram/editMessageReplyMarkup": telegram(
+    "editMessageReplyMarkup",
+    z.strictObject({ chat_id: id, message_id: z.int(), reply_markup: keyboard }),
   ),
   /** https://core.telegram.org/bots/api#sendchataction */
   "telegram/sendChatAction": telegram(

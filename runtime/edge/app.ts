@@ -17,7 +17,7 @@ import {
 import { describeVisitor } from "./admin/visitor.ts";
 import { addAdminPages } from "./admin/routes.ts";
 import { discordInteractions } from "./admission/discord.ts";
-import { slackEvents } from "./admission/slack.ts";
+import { recordedBySlack, slackEvents } from "./admission/slack.ts";
 import { telegramUpdates } from "./admission/telegram.ts";
 import { webhook } from "./admission/webhook.ts";
 import { streamChanges } from "./changes.ts";
@@ -107,7 +107,10 @@ export function createEdge(options: EdgeOptions): Hono<AccessVariables> {
   app.get(ROUTES.chatSocket.path, chatSocket());
 
   const webhooks = {
-    [ROUTES.slackEvents.path]: { read: slackEvents({ signingSecret: settings.slackSigningSecret, clock }) },
+    [ROUTES.slackEvents.path]: {
+      read: slackEvents({ signingSecret: settings.slackSigningSecret, clock }),
+      recorded: recordedBySlack,
+    },
     [ROUTES.telegramWebhook.path]: {
       read: telegramUpdates({ secret: settings.telegramWebhookSecret, clock }),
     },

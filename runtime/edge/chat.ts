@@ -39,12 +39,14 @@ article .table { overflow-x: auto; } table { border-collapse: collapse; } :is(th
   right: .35rem; padding: .1rem .5rem; font-size: .8rem; background: var(--page); }
 article[data-time]::after { content: attr(data-time); display: block; font-size: .75rem; color: var(--soft); }
 article.failed { color: var(--bad); } article.busy::after { content: "…"; font-size: 1rem; }
-form { display: flex; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
+form { display: flex; flex-wrap: wrap; gap: .5rem; padding: .75rem 1rem; border-top: 1px solid var(--line); }
 textarea { flex: 1; min-width: 0; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
   border-radius: 8px; padding: .5rem .7rem; resize: none; max-height: 9rem; field-sizing: content; }
 button { font: inherit; border: 1px solid var(--line); border-radius: 8px; padding: .35rem .8rem; background: transparent;
   color: inherit; cursor: pointer; } #send { background: var(--accent); color: var(--on-accent); border-color: transparent;
   align-self: flex-end; padding: .5rem 1rem; } #stop { align-self: flex-end; padding: .5rem 1rem; } button:disabled, textarea:disabled { opacity: .5; cursor: default; }
+#add { align-self: flex-end; padding: .5rem .9rem; } #pictures { flex-basis: 100%; display: flex; gap: .5rem; }
+#pictures[hidden] { display: none; } #pictures button { padding: .2rem; } #pictures img { display: block; height: 3.5rem; max-width: 7rem; object-fit: cover; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 `;
 
@@ -116,6 +118,9 @@ function chatPage(): Markup {
         </section>
         <div id="log" role="log" aria-live="polite" aria-label="Conversation" tabindex="0"></div>
         <form id="form">
+          <div id="pictures" hidden></div>
+          <input id="file" type="file" accept="image/*" multiple hidden />
+          <button type="button" id="add" aria-label="Add pictures" title="Add pictures" disabled>+</button>
           <label for="text" class="hidden">Message</label>
           <textarea
             id="text"

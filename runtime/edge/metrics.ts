@@ -35,7 +35,7 @@ interface Metrics {
     "state" | "since" | "restarts" | "coldStartMs" | "broker" | "volume" | "silent"
   >;
   /** Told by the gateway itself; only while it is ready. */
-  gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords"> & {
+  gateway?: Pick<GatewayStatus, "counts" | "schedules" | "usage" | "firstWords" | "findings"> & {
     channels: { platform: string; state: string }[];
     models: { id: string; state: string }[];
   };
@@ -62,12 +62,13 @@ async function readMetrics(ledger: Ledger, sandbox: Sandbox): Promise<Metrics> {
 }
 
 function gatewayMetrics(details: GatewayStatus): NonNullable<Metrics["gateway"]> {
-  const { counts, schedules, usage, firstWords, channels, models } = details;
+  const { counts, schedules, usage, firstWords, findings, channels, models } = details;
   return {
     counts,
     schedules,
     usage,
     ...(firstWords && { firstWords }),
+    ...(findings && { findings }),
     channels: channels.map(({ platform, state }) => ({ platform, state })),
     models: models.map(({ id, state }) => ({ id, state })),
   };
@@ -138,7 +139,7 @@ function edgeFamilies({ version, ledger, sandbox }: Metrics): Family[] {
 
 function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
   if (gateway === undefined) return [];
-  const { counts, schedules, usage, firstWords, channels, models } = gateway;
+  const { counts, schedules, usage, firstWords, findings = [], channels, models } = gateway;
   const used = (read: (one: (typeof usage)[number]) => number, labels: Labels = {}): Sample[] =>
     [...new Set(usage.map(({ model }) => model))].map((model) => [
       { model, ...labels },
@@ -169,6 +170,14 @@ function gatewayFamilies(gateway: Metrics["gateway"]): Family[] {
       "model_ready",
       "1 while the model answers.",
       models.map(({ id, state }) => [{ model: id }, ready(state)]),
+    ),
+    counter(
+      "not_understood_total",
+      "Parts of messages, tools, streams and answers that this version does not know.",
+      [...new Set(findings.map(({ area }) => area))].map((area) => [
+        { area },
+        findings.filter((one) => one.area === area).reduce((sum, { count }) => sum + count, 0),
+      ]),
     ),
     gauge(
       "model_requests_7d",

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import type { Config } from "../contract/config/index.ts";
 import type { Environment } from "../contract/environment.ts";
 import type { Log } from "../shared/log.ts";
@@ -8,9 +9,12 @@ import { McpServers } from "./agent/mcp/servers.ts";
 import { Toolbox } from "./agent/toolbox.ts";
 import { createChannels, type Channels } from "./channels/registry.ts";
 import { intakeReader } from "./channels/telegram/polling.ts";
+import { Apart } from "./media/apart.ts";
+import { Media } from "./media/media.ts";
 import { createModels } from "./models/create.ts";
 import type { ModelRelay } from "./models/relay.ts";
 import type { ModelTimeout } from "./models/patience.ts";
+import { createTranscriber } from "./models/transcription.ts";
 import { schedulesPort } from "./schedules/port.ts";
 import type { Stores } from "./stores.ts";
 import { Workspace } from "./workspace/workspace.ts";
@@ -24,6 +28,8 @@ export interface Components {
   channels: Channels;
   models: ModelRelay;
   agent: Agent;
+  mcp: Pick<McpServers, "health">;
+  media: Media;
   /** Ends what the parts hold open, once nothing uses them any more. */
   close(): Promise<void>;
 }
@@ -46,21 +52,23 @@ export interface ComponentsOptions {
 export function createComponents(config: Config, options: ComponentsOptions): Components {
   const { environment, home, stores, redact, modelTimeout, clock, log } = options;
   const { sessions, usage, spending, pairing } = stores;
+  const report = stores.contract.note;
   const telegram = { telegramIntake: intakeReader(stores.database), telegramMoves: stores.moves };
   const channels = createChannels({ config, environment, pairing, ...telegram, clock, log });
   const timeout = modelTimeout && { timeout: modelTimeout };
-  const models = createModels(config, { environment, usage, redact, clock, log, ...timeout });
+  const models = createModels(config, { environment, usage, redact, report, clock, log, ...timeout });
   const workspace = new Workspace({
     home,
     limits: config.agent.limits,
     clock,
     onChange: (change) => log.info("a file of the workspace changed", { ...change }),
   });
-  const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+  const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, report, clock, log });
   const toolbox = new Toolbox({
     config,
     workspace,
     channels,
+    actions: stores.actions,
     schedules: schedulesPort(stores.schedules, clock),
     mcp,
     redact,
@@ -69,5 +77,11 @@ export function createComponents(config: Config, options: ComponentsOptions): Co
   });
   const limits = new Limits({ limits: config.agent.limits, spending, clock });
   const agent = new Agent({ config, model: models, sessions, workspace, toolbox, limits, clock, log });
-  return { config, channels, models, agent, close: () => agent.close() };
+  const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const takesPdf = [config.models.primary, ...config.models.fallbacks].every((id) =>
+    id.startsWith("anthropic/"),
+  );
+  const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
+  const media = new Media({ apart: new Apart(), memoryBytes, takesPdf, transcriber });
+  return { config, channels, models, agent, mcp, media, close: () => agent.close() };
 }

@@ -7,7 +7,7 @@ import type { Redactor } from "../shared/redact.ts";
 import type { Components } from "./components.ts";
 import { addressOf, type ModelAddress } from "./models/create.ts";
 import { NO_KEY } from "./models/providers.ts";
-import { errorKinds, providerFailure } from "./models/provider-errors.ts";
+import { errorKinds, messageOf, providerFailure } from "./models/provider-errors.ts";
 import type { ModelRelay } from "./models/relay.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -157,13 +157,6 @@ function failing(response: Response, body: unknown, reading: Reading): Finding {
 
 async function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined);
-}
-
-/** `error.message`, in Anthropic's form and in OpenAI's. */
-function messageOf(body: unknown): string | undefined {
-  if (!isRecord(body) || !isRecord(body["error"])) return undefined;
-  const { message } = body["error"];
-  return typeof message === "string" ? message : undefined;
 }
 
 function listedIds(body: unknown): unknown[] | undefined {

@@ -18,6 +18,7 @@ import { Inbox } from "./inbox/inbox.ts";
 import { Replies } from "./inbox/replies.ts";
 import { Probe } from "./probe.ts";
 import type { ModelTimeout } from "./models/patience.ts";
+import { AdmissionQuestions } from "./pairing/question.ts";
 import { PairingDesk } from "./pairing/desk.ts";
 import { ApprovalNotices } from "./pairing/notices.ts";
 import { createComponents, type Components } from "./components.ts";
@@ -104,10 +105,26 @@ export async function startGateway({
   const parts = (): Components => current;
 
   // 6. What brings messages in and replies out.
+  const report = stores.contract.note;
+  const { actions } = stores;
   const pairing = new PairingDesk({ stores: stores.pairing, waiting, log });
+  const admissions = new AdmissionQuestions({ parts, stores: stores.pairing, actions, clock, log });
   const commands = new Commands({ parts, sessions, usage, clock });
-  const replies = new Replies({ records, firstWords, clock, log });
-  const inbox = new Inbox({ parts, pairing, commands, sessions, records, replies, clock, log });
+  const reading = () => ({ media: parts().media, contextTokens: parts().config.models.contextTokens });
+  const replies = new Replies({ records, firstWords, actions, report, reading, clock, log });
+  const inbox = new Inbox({
+    parts,
+    pairing,
+    admissions,
+    actions,
+    commands,
+    sessions,
+    records,
+    report,
+    replies,
+    clock,
+    log,
+  });
   const inTurn: InTurn = (conversation, work) => inbox.inTurn(conversation, work);
   const notices = new ApprovalNotices({ parts, stores: stores.pairing, waiting, clock, log });
   const schedules = new Schedules({
@@ -121,6 +138,7 @@ export async function startGateway({
   const chat = new WebChat({
     agent: () => parts().agent,
     operators: () => namedOperators(parts().config, "web"),
+    reading,
     commands,
     sessions,
     history,

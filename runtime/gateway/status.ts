@@ -32,7 +32,7 @@ interface StatusSources {
 /** Returns how the gateway stands, without asking anybody. */
 export function gatewayStatus(sources: StatusSources): GatewayStatus {
   const { since, stores, inbox, schedules, reload, retention } = sources;
-  const { channels, models } = sources.parts();
+  const { channels, models, mcp } = sources.parts();
   const health = models.health();
   const failure = health[0]?.reason;
   return {
@@ -52,6 +52,8 @@ export function gatewayStatus(sources: StatusSources): GatewayStatus {
     firstWords: stores.firstWords.report,
     config: reload.state,
     usage: stores.usage.recent(USAGE_DAYS),
+    servers: mcp.health(),
+    findings: stores.contract.list(),
   };
 }
 

@@ -167,6 +167,28 @@ const MIGRATIONS = [
      former TEXT NOT NULL,
      chat TEXT NOT NULL,
      PRIMARY KEY (platform, former)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE chat_actions (
+     press TEXT PRIMARY KEY,
+     offer TEXT NOT NULL,
+     platform TEXT NOT NULL,
+     by TEXT NOT NULL,
+     about TEXT,
+     label TEXT NOT NULL,
+     action TEXT NOT NULL,
+     expires_at INTEGER NOT NULL,
+     used TEXT
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX chat_actions_by_offer ON chat_actions (offer);
+   CREATE INDEX chat_actions_by_age ON chat_actions (expires_at);
+   CREATE TABLE contract_findings (
+     area TEXT NOT NULL,
+     what TEXT NOT NULL,
+     count INTEGER NOT NULL,
+     first_at INTEGER NOT NULL,
+     last_at INTEGER NOT NULL,
+     sample TEXT,
+     PRIMARY KEY (area, what)
    ) STRICT, WITHOUT ROWID;`,
 ];
 

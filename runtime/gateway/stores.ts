@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../shared/log.ts";
+import { Actions } from "./actions.ts";
 import { SpendingStore } from "./agent/limits.ts";
 import { ChatMoves } from "./channels/telegram/moves.ts";
+import { ContractReport } from "./contract-report.ts";
 import { FirstWords } from "./inbox/first-words.ts";
 import { DeliveryRecords } from "./inbox/records.ts";
 import { DeviceStore, type DeviceStoreOptions } from "./devices.ts";
@@ -24,6 +26,8 @@ export interface Stores {
   waiting: WaitingSenders;
   schedules: ScheduleStore;
   moves: ChatMoves;
+  contract: ContractReport;
+  actions: Actions;
   pairing: PairingStores;
   devices: DeviceStore;
 }
@@ -56,6 +60,8 @@ export function openStores({ home, clock, log }: StoresOptions): Stores {
     waiting: new WaitingSenders(database),
     schedules: new ScheduleStore(database),
     moves: new ChatMoves(database),
+    contract: new ContractReport(database, clock),
+    actions: new Actions(database, clock),
     pairing: pairingStores(files),
     devices: new DeviceStore(files),
   };

@@ -50,7 +50,7 @@ export function createLedger({ sql, supervisor, sandbox, tell, clock, log }: Led
   const noticesAt = new Timer(clock, () => lookForNotices());
   const dispatcher = new Dispatcher({
     store,
-    deliver: (delivery) => deliverTo(sandbox, delivery, clock()),
+    deliver: (request, on) => deliverTo(sandbox, request, on, clock),
     tell,
     wakeAt: (time) => dispatchAt.set(time),
     clock,

@@ -4,6 +4,7 @@ import { cat } from "./cat.ts";
 import { channels } from "./channels.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
+import { contract } from "./contract.ts";
 import { devices } from "./devices.ts";
 import { doctor } from "./doctor.ts";
 import { formOf, readInput } from "./form.ts";
@@ -35,6 +36,7 @@ export const GROUPS: readonly Group[] = Object.entries<[string, Record<string, O
   health: ["whether the gateway is ready", [health]],
   status: ["the gateway, its config, and who waits for approval", [status]],
   channels: ["the chat platforms", channels],
+  contract: ["what came and was not understood", [contract]],
   models: ["the models that answer", models],
   sessions: ["conversations with their models and sizes", sessions],
   workspace: ["the files that the assistant reads", workspace],

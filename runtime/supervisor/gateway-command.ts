@@ -1,16 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { BUNDLE_FILE, FROM_SOURCE } from "../contract/names.ts";
 import { AWAIT_RESTORE_VARIABLE, CONTROL_TOKEN_VARIABLE, type Environment } from "../contract/variables.ts";
+import { goesFirst, programFile, programsFolder } from "../process/programs.ts";
 import { SUPERVISED_VARIABLE } from "../process/stop.ts";
-import { goesFirst, SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
+import { SMALL_HEAP, SMALL_MALLOC } from "./memory.ts";
 
-const FILE = fileURLToPath(import.meta.url);
+/** It is ended before the supervisor, which can tell why and start it again. */
+const OOM_SCORE = 500;
 
 /** The gateway's program. */
 export function gatewayCommand(): [string, ...string[]] {
-  return goesFirst([process.execPath, ...SMALL_HEAP, programFile("gateway/main")]);
+  return goesFirst(OOM_SCORE, [process.execPath, ...SMALL_HEAP, programFile("gateway/main")]);
 }
 
 /** The command line's program. */
@@ -53,19 +54,4 @@ export function runningBundle(): string {
   } catch {
     return FROM_SOURCE;
   }
-}
-
-/**
- * The folder that holds the programs, each below its own name: `runtime` in source, `/app` in the image. Looked for
- * upwards, since a bundler puts this file wherever it is needed.
- */
-function programsFolder(): string {
-  let folder = dirname(FILE);
-  while (!existsSync(join(folder, "gateway"))) folder = dirname(folder);
-  return folder;
-}
-
-/** A program's file, such as `gateway/main`, which has the same extension as this one. */
-function programFile(name: string): string {
-  return join(programsFolder(), `${name}${extname(FILE)}`);
 }

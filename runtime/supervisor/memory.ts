@@ -20,11 +20,6 @@ export const SMALL_MALLOC = {
 
 /** The container's own counters, as control groups of version 2 and 1 have them. */
 const COUNTERS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"];
-/**
- * Makes the kernel end this process first when memory is full (https://man7.org/linux/man-pages/man5/proc_pid_oom_score_adj.5.html),
- * then becomes the command that follows. Once Node runs, its file in /proc is root's alone.
- */
-const FIRST_TO_GO = '{ echo 500 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$@"';
 
 /** Returns the number of processes that the kernel OOM-killed in this container; 0 if the kernel does not report it. */
 export function oomKills(): number {
@@ -37,9 +32,4 @@ export function oomKills(): number {
     }
   }
   return 0;
-}
-
-/** Returns a command whose process goes when memory is full, not the supervisor that can tell why and start it again. */
-export function goesFirst(command: readonly string[]): [string, ...string[]] {
-  return ["/bin/sh", "-c", FIRST_TO_GO, "sh", ...command];
 }

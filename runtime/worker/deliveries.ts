@@ -1,7 +1,6 @@
 import type { SandboxStatus } from "../contract/control.ts";
-import type { Delivery } from "../contract/delivery.ts";
 import type { Log } from "../shared/log.ts";
-import { Dispatcher, type AttemptResult } from "../edge/ledger/dispatcher.ts";
+import { type Deliver, Dispatcher } from "../edge/ledger/dispatcher.ts";
 import type { Tell } from "../edge/ledger/notices.ts";
 import type { LedgerStore } from "../edge/ledger/store.ts";
 import type { Clock } from "../edge/ports.ts";
@@ -15,8 +14,7 @@ const ASK_AGAIN = { firstMs: 10_000, longestMs: 30 * 60_000 };
 /** Dependencies of {@link Deliveries}. */
 export interface DeliveriesOptions {
   store: LedgerStore;
-  /** Hands one event to the gateway. */
-  deliver(delivery: Delivery): Promise<AttemptResult>;
+  deliver: Deliver;
   tell: Tell;
   /** Starts the container where it is stopped; tells how it is once it is settled. */
   whenReady(): Promise<SandboxStatus>;

@@ -15,6 +15,7 @@ import { createBroker, type Broker } from "../edge/broker.ts";
 import { REFUSED_WAKE_SECONDS } from "../edge/home-route.ts";
 import type { AttemptResult } from "../edge/ledger/dispatcher.ts";
 import { deliverTo } from "../edge/ledger/deliver.ts";
+import type { Deliver } from "../edge/ledger/dispatcher.ts";
 import { Alerts, LOOK_EVERY_MS } from "../edge/alerts.ts";
 import { ActivityStore } from "../edge/ledger/activity.ts";
 import { AnswerStore } from "../edge/ledger/answers.ts";
@@ -148,7 +149,7 @@ export class Sandbox
     };
     this.#deliveries = new Deliveries({
       store: this.#store,
-      deliver: (delivery) => this.#deliver(delivery),
+      deliver: (...request) => this.#deliver(...request),
       tell,
       whenReady: () => this.#life.whenReady(READY_TIMEOUT_MS),
       wakeAt: (time) => this.#alarm.wakeAt(time),
@@ -382,8 +383,8 @@ export class Sandbox
     this.#use();
   }
 
-  async #deliver(delivery: Delivery): Promise<AttemptResult> {
-    const result = await deliverTo(this.#life, delivery, this.#clock());
+  async #deliver(...[request, on]: Parameters<Deliver>): Promise<AttemptResult> {
+    const result = await deliverTo(this.#life, request, on, this.#clock);
     this.#use();
     return result;
   }

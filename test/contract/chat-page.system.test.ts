@@ -77,6 +77,49 @@ test.skipIf(browserIsMissing)(
   },
 );
 
+test.skipIf(browserIsMissing)(
+  "pictures are chosen, taken away, scaled down and sent with a message",
+  async () => {
+    const { host, page, problems } = await open("bundle");
+    await expect.poll(() => page.locator("#command").textContent(), SOON).toMatch(/devices approve/);
+    const shown = (await page.locator("#command").textContent()) ?? "";
+    await steward({ STEWARD_HOME: host.home }, ...shown.split(" ").slice(1));
+    await page.locator("#add:enabled").waitFor();
+    // A picture of 3,000 pixels a side, as the browser itself makes it.
+    const large = await page.evaluate<string>(`(() => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 3000, height: 1500 });
+    canvas.getContext("2d").fillRect(0, 0, 3000, 700);
+    return canvas.toDataURL("image/png").split(",")[1];
+  })()`);
+    const file = (name: string, data: string) => ({
+      name,
+      mimeType: "image/png",
+      buffer: Buffer.from(data, "base64"),
+    });
+    await page
+      .locator("#file")
+      .setInputFiles([file("a.png", large), file("b.png", large), file("broken.png", "AAAA")]);
+    await expect.poll(() => page.locator("#trouble-text").textContent(), SOON).toContain("broken.png");
+    await page.locator("#retry").click();
+    expect(await page.locator("#pictures img").count()).toBe(2);
+    await page.getByRole("button", { name: "Remove picture 2" }).click();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await shoot(page, "chat-pictures");
+    await page.locator("#text").fill("what is this?");
+    await page.keyboard.press("Enter");
+    const own = page.locator("article.own");
+    await expect.poll(() => own.textContent(), SOON).toContain("what is this?");
+    expect(await own.textContent()).toContain("[image: picture 1]");
+    expect(await page.locator("#pictures").isVisible()).toBe(false);
+    await expect
+      .poll(() => page.locator("article:not(.own)[aria-busy=false]").textContent(), SOON)
+      .toContain("what is this?");
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect(width).toBeLessThanOrEqual(390);
+    expect(problems).toEqual([]);
+  },
+);
+
 test.skipIf(browserIsMissing)("asks once for each press, however often it was refused before", async () => {
   const { host, page } = await open("bundle");
   const request = async (): Promise<string> => {

@@ -158,7 +158,7 @@ describe("whatever people, tools, pages and models write,", () => {
           { role: "assistant", text: modelText(output) },
         ];
         const call = { id: "c1", name: "read", input: { path: words }, state: "done" as const, output };
-        const parts = { summary: modelText(summary), turns, conclude: false, short: false };
+        const parts = { summary: modelText(summary), turns, conclude: false, withheld: false, short: false };
         const steps = [{ text: "", calls: [call] }] as never;
         const question = [{ said: said(ada, words), images: [], steps }];
         const messages = conversation({ ...parts, question });

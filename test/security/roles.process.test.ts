@@ -156,6 +156,7 @@ test("a stranger whom * lets in writes nothing, and has no tool that could", asy
   await answer(asked("2", WAYS.guest));
   const last = bench.asked.at(-1);
   expect(last?.tools.map(({ name }) => name).toSorted()).toEqual([
+    "ask_choices",
     "list_files",
     "read_file",
     "send_message",

@@ -81,6 +81,10 @@ const telegram = z
       z._default(integer(200, 4_096), 4_096),
       "Characters of one message before it is split; Telegram's own limit is 4,096.",
     ),
+    ackReaction: described(
+      z.optional(z.string().check(z.minLength(1), z.maxLength(16))),
+      "An emoji that the bot sets on a message that it is going to answer; Telegram takes those of its own list, such as 👀.",
+    ),
     webhookUrl: described(
       z.optional(httpUrl),
       "Where Telegram delivers updates; ends in `/telegram-webhook`. Set, nothing polls.",
@@ -107,6 +111,10 @@ const slack = z
     botToken: secret,
     signingSecret: secret,
     channels: described(groups(GROUP_IDS.slack), "Channel ids, or `*` for all others."),
+    ackReaction: described(
+      z.optional(z.string().check(z.regex(/^[\w+'-]{1,100}$/))),
+      "The name of an emoji that the bot sets on a message that it is going to answer, such as `eyes`; the app needs the scope `reactions:write`.",
+    ),
     textChunkLimit: described(
       z._default(integer(200, 12_000), 4_000),
       "Characters of one message before it is split.",
@@ -139,7 +147,10 @@ export const channels = z.prefault(
 );
 
 /** Members of every channel's config, after defaults. */
-export type ChannelRules = Omit<z.output<typeof slack>, "botToken" | "signingSecret" | "channels">;
+export type ChannelRules = Omit<
+  z.output<typeof slack>,
+  "botToken" | "signingSecret" | "channels" | "ackReaction"
+>;
 
 /** Settings that may differ in one group, after defaults. */
 export type GroupRules = z.output<typeof group>;

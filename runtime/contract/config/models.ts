@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { described, duration, httpUrl, integer, over, secret } from "./values.ts";
+import { described, duration, httpUrl, integer, over, secret, textUpTo } from "./values.ts";
 
 /** `<provider>/<model id>`; the id may have slashes of its own. */
 const modelReference = z
@@ -14,6 +14,13 @@ const provider = z.strictObject({
     z._default(duration, "5m"),
     "How long its models may take for the first word: a large one on a small machine reads for minutes.",
   ),
+});
+
+/** A server that speaks OpenAI's audio transcriptions. */
+const transcription = z.strictObject({
+  baseUrl: described(httpUrl, "Up to and including `/v1`."),
+  apiKey: z.optional(secret),
+  model: described(textUpTo(128), "The server's own name of it, such as `gpt-4o-mini-transcribe`."),
 });
 
 /** US dollars for a million tokens; see prices.ts. */
@@ -42,6 +49,10 @@ const settings = z.strictObject({
     "Of `<provider>/<model id>`, before what is published: `{ input, output }` in US dollars a million tokens.",
   ),
   providers: z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/)), provider), {}),
+  transcription: described(
+    z.optional(transcription),
+    "Makes text of voice notes and audio files, before a model is asked. Not set: they are not understood.",
+  ),
 });
 
 /** `models`: which are asked, in which order. Anthropic is known; every other provider is named here. */

@@ -53,7 +53,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ),
   TELEGRAM_WEBHOOK_SECRET: "channels.telegram.webhookSecret",
 };
-const PROVIDER_KEY = /^models\.providers\.[^.]+\.apiKey$/;
+const PROVIDER_KEY = /^models\.(?:providers\.[^.]+|transcription)\.apiKey$/;
 
 /**
  * Returns why a service's key may not stand where a config has it, or nothing. Each key goes to its own service: the

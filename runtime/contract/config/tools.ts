@@ -40,6 +40,7 @@ export const TOOL_NAMES = [
   "web_fetch",
   "send_message",
   "send_file",
+  "ask_choices",
   "schedule",
 ] as const;
 

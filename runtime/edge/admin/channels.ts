@@ -1,6 +1,14 @@
 import type { Handler } from "hono";
 import { html } from "hono/html";
-import type { BrokerCounts, ChannelHealth, GatewayStatus, SandboxStatus } from "../../contract/control.ts";
+import type {
+  BrokerCounts,
+  ChannelHealth,
+  ContractArea,
+  ContractFinding,
+  GatewayStatus,
+  SandboxStatus,
+  ToolServerHealth,
+} from "../../contract/control.ts";
 import { ROUTES } from "../../contract/routes.ts";
 import type { AccessVariables } from "../access.ts";
 import { modelCards } from "./models.ts";
@@ -19,6 +27,13 @@ const CHANNEL_STATES: Record<ChannelHealth["state"], [tone: string, words: strin
   disabled: ["wait", "Switched off"],
 };
 
+const AREAS: Record<ContractArea, string> = {
+  message: "A message",
+  tool: "A tool",
+  stream: "A model's stream",
+  answer: "A platform's answer",
+};
+
 /** `GET /_admin/channels`: the state of the chat platforms, as the gateway sees it; wakes nothing. */
 export function showChannels({ clock }: AdminOptions): Handler<AccessVariables> {
   return async function handleChannels(context) {
@@ -35,7 +50,7 @@ function downPart(status: SandboxStatus): Markup {
     <p class="soft">Channel status is available once the gateway has run.</p>`;
 }
 
-function detailsPart({ channels, models }: GatewayStatus, now: number): Markup {
+function detailsPart({ channels, models, servers = [], findings = [] }: GatewayStatus, now: number): Markup {
   const none = html`<p class="soft">
     None is configured: <a href="${ROUTES.configEdit.path}">add one to the config</a>.
   </p>`;
@@ -45,7 +60,54 @@ function detailsPart({ channels, models }: GatewayStatus, now: number): Markup {
     </ul>
     <h2>Models that answer</h2>
     ${modelCards(models)}
-    <p><a href="${ROUTES.modelsPage.path}">Prices and tests</a></p>`;
+    <p><a href="${ROUTES.modelsPage.path}">Prices and tests</a></p>
+    ${serversPart(servers)} ${findingsPart(findings, now)}`;
+}
+
+function serversPart(servers: readonly ToolServerHealth[]): Markup | string {
+  if (servers.length === 0) return "";
+  return html`<h2>Tool servers</h2>
+    <ul class="cards">
+      ${servers.map(serverCard)}
+    </ul>`;
+}
+
+/** One that fails takes its own tools away, and nothing else. */
+function serverCard({ name, state, tools, leftOut, problem }: ToolServerHealth): Markup {
+  const [tone, words] = CHANNEL_STATES[state];
+  return html`<li>
+    <h3>${name}</h3>
+    <p class="state ${tone}">${words}</p>
+    ${problem === undefined ? "" : html`<p>${problem}</p>`}
+    ${factList([
+      ["Tools", state === "ready" ? `${tools}` : undefined],
+      ...leftOut.map((tool): [string, string] => ["Left out", `${tool.name}: ${tool.problem}`]),
+    ])}
+  </li>`;
+}
+
+/** Things that were not understood. People in chats are told nothing of them. */
+function findingsPart(findings: readonly ContractFinding[], now: number): Markup | string {
+  if (findings.length === 0) return "";
+  return html`<h2>Not understood</h2>
+    <p class="soft">
+      Parts of messages, tools and answers that this version does not know.
+      <code>steward contract --json</code>
+      has the form of a sample of each, without text, for a bug report.
+    </p>
+    ${dataTable({
+      label: "Not understood",
+      columns: ["From", "What", { number: "Count" }, "Last"],
+      rows: findings.map(
+        ({ area, what, count, lastAt }) =>
+          html`<tr>
+            <td>${AREAS[area]}</td>
+            <th scope="row">${what}</th>
+            <td class="number">${count}</td>
+            <td>${age(Date.parse(lastAt), now)}</td>
+          </tr>`,
+      ),
+    })}`;
 }
 
 /** Counts of what the gateway has asked the broker for. */

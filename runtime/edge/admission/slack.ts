@@ -3,8 +3,8 @@ import type { Delivery } from "../../contract/delivery.ts";
 import { StewardError } from "../../contract/errors.ts";
 import { once } from "../../shared/once.ts";
 import type { Clock } from "../ports.ts";
-import { parseJsonObject, readJsonText } from "./body.ts";
-import type { WebhookOptions } from "./webhook.ts";
+import { parseJsonObject, readJsonText, readText } from "./body.ts";
+import { answerRecorded, type WebhookOptions } from "./webhook.ts";
 
 /** Slack's own limit against replays, https://docs.slack.dev/authentication/verifying-requests-from-slack */
 const SKEW_SECONDS = 300;
@@ -35,6 +35,20 @@ const eventCallback = once(() =>
   }),
 );
 
+/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+const blockActions = once(() => {
+  const short = z.string().check(z.minLength(1), z.maxLength(64));
+  return z.looseObject({
+    type: z.literal("block_actions"),
+    team: z.optional(z.nullable(z.looseObject({ id: short }))),
+    channel: z.looseObject({ id: short }),
+    actions: z.array(z.looseObject({ action_ts: short, value: z.string().check(z.maxLength(64)) })),
+  });
+});
+
+/** Presses come as a form, all else as JSON. */
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
 // Importing a key costs more than using it, and a deployment has one secret.
 let cached: { secret: string; key: Promise<SigningKey> } | undefined;
 
@@ -53,26 +67,59 @@ interface SlackEventsOptions {
  */
 export function slackEvents({ signingSecret, clock }: SlackEventsOptions): WebhookOptions["read"] {
   return async function readSlackRequest(request) {
-    const text = await readJsonText(request);
+    const isPress = FORM_TYPE.test(request.headers.get("content-type") ?? "");
+    const text = await (isPress ? readText(request) : readJsonText(request));
+    if (isPress) {
+      await verify(request, text);
+      return eventOrNothing(pressDelivery(text, clock()));
+    }
     // A short body that is not JSON gets 400 even if it is unsigned, which helps people who try the route by hand.
     const short = text.length > LONGEST_UNSIGNED ? undefined : parseJsonObject(text);
     const verification = urlVerification().safeParse(short);
     if (verification.success) {
       return { kind: "answer", response: Response.json({ challenge: verification.data.challenge }) };
     }
-    if (signingSecret === undefined) {
+    await verify(request, text);
+    // Verified, but of a kind that has no event id and wants no answer, such as app_rate_limited.
+    return eventOrNothing(slackDelivery(short ?? parseJsonObject(text), clock()));
+  };
+
+  /** @throws StewardError unless Slack has signed the request. */
+  async function verify(request: Request, body: string): Promise<void> {
+    if (signingSecret === undefined)
       throw new StewardError("channel_not_configured", "SLACK_SIGNING_SECRET is not set.");
-    }
     const signed = {
-      body: text,
+      body,
       timestamp: request.headers.get("x-slack-request-timestamp"),
       signature: request.headers.get("x-slack-signature"),
     };
     if (!(await verifySlack(signingSecret, signed, clock()))) throw new StewardError("signature_invalid");
-    const delivery = slackDelivery(short ?? parseJsonObject(text), clock());
-    // Verified, but of a kind that has no event id and wants no answer, such as app_rate_limited.
-    if (delivery === undefined) return { kind: "answer", response: new Response(null, { status: 200 }) };
-    return { kind: "event", delivery };
+  }
+}
+
+function eventOrNothing(delivery: Delivery | undefined): Awaited<ReturnType<WebhookOptions["read"]>> {
+  if (delivery !== undefined) return { kind: "event", delivery };
+  return { kind: "answer", response: new Response(null, { status: 200 }) };
+}
+
+/** Answers a press at once, since Slack waits three seconds for it and asks no second time. */
+export function recordedBySlack(ready: boolean, { payload }: Delivery): Response {
+  return payload["type"] === "block_actions" ? new Response(null, { status: 200 }) : answerRecorded(ready);
+}
+
+/** The delivery of a verified press, `undefined` for any other interaction. A press waits for no answer of its chat. */
+function pressDelivery(form: string, receivedAt: number): Delivery | undefined {
+  const body = parseJsonObject(new URLSearchParams(form).get("payload") ?? "");
+  const { data } = blockActions().safeParse(body);
+  const [action] = data?.actions ?? [];
+  if (data === undefined || action === undefined) return undefined;
+  const conversation = `${data.team?.id ?? ""}:${data.channel.id}:press`;
+  return {
+    id: `${action.action_ts}:${action.value}`,
+    platform: "slack",
+    conversation,
+    receivedAt,
+    payload: data,
   };
 }
 

@@ -19,6 +19,11 @@ const message = once(() =>
   }),
 );
 
+/** The message that a button stands below: https://core.telegram.org/bots/api#callbackquery */
+const pressed = once(() =>
+  z.looseObject({ message: z.looseObject({ chat: z.looseObject({ id: z.number() }) }) }),
+);
+
 const update = once(() => z.looseObject({ update_id: z.int() }));
 
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
@@ -61,6 +66,7 @@ async function sameSecret(given: string | null, expected: string): Promise<boole
 export function telegramDelivery(body: unknown, receivedAt: number): Delivery | undefined {
   const parsed = update().safeParse(body);
   if (!parsed.success) return undefined;
+  const press = pressed().safeParse(parsed.data["callback_query"]).data?.message.chat.id;
   const carried = MESSAGE_KINDS.map((kind) => parsed.data[kind]).find((value) => value !== undefined);
   const { data } = message().safeParse(carried);
   const thread = data?.is_topic_message === true ? data.message_thread_id : undefined;
@@ -68,7 +74,8 @@ export function telegramDelivery(body: unknown, receivedAt: number): Delivery | 
   return {
     id: String(parsed.data.update_id),
     platform: "telegram",
-    conversation: place.join(":"),
+    // A press waits for no answer: it may be what ends one.
+    conversation: press === undefined ? place.join(":") : `${press}:press`,
     receivedAt,
     payload: parsed.data,
   };

@@ -83,8 +83,8 @@ export function webhook({
   }
 }
 
-/** 200, or a 503 that a platform may repeat: the event is answered either way. */
-function answerRecorded(ready: boolean): Response {
+/** Answers 200, or a 503 that a platform may repeat: the event is answered either way. */
+export function answerRecorded(ready: boolean): Response {
   if (ready) return new Response(null, { status: 200 });
   return sendProblem("gateway_unavailable", "The event is recorded and will be answered.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,

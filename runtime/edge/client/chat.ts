@@ -1,8 +1,9 @@
 /** The chat page's script; contract/chat.ts is what it speaks. Every text is put in as text, never as markup. */
-import { CHAT_CLOSE, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
+import { CHAT_CLOSE, CHAT_PICTURES, type FromPage, proofText, type ToPage } from "../../contract/chat.ts";
 import { displayName, openDevice } from "./device.ts";
 import { element } from "./dom.ts";
 import { render } from "./markdown.ts";
+import { offerPictures, takePictures } from "./pictures.ts";
 
 const log = element("log", HTMLElement);
 const form = element("form", HTMLFormElement);
@@ -23,7 +24,13 @@ const FIRST_WAIT_MS = 500;
 type Role = "user" | "assistant";
 type Tone = "" | "waiting" | "busy" | "failed";
 
-const unanswered = new Map<string, string>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
+/** A message of this page. */
+interface Said {
+  text: string;
+  pictures: readonly string[];
+}
+
+const unanswered = new Map<string, Said>(JSON.parse(sessionStorage.getItem(UNANSWERED) ?? "[]"));
 const turns = new Map<string, HTMLElement>();
 
 let socket: WebSocket | undefined;
@@ -36,7 +43,18 @@ let roused = false;
 let askAgain = (): void => {};
 
 function keepUnanswered(): void {
-  sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
+  try {
+    sessionStorage.setItem(UNANSWERED, JSON.stringify([...unanswered]));
+  } catch {
+    // The storage takes about 5 MB: a reload then has the words, and says that the pictures are gone.
+    const words = [...unanswered].map(([id, said]) => [id, withoutPictures(said)]);
+    sessionStorage.setItem(UNANSWERED, JSON.stringify(words));
+  }
+}
+
+function withoutPictures({ text, pictures }: Said): Said {
+  const gone = pictures.map(() => "[image: lost when the page was loaded again]");
+  return { text: [text, ...gone].filter(Boolean).join("\n"), pictures: [] };
 }
 
 function article(role: Role, id: string): HTMLElement {
@@ -72,6 +90,7 @@ function tell(text: string, tone: "wait" | "ok" | "bad"): void {
 
 function setReady(on: boolean): void {
   field.disabled = !on;
+  element("add", HTMLButtonElement).disabled = !on;
   element("send", HTMLButtonElement).disabled = !on;
   if (!on) return;
   pairing.hidden = true;
@@ -96,6 +115,22 @@ function rouse(): void {
 
 function send(message: FromPage): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+/** Sends a message behind its pictures. */
+function sendSaid(id: string, { text, pictures }: Said): void {
+  for (const picture of pictures) {
+    for (let at = 0; at < picture.length; at += CHAT_PICTURES.piece) {
+      const part = picture.slice(at, at + CHAT_PICTURES.piece);
+      send({ type: "picture", id, part, ends: at + CHAT_PICTURES.piece >= picture.length });
+    }
+  }
+  send({ type: "say", id, text });
+}
+
+function shownOf({ text, pictures }: Said): string {
+  const lines = pictures.map((_, at) => `[image: picture ${at + 1}]`);
+  return [text, ...lines].filter(Boolean).join("\n");
 }
 
 async function connect(renew = false): Promise<void> {
@@ -201,9 +236,9 @@ function greet({ history, running }: Extract<ToPage, { type: "welcome" }>): void
   tell("Connected", "ok");
   setReady(true);
   keepUnanswered();
-  for (const [id, text] of unanswered) {
-    show("user", id, text, "waiting");
-    send({ type: "say", id, text });
+  for (const [id, said] of unanswered) {
+    show("user", id, shownOf(said), "waiting");
+    sendSaid(id, said);
   }
   log.scrollTop = log.scrollHeight;
 }
@@ -225,27 +260,30 @@ function fail({ id, text, again }: Extract<ToPage, { type: "error" }>): void {
   article("assistant", id).append(button);
 }
 
-function say(id: string, text: string): void {
-  unanswered.set(id, text);
+function say(id: string, said: Said): void {
+  unanswered.set(id, said);
   keepUnanswered();
-  show("user", id, text, "waiting");
-  if (welcome) send({ type: "say", id, text });
+  show("user", id, shownOf(said), "waiting");
+  if (welcome) sendSaid(id, said);
   rouse();
 }
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const text = field.value.trim();
-  if (text === "" || field.disabled) return;
+  if (field.disabled) return;
+  const pictures = takePictures();
+  if (text === "" && pictures.length === 0) return;
   field.value = "";
-  say(crypto.randomUUID(), text);
+  say(crypto.randomUUID(), { text, pictures });
 });
 retry.addEventListener("click", () => {
   troubleBox.hidden = true;
   askAgain();
 });
-stop.addEventListener("click", () => say(crypto.randomUUID(), "/stop"));
+stop.addEventListener("click", () => say(crypto.randomUUID(), { text: "/stop", pictures: [] }));
 field.addEventListener("input", rouse);
+offerPictures(field, (text) => trouble(text, "OK", () => {}));
 field.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();

@@ -27,12 +27,12 @@ export class Chats {
     for (const statement of SCHEMA) sql.all(statement);
   }
 
-  /** The gateway has answered in a conversation, so an outage is over. */
-  answered(conversation: string, now: number): void {
+  /** The gateway has answered in a chat, so an outage is over. */
+  answered(chatKey: string, now: number): void {
     this.#sql.all(
       `INSERT INTO ledger_chats (chat, answered_at) VALUES (?1, ?2)
        ON CONFLICT (chat) DO UPDATE SET answered_at = ?2 WHERE answered_at < ?2 - ${DAY_MS}`,
-      chatOf(conversation),
+      chatOf(chatKey),
       now,
     );
     this.#sql.all("UPDATE ledger_chats SET told = NULL WHERE told IS NOT NULL");
@@ -60,15 +60,15 @@ export class Chats {
 
 /** Returns the chat that a message is from. */
 export function chatOfDelivery(delivery: Delivery): string {
-  return chatOf(conversationKey(delivery));
+  return chatOf(chatKeyOf(delivery));
 }
 
-/** Returns a conversation's chat: without the thread of a Slack channel, or the topic of a Telegram group. */
-function chatOf(conversation: string): string {
-  return conversation.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
+/** Returns the chat of a chat key: without the thread of a Slack channel, or the topic of a Telegram group. */
+function chatOf(chatKey: string): string {
+  return chatKey.replace(/^(slack:.*):\d+\.\d+$/, "$1").replace(/^(telegram:[^:]*):.*$/, "$1");
 }
 
-/** A conversation's name in the ledger. */
-export function conversationKey({ platform, conversation }: Delivery): string {
+/** Returns what an event stays in order by: all of one chat key do. */
+export function chatKeyOf({ platform, conversation }: Delivery): string {
   return `${platform}:${conversation}`;
 }

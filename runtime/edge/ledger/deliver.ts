@@ -1,35 +1,64 @@
 import { retryAfterMs } from "../../shared/retry-after.ts";
 import { GATEWAY_ROUTES } from "../../contract/control.ts";
-import { type Delivery, type DeliveryOutcome } from "../../contract/delivery.ts";
+import type { ChatDeliveries, DeliveryEnd, DeliveryOutcome } from "../../contract/delivery.ts";
 import type { Problem } from "../../contract/problem.ts";
 import type { Sandbox } from "../ports.ts";
-import type { AttemptResult } from "./dispatcher.ts";
+import type { AttemptResult, Deliver } from "./dispatcher.ts";
 
-/** One delivery to the gateway of a running sandbox: what its answer means for the ledger. */
+/** Hands a chat's due events to the gateway of a running sandbox. See {@link Deliver}. */
 export async function deliverTo(
   sandbox: Pick<Sandbox, "request">,
-  delivery: Delivery,
-  now: number,
+  request: ChatDeliveries,
+  { placed, ended }: Parameters<Deliver>[1],
+  clock: () => number,
 ): Promise<AttemptResult> {
   const response = await sandbox.request("gateway", {
     method: "POST",
-    path: GATEWAY_ROUTES.deliveries,
-    body: JSON.stringify(delivery),
+    path: GATEWAY_ROUTES.chat,
+    body: JSON.stringify(request),
   });
-  if (response.ok) {
-    const { outcome, note = outcome, group } = (await response.json()) as DeliveryOutcome;
+  if (!response.ok || response.body === null) {
+    const result = resultOf(await answerOf(response), clock());
+    // It says nothing of each of several.
+    return result.kind === "refused" && request.deliveries.length > 1 ? { ...result, kind: "retry" } : result;
+  }
+  placed();
+  for await (const line of linesOf(response.body)) {
+    const end = JSON.parse(line) as DeliveryEnd;
+    const delivery = request.deliveries[end.index];
+    if (delivery !== undefined) ended(delivery.id, resultOf(end, clock()));
+  }
+  return { kind: "retry", note: "The gateway did not say how it ended.", absent: true };
+}
+
+async function answerOf(response: Response): Promise<Omit<DeliveryEnd, "index">> {
+  const retryAfter = response.headers.get("retry-after");
+  const body: unknown = await response.json().catch(() => undefined);
+  return { status: response.status, body, ...(retryAfter !== null && { retryAfter }) };
+}
+
+/** Returns what an event's end means for the ledger. */
+function resultOf({ status, retryAfter, body }: Omit<DeliveryEnd, "index">, now: number): AttemptResult {
+  if (status === 200) {
+    const { outcome, note = outcome, group } = body as DeliveryOutcome;
     const state = outcome === "repeated" ? "answered" : outcome;
     return { kind: "settled", state, note, group };
   }
-  const { code = "", detail = "" } = await readProblem(response);
-  const note = `${response.status} ${code} ${detail}`.trim();
-  if (response.status === 400 || response.status === 413) return { kind: "refused", note };
-  const afterMs = retryAfterMs(response.headers.get("retry-after"), now);
-  const absent = response.status === 503 && code === "gateway_unavailable";
+  const { code = "", detail = "" } = Object(body) as Partial<Problem>;
+  const note = `${status} ${code} ${detail}`.trim();
+  if (status === 400 || status === 413) return { kind: "refused", note };
+  const afterMs = retryAfterMs(retryAfter ?? null, now);
+  // 404: a container of an older version, which is replaced soon. A stopping one keeps nothing either.
+  const absent = status === 404 || (status === 503 && code === "gateway_unavailable");
   return { kind: "retry", note, ...(afterMs !== undefined && { afterMs }), ...(absent && { absent }) };
 }
 
-async function readProblem(response: Response): Promise<Partial<Problem>> {
-  const body: unknown = await response.json().catch(() => undefined);
-  return typeof body === "object" && body !== null ? body : {};
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
 }

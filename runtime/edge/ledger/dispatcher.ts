@@ -1,9 +1,9 @@
 import { backoffMs } from "../../shared/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Delivery } from "../../contract/delivery.ts";
+import type { ChatDeliveries, Delivery } from "../../contract/delivery.ts";
 import type { Clock } from "../ports.ts";
 import type { Tell } from "./notices.ts";
-import type { DueEntry, LedgerStore, SettledAs } from "./store.ts";
+import type { DueChat, DueEntry, LedgerStore, SettledAs } from "./store.ts";
 
 const FAILED_AFTER_MS = 24 * 3_600_000;
 const KEEP_SETTLED_MS = 7 * 24 * 3_600_000;
@@ -29,11 +29,20 @@ export type AttemptResult =
   | { kind: "retry"; note: string; afterMs?: number; absent?: boolean }
   | { kind: "refused"; note: string };
 
+/**
+ * Hands a chat's events over in one request. Calls `placed` when all of them are taken up in their order,
+ * then `ended` for each. Returns when none is under way any more: how those ended for which `ended` was not
+ * called. A throw counts as a retry.
+ */
+export type Deliver = (
+  request: ChatDeliveries,
+  on: { placed(): void; ended(id: string, result: AttemptResult): void },
+) => Promise<AttemptResult>;
+
 /** Dependencies of the dispatcher. */
 export interface DispatcherOptions {
   store: LedgerStore;
-  /** Delivers one event; returns when the reply is out. A throw counts as a retry. */
-  deliver(delivery: Delivery): Promise<AttemptResult>;
+  deliver: Deliver;
   /** Tells the chat of an event that is given up without an answer. */
   tell: Tell;
   /** Asks to be run again at this time (milliseconds since the epoch) or sooner; each run asks again. */
@@ -42,13 +51,14 @@ export interface DispatcherOptions {
   /** A number from 0 up to 1. */
   random(): number;
   log: Log;
-  /** Deliveries under way at the same time. Followers take half of the places at most. */
+  /** Requests under way at the same time. Those of chats that have another one take half of the places at most. */
   concurrency: number;
 }
 
 /**
- * Carries recorded events to the gateway: conversations side by side, a conversation in order. What
- * comes while an answer is made is handed over too, so that the gateway can take it into account.
+ * Carries recorded events to the gateway: chats side by side, a chat in order. All that is due of a chat is
+ * one request, and the next one of that chat begins when the gateway has given those their places, so that
+ * what comes while an answer is made joins it or ends it.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -56,7 +66,11 @@ export class Dispatcher {
   /** Entries may be marked `delivering` without a delivery. */
   #orphans = false;
   #tidiedAt = Number.NEGATIVE_INFINITY;
-  readonly #active = new Map<string, Promise<void>>();
+  readonly #requests = new Set<Promise<void>>();
+  /** Keys of the events that have not ended. */
+  readonly #open = new Set<string>();
+  /** Keys of the chats whose events do not have their places yet. */
+  readonly #unplaced = new Set<string>();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -117,11 +131,19 @@ export class Dispatcher {
 
   #start(now: number): void {
     const { store, concurrency, wakeAt } = this.#options;
-    if (this.#orphans) store.release([...this.#active.keys()]);
+    if (this.#orphans) store.release([...this.#open]);
     this.#orphans = false;
-    const { size } = this.#active;
-    const entries = this.full ? [] : store.take(now, concurrency - size, concurrency / 2 - size);
-    for (const entry of entries) this.#active.set(entry.key, this.#attempt(entry));
+    const { size } = this.#requests;
+    const chats = this.full
+      ? []
+      : store.take(now, concurrency - size, concurrency / 2 - size, this.#unplaced);
+    for (const chat of chats) {
+      const request = this.#send(chat, now).finally(() => {
+        this.#requests.delete(request);
+        this.run();
+      });
+      this.#requests.add(request);
+    }
     // One clock for both questions: what is due now and was not taken waits for a delivery under way.
     const next = store.nextDue(now);
     if (next !== undefined) wakeAt(next);
@@ -129,39 +151,62 @@ export class Dispatcher {
 
   /** Resolves when no delivery is under way. */
   async idle(): Promise<void> {
-    while (this.#active.size > 0) await Promise.all(this.#active.values());
+    while (this.#requests.size > 0) await Promise.all(this.#requests);
   }
 
-  /** Deliveries under way. */
-  get active(): number {
-    return this.#active.size;
-  }
-
-  /** Nothing can start until a delivery ends, which then looks for the next one. */
+  /** Nothing can start until a request ends, which then looks for the next one. */
   get full(): boolean {
-    return this.#active.size >= this.#options.concurrency;
+    return this.#requests.size >= this.#options.concurrency;
   }
 
-  async #attempt({ key, attempt, delivery }: DueEntry): Promise<void> {
-    const { deliver, clock, log } = this.#options;
-    const isLast = clock() - delivery.receivedAt >= FAILED_AFTER_MS - LAST_TRY_MS;
-    const result = await deliver(isLast ? { ...delivery, last: true } : delivery).catch(
-      (error: unknown): AttemptResult => ({
+  /** Never rejects. */
+  async #send({ chatKey, after, entries }: DueChat, now: number): Promise<void> {
+    const open = new Map(entries.map((entry) => [entry.delivery.id, entry]));
+    for (const { key } of entries) this.#open.add(key);
+    this.#unplaced.add(chatKey);
+    const given = ({ delivery }: DueEntry): Delivery => {
+      const isLast = now - delivery.receivedAt >= FAILED_AFTER_MS - LAST_TRY_MS;
+      return isLast ? { ...delivery, last: true } : delivery;
+    };
+    const [first, ...rest] = entries;
+    const request = { after, deliveries: [given(first), ...rest.map(given)] } as const;
+    const end = (entry: DueEntry, result: AttemptResult): void => {
+      open.delete(entry.delivery.id);
+      this.#end(entry, result);
+    };
+    const result = await this.#options
+      .deliver(request, {
+        placed: () => {
+          this.#unplaced.delete(chatKey);
+          this.run();
+        },
+        ended: (id, ended) => {
+          const entry = open.get(id);
+          if (entry === undefined) return;
+          end(entry, ended);
+          this.run();
+        },
+      })
+      .catch((error: unknown): AttemptResult => ({
         kind: "retry",
         note: error instanceof Error ? error.message : "unknown error",
         absent: true,
-      }),
-    );
+      }));
+    for (const entry of open.values()) end(entry, result);
+    this.#unplaced.delete(chatKey);
+  }
+
+  #end(entry: DueEntry, result: AttemptResult): void {
+    const { key } = entry;
     // In one step: no one sees an entry that came back and is still in progress.
-    this.#active.delete(key);
+    this.#open.delete(key);
     try {
-      this.#conclude({ key, attempt, delivery }, result);
+      this.#conclude(entry, result);
     } catch (error) {
       // The entry stays marked as delivering: the next run puts it back, and the gateway knows what it answered.
       this.#orphans = true;
-      log.error("a delivery's end cannot be recorded", { key, error: String(error) });
+      this.#options.log.error("a delivery's end cannot be recorded", { key, error: String(error) });
     }
-    this.run();
   }
 
   #conclude({ key, attempt, delivery }: DueEntry, result: AttemptResult): void {

@@ -1,6 +1,6 @@
 import { parseJson } from "../../shared/json.ts";
 import { deliverySchema, type Delivery, type DeliveryNotice } from "../../contract/delivery.ts";
-import { Chats, conversationKey } from "./chats.ts";
+import { Chats, chatKeyOf } from "./chats.ts";
 import type { EntryState, LedgerCounts, LedgerPage, LedgerQuery, ReplayResult } from "../ports.ts";
 import { listEntries, LISTING_INDEX, renameStates, TOTALS_SCHEMA } from "./listing.ts";
 import type { Row, Sql } from "./sql.ts";
@@ -20,8 +20,15 @@ export interface DueEntry {
   key: string;
   /** Deliveries begun, this one included. */
   attempt: number;
-  /** With `after`, where it follows another one that is under way. */
   delivery: Delivery;
+}
+
+/** Events of one chat that go to the gateway together, in their order. */
+export interface DueChat {
+  chatKey: string;
+  /** The id of the open event directly before them, which is under way. */
+  after?: string;
+  entries: readonly [DueEntry, ...DueEntry[]];
 }
 
 // The partial index keeps every look-up as small as the open work, however many settled rows there are.
@@ -52,6 +59,12 @@ const SCHEMA = [
 
 /** A chat whose message waits this long is told. */
 const NOTICE_MS = 60_000;
+
+/**
+ * Characters of the events that go together: three bytes each at most, and with escapes below the 2 MiB that the
+ * gateway takes. One alone may be longer.
+ */
+const LONGEST = 512 * 1024;
 
 const UNREADABLE = "the entry cannot be read by this version";
 
@@ -90,7 +103,7 @@ export class LedgerStore {
          coalesce((SELECT next_at FROM ledger_turns WHERE conversation = ?2), 0) > ?4 + ?5, 0, ?5))
        ON CONFLICT (key) DO NOTHING RETURNING seq`,
       `${delivery.platform}:${delivery.id}`,
-      conversationKey(delivery),
+      chatKeyOf(delivery),
       JSON.stringify(delivery),
       delivery.receivedAt,
       NOTICE_MS,
@@ -99,21 +112,25 @@ export class LedgerStore {
   }
 
   /**
-   * Marks due entries as delivering and returns them, each behind those before it in its conversation,
-   * all of which are under way: up to `limit`, those that lead their conversation first, and no
-   * follower once there are `followerLimit`. An entry that this version cannot read is settled as failed,
-   * so that it delays no other.
+   * Marks due entries as delivering and returns them, a chat at a time and up to `limit` chats: those with
+   * nothing under way first, and no other once there are `followerLimit`. The chats in `except` wait.
+   * An entry that this version cannot read is settled as failed, so that it delays no other.
    */
-  take(now: number, limit: number, followerLimit = limit): DueEntry[] {
+  take(now: number, limit: number, followerLimit = limit, except: Iterable<string> = []): DueChat[] {
     // Who opens the table puts back what is marked as delivering: that a power cut undoes the mark is all the same.
     return this.#sql.lightTransaction(() => {
-      const taken: DueEntry[] = [];
+      const taken: DueChat[] = [];
+      const passed = [...except];
       const takeAll = (follows: boolean, most: number): void => {
         for (;;) {
-          // One of each conversation a round, so that a burst in one chat leaves room for the others.
-          const turns = this.#turns.due(now, follows, most - taken.length);
+          const turns = this.#turns.due(now, follows, most - taken.length, passed);
           if (turns.length === 0) return;
-          for (const turn of turns) taken.push(...this.#begin(turn, now));
+          for (const turn of turns) {
+            const chat = this.#begin(turn, now);
+            if (chat === undefined) continue;
+            taken.push(chat);
+            passed.push(chat.chatKey);
+          }
         }
       };
       takeAll(false, limit);
@@ -122,32 +139,53 @@ export class LedgerStore {
     });
   }
 
-  #begin({ conversation, seq }: Turn, now: number): DueEntry[] {
-    const [row = {}] = this.#sql.all(
-      `UPDATE ledger SET state = 'delivering', attempts = attempts + 1 WHERE seq = ?
-       RETURNING key, attempts, delivery`,
-      seq,
+  /** Takes the entry whose turn it is, and what is due directly behind it. `undefined`: none of them can be read. */
+  #begin({ chatKey, seq: from }: Turn, now: number): DueChat | undefined {
+    const rows = this.#sql.all(
+      `SELECT seq, key, delivery, state, attempts, next_at FROM (
+         SELECT * FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ${WINDOW})
+       WHERE seq >= ? ORDER BY seq`,
+      chatKey,
+      from,
     );
-    const entry = dueEntry(row, this.#before(conversation, seq));
-    if (entry === undefined) this.#end(String(row["key"]), { state: "failed", note: UNREADABLE }, now);
-    this.#turns.update(conversation);
-    return entry === undefined ? [] : [entry];
+    const entries: DueEntry[] = [];
+    let length = 0;
+    for (const { seq, key, delivery: text, state, attempts, next_at: nextAt } of rows) {
+      length += String(text).length;
+      if (state !== "waiting" || Number(nextAt) > now) break;
+      if (entries.length > 0 && length > LONGEST) break;
+      const entry = { key: String(key), attempt: Number(attempts) + 1 };
+      this.#sql.all(
+        "UPDATE ledger SET state = 'delivering', attempts = ? WHERE seq = ?",
+        entry.attempt,
+        Number(seq),
+      );
+      const delivery = readDelivery(text);
+      if (delivery === undefined) this.#end(entry.key, { state: "failed", note: UNREADABLE }, now);
+      else entries.push({ ...entry, delivery });
+    }
+    const after = this.#before(chatKey, from);
+    this.#turns.update(chatKey);
+    const [first, ...rest] = entries;
+    if (first === undefined) return undefined;
+    return { chatKey, ...(after !== undefined && { after }), entries: [first, ...rest] };
   }
 
-  /** The key of the open entry directly before one. */
-  #before(conversation: string, seq: number): string | undefined {
+  /** The id of the open event directly before an entry. */
+  #before(chatKey: string, seq: number): string | undefined {
     const [row] = this.#sql.all(
       `SELECT key FROM ledger WHERE conversation = ? AND settled_at IS NULL AND seq < ?
        ORDER BY seq DESC LIMIT 1`,
-      conversation,
+      chatKey,
       seq,
     );
-    return row === undefined ? undefined : String(row["key"]);
+    // Ids of platforms have colons too.
+    return row === undefined ? undefined : String(row["key"]).replace(/^[^:]*:/, "");
   }
 
   /**
    * Returns events whose chats are to be told that they wait, each once, with the reason of the one that holds up their
-   * conversation. One that is being delivered is the gateway's to tell of, and is looked at again later.
+   * chat. One that is being delivered is the gateway's to tell of, and is looked at again later.
    */
   takeNotices(now: number, limit: number): { delivery: Delivery; notice: DeliveryNotice }[] {
     return this.#sql.lightTransaction(() => {
@@ -230,7 +268,7 @@ export class LedgerStore {
     return this.#sql.transaction(() => {
       const rows = this.#sql.all(statement, ...values);
       const changed = rows.map((row) => String(row["conversation"]));
-      for (const conversation of new Set(changed)) this.#turns.update(conversation);
+      for (const chatKey of new Set(changed)) this.#turns.update(chatKey);
       return rows;
     });
   }
@@ -241,13 +279,13 @@ export class LedgerStore {
    */
   settle(key: string, end: SettledAs, now: number): void {
     this.#sql.lightTransaction(() => {
-      const conversation = this.#end(key, end, now);
-      this.#turns.update(conversation);
-      if (end.state === "answered") this.chats.answered(conversation, now);
+      const chatKey = this.#end(key, end, now);
+      this.#turns.update(chatKey);
+      if (end.state === "answered") this.chats.answered(chatKey, now);
     });
   }
 
-  /** Returns the entry's conversation. */
+  /** Returns the entry's chat key. */
   #end(key: string, { state, note, group }: SettledAs, now: number): string {
     const [row] = this.#sql.all(
       `UPDATE ledger SET state = ?, settled_at = ?, note = ?, group_id = ? WHERE key = ?
@@ -275,15 +313,15 @@ export class LedgerStore {
         key,
       );
       if (row === undefined) return;
-      const conversation = String(row["conversation"]);
-      this.#turns.update(conversation);
+      const chatKey = String(row["conversation"]);
+      this.#turns.update(chatKey);
       this.#sql.all(
         `UPDATE ledger SET attempts = 0, next_at = received_at WHERE seq IN (
            SELECT seq FROM ledger WHERE conversation = ? AND settled_at IS NULL ORDER BY seq LIMIT ?)
          AND seq > ? AND state = 'waiting'`,
-        conversation,
+        chatKey,
         WINDOW,
-        this.#turns.of(conversation) ?? 0,
+        this.#turns.of(chatKey) ?? 0,
       );
     });
   }
@@ -362,15 +400,6 @@ function addNoticeAt(sql: Sql): void {
   const columns = sql.all("SELECT name FROM pragma_table_info('ledger')");
   if (columns.some(({ name }) => name === "notice_at")) return;
   sql.all("ALTER TABLE ledger ADD COLUMN notice_at INTEGER");
-}
-
-function dueEntry(row: Row, before: string | undefined): DueEntry | undefined {
-  const delivery = readDelivery(row["delivery"]);
-  if (delivery === undefined) return undefined;
-  // A conversation is one platform's: what is left of the key is that platform's id.
-  const after = before?.slice(delivery.platform.length + 1);
-  const placed = { ...delivery, ...(after !== undefined && { after }) };
-  return { key: String(row["key"]), attempt: Number(row["attempts"]), delivery: placed };
 }
 
 /** Returns `undefined` where this version cannot read it. */

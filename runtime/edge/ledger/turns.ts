@@ -1,6 +1,6 @@
 import type { Sql } from "./sql.ts";
 
-/** Entries of one conversation that may be under way at the same time: its first open ones. */
+/** Entries of one chat that may be under way at the same time: its first open ones. */
 export const WINDOW = 20;
 
 const SCHEMA = [
@@ -23,16 +23,17 @@ const SCHEMA = [
    END`,
 ];
 
-/** Of a conversation, the entry whose turn it is. */
+/** Of a chat, the entry whose turn it is. */
 export interface Turn {
-  conversation: string;
+  chatKey: string;
   seq: number;
 }
 
 /**
- * Whose turn it is, one row a conversation: its first open entry that is not being delivered, while
- * that one is among the first {@link WINDOW} open ones. All before it are under way, so a conversation
- * stays in order. Kept apart from the entries, so that what waits costs nothing to pass over.
+ * Whose turn it is, one row a chat (the column `conversation` holds the chat key): its first open entry
+ * that is not being delivered, while that one is among the first {@link WINDOW} open ones. All before it
+ * are under way, so a chat stays in order. Kept apart from the entries, so that what waits costs nothing
+ * to pass over.
  */
 export class Turns {
   readonly #sql: Sql;
@@ -54,40 +55,41 @@ export class Turns {
   }
 
   /**
-   * Recomputes one conversation's turn, within the transaction that changed an entry of it. An
+   * Recomputes one chat's turn, within the transaction that changed an entry of it. An
    * appended entry computes its own.
    */
-  update(conversation: string): void {
-    this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", conversation);
+  update(chatKey: string): void {
+    this.#sql.all("DELETE FROM ledger_turns WHERE conversation = ?", chatKey);
     this.#sql.all(
       `INSERT INTO ledger_turns SELECT ?, seq, next_at, place > 1 FROM (
          SELECT seq, next_at, state, row_number() OVER (ORDER BY seq) AS place FROM (
            SELECT seq, next_at, state FROM ledger WHERE conversation = ? AND settled_at IS NULL
            ORDER BY seq LIMIT ${WINDOW}))
        WHERE state = 'waiting' ORDER BY seq LIMIT 1`,
-      conversation,
-      conversation,
+      chatKey,
+      chatKey,
     );
   }
 
   /**
-   * The turns that are due, longest due first. `follows`: those behind entries under way, else those
-   * that lead their conversation.
+   * The turns that are due, longest due first, but for the chats in `except`. `follows`: those behind
+   * entries under way, else those that lead their chat.
    */
-  due(now: number, follows: boolean, limit: number): Turn[] {
+  due(now: number, follows: boolean, limit: number, except: readonly string[]): Turn[] {
     const rows = this.#sql.all(
       `SELECT conversation, seq FROM ledger_turns WHERE next_at <= ? AND follows = ?
-       ORDER BY next_at, seq LIMIT ?`,
+       AND conversation NOT IN (SELECT value FROM json_each(?)) ORDER BY next_at, seq LIMIT ?`,
       now,
       follows ? 1 : 0,
+      JSON.stringify(except),
       Math.max(limit, 0),
     );
-    return rows.map(({ conversation, seq }) => ({ conversation: String(conversation), seq: Number(seq) }));
+    return rows.map(({ conversation, seq }) => ({ chatKey: String(conversation), seq: Number(seq) }));
   }
 
-  /** The entry whose turn it is in a conversation: `undefined` where all that may be are under way. */
-  of(conversation: string): number | undefined {
-    const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", conversation);
+  /** The entry whose turn it is in a chat: `undefined` where all that may be are under way. */
+  of(chatKey: string): number | undefined {
+    const [row] = this.#sql.all("SELECT seq FROM ledger_turns WHERE conversation = ?", chatKey);
     return row === undefined ? undefined : Number(row["seq"]);
   }
 

@@ -51,6 +51,7 @@ export class Run {
   #skipBefore = 0;
   #short = false;
   #shown = false;
+  #withheld = false;
 
   constructor(options: RunOptions) {
     const { question, sessions, config } = options;
@@ -86,13 +87,15 @@ export class Run {
   async #finish(step: Step): Promise<void> {
     const { question, rights, sessions, tools, signal } = this.#options;
     const { conversation, platform, target, direct } = question;
+    const [first, ...others] = question.messages;
+    const { id: asker } = (others.at(-1) ?? first).sender;
     for (const call of step.calls) {
       if (call.state === "begun") sessions.steps.mark(step, call, "failed", INTERRUPTED);
       if (call.state !== "waiting") continue;
       if (signal.aborted) throw stopped();
       sessions.steps.mark(step, call, "begun");
       const result = await tools
-        .run(call, { conversation, platform, target, direct, ...rights, signal })
+        .run(call, { conversation, platform, target, direct, asker, ...rights, signal })
         .catch((error: unknown) => {
           throw signal.aborted ? stopped() : error;
         });
@@ -100,7 +103,7 @@ export class Run {
     }
   }
 
-  /** One question to the model. Halves the history while the provider finds it too long. */
+  /** One question to the model. Halves the history while the provider finds it too long, and leaves files out that it refuses. */
   async #ask(tools: ModelRequest["tools"]): Promise<ModelAnswer> {
     const { question, model, sessions, config, instructions, circumstances, signal, onText, log } =
       this.#options;
@@ -134,12 +137,28 @@ export class Run {
         if (ratio !== undefined) sessions.setTokenRatio(conversation, ratio);
         return answer;
       } catch (error) {
-        if (!(error instanceof ModelRefusal && error.tooLong && this.#shrink(history))) throw error;
-        log.warn("the conversation is too long for the model, older messages are left out", {
-          limit: this.#limit,
-        });
+        if (!(error instanceof ModelRefusal)) throw error;
+        if (error.tooLong && this.#shrink(history)) {
+          log.warn("the conversation is too long for the model, older messages are left out", {
+            limit: this.#limit,
+          });
+        } else if (this.#withhold(error)) {
+          log.warn("the model refuses a question with files, which are left out", { detail: error.message });
+        } else {
+          throw error;
+        }
       }
     }
+  }
+
+  /**
+   * Leaves pictures and documents out after a refusal that may be due to them: a decoder of the provider's may be
+   * stricter, and some models take none. False: that has been tried, or there are none.
+   */
+  #withhold({ code, tooLong }: ModelRefusal): boolean {
+    if (this.#withheld || (code !== "model_failed" && !tooLong)) return false;
+    this.#withheld = this.#options.question.messages.some(({ images }) => images.length > 0);
+    return this.#withheld;
   }
 
   /** False: there is nothing left to leave out. */
@@ -218,6 +237,7 @@ export class Run {
       })),
       conclude: tools.length === 0,
       short: this.#short,
+      withheld: this.#withheld,
     });
   }
 }

@@ -5,6 +5,8 @@ import type { PlacedTurn } from "../sessions/store.ts";
 
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
+/** A page is seen as a picture, and its text is read. */
+const TOKENS_A_PAGE = 3_000;
 /** Below this many tokens the estimate is mostly overhead, and says nothing of the language. */
 const SMALLEST_SAMPLE = 1_000;
 
@@ -50,8 +52,12 @@ export function summarise(
 function messageTokens(message: ModelMessage): number {
   if (message.role === "tool") return textTokens(message.results.map(({ output }) => output).join(""));
   const calls = message.role === "assistant" ? JSON.stringify(message.toolCalls ?? []) : "";
-  const images = message.role === "user" ? (message.images?.length ?? 0) : 0;
-  return textTokens(message.text + calls) + images * TOKENS_AN_IMAGE;
+  const images = message.role === "user" ? (message.images ?? []) : [];
+  const shown = images.reduce(
+    (sum, { pages }) => sum + (pages === undefined ? TOKENS_AN_IMAGE : pages * TOKENS_A_PAGE),
+    0,
+  );
+  return textTokens(message.text + calls) + shown;
 }
 
 /** Tokens of a text, estimated. */

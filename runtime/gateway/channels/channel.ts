@@ -1,5 +1,6 @@
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
+import type { Button } from "../actions.ts";
 import type { Admission } from "../admission.ts";
 
 /** Destination of a reply, in the platform's own ids. */
@@ -39,6 +40,8 @@ export interface Attachment {
   /** For example `image/png`. */
   mediaType?: string;
   sizeBytes?: number;
+  /** Length of a recording, where the platform tells. */
+  seconds?: number;
   /** Name of the file at the platform: an id or an address. Never a secret. */
   reference: string;
 }
@@ -66,8 +69,28 @@ export interface InboundMessage {
   /** In the order in which they are read. */
   references?: readonly Reference[];
   target: ReplyTarget;
+  /** The platform's id of the message. */
+  message?: string;
   /** Written in an existing thread, whose readers see no answer elsewhere. */
   inThread?: boolean;
+  /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
+  continues?: string;
+}
+
+/** Somebody pressed a button below one of the bot's messages. */
+export interface ButtonPress {
+  direct: boolean;
+  /** Absent for somebody who may not write to the bot there. */
+  admission?: Admission;
+  sender: Sender;
+  target: ReplyTarget;
+  /** The name of the button. */
+  press: string;
+  /** Names the press at the platform, which waits for a word on it. */
+  ticket: string;
+  /** The message that the button stands below, and its text as the platform has it. */
+  message?: string;
+  text?: string;
 }
 
 /** A group that has another id from now on. */
@@ -86,6 +109,7 @@ export type Inbound =
   | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
   /** A group has another id from now on, by the platform's own word. */
   | ({ kind: "moved"; note: string } & ChatMove)
+  | ({ kind: "pressed" } & ButtonPress)
   /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
   | ({ kind: "context" } & InboundMessage)
   /** The sender may not be answered, and learns how that can change. The model does not see it. */
@@ -144,6 +168,9 @@ export interface Channel {
    */
   receive(payload: Record<string, unknown>): Inbound;
 
+  /** Returns the parts of an event that are neither read nor left out on purpose, such as `message.hologram`. */
+  unknownParts(payload: Record<string, unknown>): string[];
+
   /** Keeps that a group has another id: its messages are read under the former one. */
   moved?(move: ChatMove): void;
 
@@ -153,8 +180,17 @@ export interface Channel {
    */
   split(text: string): string[];
 
-  /** Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. */
-  send(target: ReplyTarget, text: string, part?: number): Promise<SentMessage>;
+  /**
+   * Sends one message and returns when the platform has it. `part` counts the reply's messages from 0. `buttons` stand
+   * below it, where the channel has `answerPress`.
+   */
+  send(target: ReplyTarget, text: string, part?: number, buttons?: readonly Button[]): Promise<SentMessage>;
+
+  /**
+   * Ends the platform's wait for a word on a press. With `done` the buttons go. Best effort: it never rejects. Only where
+   * messages may have buttons.
+   */
+  answerPress?(press: ButtonPress, word: string, done: boolean): Promise<void>;
 
   /** Sends files. Absent where none can be sent. */
   readonly files?: FileSender;
@@ -162,8 +198,14 @@ export interface Channel {
   /** Replaces the text of a message that is out. Only where `streams`. */
   edit?(target: ReplyTarget, id: string, text: string): Promise<void>;
 
-  /** Shows that an answer is being made; lasts a few seconds. Best effort: it never rejects. */
+  /** Shows that an answer is being made, for `typingMs`. Best effort: it never rejects. */
   typing?(target: ReplyTarget): Promise<void>;
+
+  /** Milliseconds after which it is shown again. Default: six seconds. */
+  readonly typingMs?: number;
+
+  /** Sets the reaction of the config on a message that is going to be answered. Best effort: it never rejects. */
+  react?(target: ReplyTarget, message: string): Promise<void>;
 
   /** Nothing will be said to an event that the platform shows as being answered (a deferred interaction). */
   dismiss?(target: ReplyTarget): Promise<void>;

@@ -105,7 +105,7 @@ export function commandTools(context: CommandContext, places: () => Place[]) {
         const { openStore } = await import("../store.ts");
         using database = openStore(file);
         const usage = new UsageStore(database);
-        const relay = createModels(config, { environment, redact, clock, usage, log: SILENT });
+        const relay = createModels(config, { environment, redact, report: quiet, clock, usage, log: SILENT });
         return await testModel(relay, model, clock);
       },
     },

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import * as z from "zod/mini";
 import { GATEWAY_ROUTES, type GatewayStatus, type UsageReport } from "../../contract/control.ts";
-import { deliverySchema } from "../../contract/delivery.ts";
+import { chatDeliveriesSchema, type DeliveryEnd, deliverySchema } from "../../contract/delivery.ts";
 import "../../contract/english.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
@@ -40,7 +40,13 @@ export interface GatewayAppOptions extends CompletionsOptions, HooksOptions {
 export function gatewayApp(options: GatewayAppOptions): Hono {
   const { controlToken, statusToken, inbox, status, usage, log } = options;
   const app = new Hono();
-  const { deliveries: deliveriesPath, status: statusPath, usage: usagePath, testModel } = GATEWAY_ROUTES;
+  const {
+    deliveries: deliveriesPath,
+    chat: chatPath,
+    status: statusPath,
+    usage: usagePath,
+    testModel,
+  } = GATEWAY_ROUTES;
   const operates = new Set<string>([statusPath, usagePath, testModel]);
 
   // These check the gateway's own token.
@@ -84,6 +90,18 @@ export function gatewayApp(options: GatewayAppOptions): Hono {
     return context.json(await inbox.deliver(delivery));
   });
 
+  app.post(chatPath, async (context) => {
+    const body = readBody(chatDeliveriesSchema, await context.req.text(), "delivery_invalid");
+    await options.configTaken();
+    const read = body.deliveries.map((delivery) => deliverySchema.safeParse(delivery));
+    const valid = read.flatMap(({ data }) => data ?? []);
+    const ends = inbox.take(valid, body.after);
+    const all = read.map(async ({ success, error }) =>
+      success ? ends.shift() : Promise.reject(new StewardError("delivery_invalid", z.prettifyError(error))),
+    );
+    return answerEach(all, log);
+  });
+
   app.notFound(() => problemResponse(problem("not_found")));
   app.onError((error) => answerError(error, log));
   return app;
@@ -122,4 +140,30 @@ function answerError(error: Error, log: Log): Response {
   }
   log.error("request failed", { error: error.stack ?? error.message });
   return problemResponse(problem("internal", undefined, 503));
+}
+
+/** A stream with a line for each end: see {@link DeliveryEnd}. It begins at once. */
+function answerEach(ends: readonly Promise<unknown>[], log: Log): Response {
+  const lines = new TransformStream<string, string>();
+  const writer = lines.writable.getWriter();
+  const written = ends.map(async (end, index) => {
+    const answer = await end
+      .then((outcome) => Response.json(outcome))
+      .catch((error: Error) => answerError(error, log));
+    const retryAfter = answer.headers.get("retry-after");
+    const line: DeliveryEnd = {
+      index,
+      status: answer.status,
+      ...(retryAfter !== null && { retryAfter }),
+      body: await answer.json(),
+    };
+    await writer.write(`${JSON.stringify(line)}\n`);
+  });
+  // An edge that is gone asks again.
+  void Promise.allSettled(written)
+    .then(() => writer.close())
+    .catch(() => undefined);
+  return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
+    headers: { "content-type": "application/x-ndjson" },
+  });
 }

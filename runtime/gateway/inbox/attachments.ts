@@ -1,11 +1,22 @@
 import type { Attachment, Channel, InboundMessage, Reference } from "../channels/channel.ts";
+import type { Media, ReadFile, Unheard } from "../media/media.ts";
 import type { Image } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";
-import { oneLine, remark, speakerText } from "../prompt/text.ts";
+import { indented, oneLine, remark, speakerText } from "../prompt/text.ts";
 
-/** Images that one question shows to the model. */
+/** Images that one question shows to the model, and other files that it reads. */
 const MOST_IMAGES = 4;
+const MOST_FILES = 4;
+const MOST_RECORDINGS = 4;
+/** Bytes of all that is shown: three quarters of a request of 32 MB, which is base64, less some room for words. */
+const MOST_SHOWN_BYTES = 22_000_000;
+/** Characters of all files' texts in a question, and the share that they may have of what the models read at once. */
+const MOST_TEXT = 100_000;
+const TEXT_SHARE = 0.3;
+const CHARACTERS_A_TOKEN = 4;
 const LOAD_MS = 20_000;
+/** For fetching and reading all files of a question. */
+const READ_MS = 120_000;
 const LONGEST_NAME = 120;
 /** Characters of a text that a message refers to. */
 const LONGEST_QUOTED = 6_000;
@@ -20,23 +31,55 @@ export interface ReadMessage {
 
 type Content = Pick<InboundMessage, "text" | "attachments" | "references">;
 
+/** Messages as the model sees them. */
+interface ReadQuestion {
+  messages: ReadMessage[];
+  /** Why the model need not be asked: there is nothing but recordings, and none of their words are known. */
+  unheard?: Unheard | undefined;
+}
+
+/** Dependencies of reading the files of messages. */
+export interface ReadOptions {
+  channel: Pick<Channel, "load" | "mediaMaxBytes">;
+  media: Pick<Media, "read" | "unheard">;
+  /** Tokens that the models read at once. */
+  contextTokens: number;
+  signal: AbortSignal;
+}
+
 /**
- * Fetches the images of messages that are answered together and puts a line into the text for every file
- * that came along. What is no image, is too large, is one too many or cannot be had stays that line.
+ * Fetches the files of messages that are answered together, and puts a line into the text for each, with the text of a
+ * document below it. That line names a file that is too large, is one too many, cannot be had or cannot be read.
  */
 export async function readMessages(
   messages: readonly Content[],
-  channel: Pick<Channel, "load" | "mediaMaxBytes">,
-  signal: AbortSignal,
-): Promise<ReadMessage[]> {
+  options: ReadOptions,
+): Promise<ReadQuestion> {
   const all = messages.flatMap(filesOf);
-  const wanted = all.filter((attachment) => isImage(attachment, channel.mediaMaxBytes)).slice(0, MOST_IMAGES);
-  const images = wanted.length === 0 ? new Map<Attachment, Image>() : await loadAll(wanted, channel, signal);
-  return messages.map((message) => ({
-    text: textWith(message, images),
-    images: filesOf(message).flatMap((attachment) => images.get(attachment) ?? []),
-    quoted: (message.references ?? []).map((reference) => readReference(reference, images)),
-  }));
+  const fitting = all.filter(({ sizeBytes = 0 }) => sizeBytes <= options.channel.mediaMaxBytes);
+  const wanted = [
+    ...fitting.filter(({ kind }) => kind === "image").slice(0, MOST_IMAGES),
+    ...fitting.filter(({ kind }) => kind === "file").slice(0, MOST_FILES),
+    ...fitting
+      .filter((attachment) => attachment.kind === "audio" && options.media.unheard(attachment) === undefined)
+      .slice(0, MOST_RECORDINGS),
+  ];
+  const read = wanted.length === 0 ? new Map<Attachment, ReadFile>() : await readAll(wanted, options);
+  const files = bounded(all, read, options.contextTokens);
+  const whyUnheard = (recording: Attachment): Unheard | undefined =>
+    options.media.unheard(recording) ?? (fitting.includes(recording) ? undefined : "too long");
+  const isUnheard =
+    all.length > 0 &&
+    messages.every(({ text, references = [] }) => text.trim() === "" && references.length === 0) &&
+    all.every((attachment) => attachment.kind === "audio" && !files.get(attachment)?.text);
+  return {
+    messages: messages.map((message) => ({
+      text: textWith(message, files),
+      images: filesOf(message).flatMap((attachment) => files.get(attachment)?.image ?? []),
+      quoted: (message.references ?? []).map((reference) => readReference(reference, files)),
+    })),
+    unheard: isUnheard ? (all.map(whyUnheard).find(Boolean) ?? "failed") : undefined,
+  };
 }
 
 /** The files of a message, and then those of what it refers to. */
@@ -44,20 +87,52 @@ function filesOf({ attachments, references = [] }: Content): Attachment[] {
   return [...attachments, ...references.flatMap((reference) => reference.attachments)];
 }
 
-function readReference(reference: Reference, images?: ReadonlyMap<Attachment, Image>): Quoted {
-  const { kind, author } = reference;
-  const text = textWith(reference, images);
+function readReference(reference: Reference, files?: ReadonlyMap<Attachment, ReadFile>): Quoted {
+  const { kind, author, text, attachments } = reference;
   const short = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED - 1).toWellFormed()}…` : text;
-  return { kind, ...(author && { author }), text: speakerText(short) };
+  const said = textWith({ text: short, attachments }, files);
+  return { kind, ...(author && { author }), text: speakerText(said) };
 }
 
-/** A message's text, and a line for every file that came along. */
+/** Bounds the files of a question by what all of them take, in their order: each is shown, or its text is told, or cut. */
+function bounded(
+  all: readonly Attachment[],
+  read: ReadonlyMap<Attachment, ReadFile>,
+  contextTokens: number,
+): Map<Attachment, ReadFile> {
+  const files = new Map<Attachment, ReadFile>();
+  let bytes = MOST_SHOWN_BYTES;
+  let characters = Math.min(MOST_TEXT, Math.floor(contextTokens * CHARACTERS_A_TOKEN * TEXT_SHARE));
+  for (const attachment of all) {
+    const { image, text = "", facts } = read.get(attachment) ?? {};
+    if (facts === undefined) continue;
+    const isShown = image !== undefined && image.data.byteLength <= bytes;
+    if (isShown) {
+      bytes -= image.data.byteLength;
+      files.set(attachment, { image, facts });
+    } else if (text.length <= characters) {
+      characters -= text.length;
+      files.set(attachment, { text, facts: [...facts, ...(image && text === "" ? ["not read"] : [])] });
+    } else {
+      const part = text.slice(0, characters).toWellFormed();
+      const cut = characters === 0 ? "not read" : `only its first ${characters} characters`;
+      files.set(attachment, { text: part, facts: [...facts, cut] });
+      characters = 0;
+    }
+  }
+  return files;
+}
+
+/** A message's text, and a line for every file that came along, with what the file says. */
 function textWith(
   { text, attachments }: Pick<Content, "text" | "attachments">,
-  images: ReadonlyMap<Attachment, Image> = new Map(),
+  files: ReadonlyMap<Attachment, ReadFile> = new Map(),
 ): string {
-  const files = attachments.map((attachment) => placeholder(attachment, images.get(attachment)));
-  return [text, ...files].filter((line) => line !== "").join("\n");
+  const lines = attachments.flatMap((attachment) => {
+    const file = files.get(attachment);
+    return [placeholder(attachment, file), indented(speakerText(file?.text ?? ""))];
+  });
+  return [text, ...lines].filter((line) => line !== "").join("\n");
 }
 
 /** A message as a part of what was said in a group: in one text, with what it refers to. */
@@ -69,62 +144,69 @@ export function contextText(message: Content): string {
   return [...quoted, textWith(message)].filter((line) => line !== "").join("\n");
 }
 
-/** The line in place of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`. */
-function placeholder({ kind, name = "", sizeBytes }: Attachment, image?: Image): string {
+/** The line of a file: `[image: photo.jpg]`, `[file: report.pdf, 1.2 MB, not read]`, `[voice note, 1:05, transcribed]`. */
+function placeholder({ kind, name = "", sizeBytes, seconds }: Attachment, file?: ReadFile): string {
   const called = oneLine(name, LONGEST_NAME);
-  if (image !== undefined) return remark(kind, called);
+  if (kind === "audio") {
+    const length = seconds === undefined ? "" : formatLength(seconds);
+    return remark(
+      called === "" ? "voice note" : kind,
+      called,
+      length,
+      ...(file?.facts ?? ["not transcribed"]),
+    );
+  }
+  if (file !== undefined) return remark(kind, called, ...file.facts);
   return remark(kind, called, sizeBytes === undefined ? "" : formatSize(sizeBytes), "not read");
 }
 
-function isImage({ kind, sizeBytes }: Attachment, limit: number): boolean {
-  return kind === "image" && (sizeBytes ?? 0) <= limit;
-}
-
 /** Side by side. One that hangs is left after a time, whether or not it heeds the signal. */
-async function loadAll(
+async function readAll(
   wanted: readonly Attachment[],
-  channel: Pick<Channel, "load" | "mediaMaxBytes">,
-  signal: AbortSignal,
-): Promise<Map<Attachment, Image>> {
-  const bound = AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS)]);
-  const late = new Promise<void>((resolve) =>
-    bound.addEventListener("abort", () => resolve(), { once: true }),
-  );
-  const images = new Map<Attachment, Image>();
-  const loads = wanted.map(async (attachment) => {
-    const image = await load(attachment, channel, bound);
-    if (image !== undefined && !bound.aborted) images.set(attachment, image);
+  { channel, media, signal }: ReadOptions,
+): Promise<Map<Attachment, ReadFile>> {
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
+  const files = new Map<Attachment, ReadFile>();
+  const reads = wanted.map(async (attachment) => {
+    const data = await load(attachment, channel, bound);
+    if (data === undefined) return;
+    const file = await media.read(data, attachment, bound);
+    if (!bound.aborted) files.set(attachment, file);
   });
-  await Promise.race([Promise.all(loads), late]);
-  return images;
+  await Promise.race([Promise.all(reads), aborted(bound)]);
+  return files;
 }
 
 async function load(
   attachment: Attachment,
   channel: Pick<Channel, "load" | "mediaMaxBytes">,
   signal: AbortSignal,
-): Promise<Image | undefined> {
+): Promise<Uint8Array | undefined> {
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS)]);
   try {
-    const data = await channel.load?.(attachment, signal);
-    const mediaType = data && imageType(data);
-    if (data === undefined || mediaType === undefined || data.byteLength > channel.mediaMaxBytes) return;
-    return { mediaType, data };
+    const data = await Promise.race([channel.load?.(attachment, bound), aborted(bound)]);
+    return data !== undefined && data.byteLength <= channel.mediaMaxBytes ? data : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** By the first bytes: models refuse a whole question over an image that is called by a wrong type. */
-function imageType(data: Uint8Array): string | undefined {
-  const head = Buffer.from(data.subarray(0, 12)).toString("latin1");
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
-  if (head.startsWith("RIFF") && head.endsWith("WEBP")) return "image/webp";
-  return undefined;
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
 }
 
 function formatSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** `1:05`, `1:00:00` */
+function formatLength(seconds: number): string {
+  const [whole, minutes] = [Math.round(seconds), Math.floor(Math.round(seconds) / 60)];
+  const two = (part: number): string => String(part).padStart(2, "0");
+  const rest = two(whole % 60);
+  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 }

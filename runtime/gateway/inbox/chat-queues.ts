@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryOutcome } from "../../contract/delivery.ts";
 import { RetryableError } from "../failure.ts";
 
@@ -11,8 +10,8 @@ export interface ChatQueuesOptions<Message> {
   answer(messages: readonly [Message, ...Message[]], signal: AbortSignal): Promise<DeliveryOutcome[]>;
   /** Tells whether two that wait one behind the other may be answered together. */
   together(first: Message, second: Message): boolean;
-  /** Tells whether the first is to wait a little for one that it cannot be answered without. */
-  lacks?(first: Message, behind: readonly Message[]): boolean;
+  /** Milliseconds for which a message is not answered yet, since more of it is about to come. */
+  holdMs?(message: Message): number;
 }
 
 interface Waiting<Message> {
@@ -28,9 +27,6 @@ interface ChatQueue<Message> {
 
 /** A run that was stopped ends soon; the conversation does not wait longer than this for it. */
 const HEED_MS = 5_000;
-/** Time that one that is lacking may take to come, and how often it is looked for. */
-const LACKING_MS = 2_000;
-const LOOK_MS = 20;
 const DONE: DeliveryOutcome = { outcome: "answered" };
 const STOPPED: DeliveryOutcome = { outcome: "ignored", note: "stopped" };
 
@@ -81,6 +77,12 @@ export class ChatQueues<Message> {
     return stopped.length;
   }
 
+  /** Returns the message that waits last, `undefined` where that is none. */
+  last(conversation: string): Message | undefined {
+    const what = this.#queues.get(conversation)?.waiting.at(-1)?.what;
+    return what !== undefined && "message" in what ? what.message : undefined;
+  }
+
   /** Fails all that waits; runs in progress continue. */
   dismissWaiting(reason: Error): void {
     for (const state of this.#queues.values()) rejectAll(state.waiting.splice(0), reason);
@@ -100,11 +102,14 @@ export class ChatQueues<Message> {
 
   /** Never rejects: a failure belongs to the messages that it failed. */
   async #work(conversation: string, state: ChatQueue<Message>): Promise<void> {
-    while (state.waiting.length > 0) {
+    // What was handed over together takes its places first.
+    await Promise.resolve();
+    for (;;) {
+      for (let ms = this.#holdMs(state); ms > 0; ms = this.#holdMs(state)) await pause(ms);
+      if (state.waiting.length === 0) break;
       const abort = new AbortController();
       let entries: Waiting<Message>[] = [];
       try {
-        for (let ms = 0; ms < LACKING_MS && this.#isLacking(state); ms += LOOK_MS) await sleep(LOOK_MS);
         entries = this.#next(state);
         state.run = { entries, abort };
         const outcomes = await Promise.race([this.#carryOut(entries, abort.signal), abandoned(abort.signal)]);
@@ -130,11 +135,12 @@ export class ChatQueues<Message> {
     return this.#options.answer([first.message, ...behind], signal);
   }
 
-  #isLacking({ waiting }: ChatQueue<Message>): boolean {
-    const [first, ...others] = waiting.map(({ what }) => what);
-    if (first === undefined || !("message" in first)) return false;
-    const behind = others.flatMap((what) => ("message" in what ? [what.message] : []));
-    return this.#options.lacks?.(first.message, behind) ?? false;
+  /** Milliseconds for which one of those that are next to be answered waits for more. */
+  #holdMs({ waiting }: ChatQueue<Message>): number {
+    const { holdMs } = this.#options;
+    const isWork = waiting.findIndex(({ what }) => "work" in what);
+    const next = isWork === -1 ? waiting : waiting.slice(0, isWork);
+    return Math.max(0, ...next.map(({ what }) => ("message" in what && holdMs?.(what.message)) || 0));
   }
 
   /** Takes the messages off that are answered together, or one piece of work. */
@@ -149,6 +155,10 @@ export class ChatQueues<Message> {
     if (!("message" in first.what) || !("message" in second.what)) return false;
     return this.#options.together(first.what.message, second.what.message);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Rejects some time after a stop, for a run that does not heed it. */

@@ -1,22 +1,35 @@
 import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Actions, Pressed } from "../actions.ts";
+import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import {
+  type Channel,
+  conversationOf,
+  type Inbound,
+  type InboundMessage,
+  type ReplyTarget,
+} from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
+import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";
+import type { AdmissionQuestions } from "../pairing/question.ts";
 import type { PairingDesk } from "../pairing/desk.ts";
 import type { Components } from "../components.ts";
 import type { Sessions } from "../sessions/store.ts";
 import { contextText } from "./attachments.ts";
 import { ChatQueues } from "./chat-queues.ts";
-import { givenUpText, SLOW_TEXT, waitText } from "./notices.ts";
+import { givenUpText, PRESS_WORDS, SLOW_TEXT, waitText } from "./notices.ts";
 import { type DeliveryRecords, nameOf } from "./records.ts";
-import { ArrivalOrder } from "./order.ts";
 import { type Asked, dismiss, type Replies } from "./replies.ts";
 
 /** Time for the first word of a message whose own time is over when it comes. */
 const LATE_MS = 10_000;
+/** Time in which the rest of what was cut comes: the pictures of an album, the end of a long text. */
+const HOLD_MS = 800;
+/** Events that ended well and are remembered. The edge names one only while it is under way, so few are enough. */
+const MOST_ENDED = 1_000;
 /** Chats that were told of a delay and are remembered. */
 const MOST_TOLD = 1_000;
 
@@ -25,9 +38,12 @@ export interface InboxOptions {
   /** Asked for each event and each run, which then stays with what it got. */
   parts(): Pick<Components, "config" | "channels"> & { agent: Pick<Agent, "answer"> };
   pairing: PairingDesk;
+  admissions: Pick<AdmissionQuestions, "ask" | "settle">;
+  actions: Pick<Actions, "take">;
   commands: Commands;
   sessions: Pick<Sessions, "noteContext" | "answerTo" | "steps">;
   records: DeliveryRecords;
+  report: Report;
   replies: Pick<Replies, "answer" | "say" | "tell" | "tellDelay" | "expect">;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -37,6 +53,7 @@ export interface InboxOptions {
 /** A message in its conversation. */
 interface Waiting extends Asked {
   platform: Platform;
+  receivedAt: number;
 }
 
 /**
@@ -46,8 +63,9 @@ interface Waiting extends Asked {
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #queues: ChatQueues<Waiting>;
-  readonly #order = new ArrivalOrder();
   readonly #running = new Map<string, Promise<DeliveryOutcome>>();
+  /** Those that ended well, the oldest first. */
+  readonly #ended = new Set<string>();
   readonly #last = new Map<Platform, number>();
   /** Times at which conversations were last told of a delay. */
   readonly #told = new Map<string, number>();
@@ -59,7 +77,7 @@ export class Inbox {
     this.#queues = new ChatQueues({
       answer: (messages, signal) => this.#answer(messages, signal),
       together: (first, second) => this.#belong(first, second),
-      lacks: (first, behind) => this.#isTorn(first, behind),
+      holdMs: (message) => this.#holdMs(message),
     });
   }
 
@@ -74,23 +92,45 @@ export class Inbox {
   }
 
   /**
-   * Returns when the reply is out. A delivery that is already in progress is waited for and counts as repeated; one
-   * that was answered before is not processed again.
+   * Takes up events of one chat in their order: all have their places when this returns. Gives how each ends,
+   * which is when its reply is out. One that is in progress is waited for and counts as repeated; one that was
+   * answered before is not processed again. What cannot be taken up is rejected with all that is behind it, and so is
+   * everything where `after`, the id of the event before these, has failed.
    *
-   * @throws RetryableError if the edge should retry.
+   * A rejection is a RetryableError where the edge should retry.
    */
+  take(deliveries: readonly Delivery[], after?: string): Promise<DeliveryOutcome>[] {
+    let failure: { error: unknown } | undefined;
+    const isBehind = deliveries.every(
+      ({ platform }) => after === undefined || this.#isPlaced(platform, after),
+    );
+    if (!isBehind) failure = { error: overtaking() };
+    return deliveries.map(async (delivery) => {
+      try {
+        if (failure !== undefined) throw failure.error;
+        return this.#takeUp(delivery);
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    });
+  }
+
+  /** True for an event that is under way here or has ended well. */
+  #isPlaced(platform: Platform, id: string): boolean {
+    const key = nameOf({ platform, id });
+    return (
+      this.#running.has(key) || this.#ended.has(key) || this.#options.records.of({ platform, id }).answered
+    );
+  }
+
+  /** Takes up one event, or tells its chat that it waits. See {@link take}. */
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
+    const { notice, after } = delivery;
     this.#refuseWhileStopping();
-    if (delivery.notice !== undefined) return this.#tellOfWaiting(delivery, delivery.notice);
-    const key = nameOf(delivery);
-    const running = this.#running.get(key);
-    if (running !== undefined) {
-      const ended = await running;
-      return ended.outcome === "ignored" ? ended : { outcome: "repeated" };
-    }
-    const work = this.#inOrder(key, delivery).finally(() => this.#running.delete(key));
-    this.#running.set(key, work);
-    return work;
+    if (notice !== undefined) return this.#tellOfWaiting(delivery, notice);
+    const [end] = this.take([delivery], after);
+    return end ?? { outcome: "repeated" };
   }
 
   /** Does something when all before it in a conversation has ended, and before all behind it. */
@@ -111,37 +151,25 @@ export class Inbox {
     this.#end.abort();
   }
 
-  async #inOrder(key: string, delivery: Delivery): Promise<DeliveryOutcome> {
-    const { records } = this.#options;
-    this.#order.arrive(key);
-    try {
-      const { platform, after } = delivery;
-      if (after !== undefined) {
-        const before = { platform, id: after };
-        await this.#order.behind(nameOf(before), () => records.of(before).answered);
-        this.#refuseWhileStopping();
-      }
-      // Synchronous up to its first wait, so that followers find it in its place.
-      const work = this.#takeUp(delivery);
-      this.#order.place(key);
-      const outcome = await work;
-      this.#order.end(key, {});
-      return outcome;
-    } catch (error) {
-      this.#order.end(key, { error });
-      throw error;
-    }
-  }
-
   #refuseWhileStopping(): void {
     if (this.#draining) throw stopping();
   }
 
-  /** Returns when the event's reply is out. It has its place in its conversation as soon as this is called. */
-  async #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { parts, records, pairing, clock, log } = this.#options;
-    const { id, platform } = delivery;
-    if (records.of(delivery).answered) return { outcome: "repeated" };
+  /**
+   * Returns when the event's reply is out. It has its place in its conversation as soon as this is called.
+   *
+   * @throws what it cannot be taken up for, before it returns a promise.
+   */
+  #takeUp(delivery: Delivery): Promise<DeliveryOutcome> {
+    this.#refuseWhileStopping();
+    const key = nameOf(delivery);
+    const running = this.#running.get(key);
+    if (running !== undefined)
+      return running.then((ended) => (ended.outcome === "ignored" ? ended : { outcome: "repeated" }));
+    this.#ended.delete(key);
+    const { parts, records, report, clock } = this.#options;
+    const { platform } = delivery;
+    if (records.of(delivery).answered) return Promise.resolve({ outcome: "repeated" });
     const channel = parts().channels.get(platform);
     if (channel === undefined) {
       const detail = `The config file has no channel that is served here for ${platform}.`;
@@ -149,6 +177,23 @@ export class Inbox {
     }
     this.#last.set(platform, clock());
     const inbound = channel.receive(delivery.payload);
+    for (const part of channel.unknownParts(delivery.payload))
+      report("message", `${platform}: ${part}`, delivery.payload);
+    const work = this.#carryOut(delivery, channel, inbound)
+      .then((outcome) => {
+        this.#ended.add(key);
+        const [oldest] = this.#ended;
+        if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+        return outcome;
+      })
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, work);
+    return work;
+  }
+
+  async #carryOut(delivery: Delivery, channel: Channel, inbound: Inbound): Promise<DeliveryOutcome> {
+    const { pairing, admissions, log } = this.#options;
+    const { id, platform } = delivery;
     switch (inbound.kind) {
       case "ignored":
         log.debug("event ignored", { id, platform, note: inbound.note });
@@ -164,27 +209,72 @@ export class Inbox {
         channel.moved?.(inbound);
         log.info("a group has another id", { id, platform, former: inbound.former, chat: inbound.chat });
         return { outcome: "ignored", note: inbound.note };
-      case "context":
-        return this.#keepContext(delivery, inbound);
       case "refused":
         return this.#say(delivery, channel, inbound.target, inbound.text);
       case "unpaired": {
         const { sender, target, meta } = inbound;
         const text = pairing.ask({ platform, sender, target, ...(meta && { meta }) });
+        void admissions.ask(platform, sender, meta);
         return this.#say(delivery, channel, target, text);
       }
-      case "message": {
-        const conversation = conversationOf(platform, inbound.target);
-        const command = readCommand(inbound.text);
-        if (command === undefined) {
-          const { last } = delivery;
-          const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last });
-          return this.#noticed(delivery, channel, inbound.target, answered);
-        }
-        const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
-        return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
-      }
+      case "pressed":
+        return this.#press(delivery, channel, inbound);
+      case "context":
+        // Of an album one message alone has the words, and of a long text the first part.
+        if (!this.#isRest(delivery, inbound)) return this.#keepContext(delivery, inbound);
+        return this.#message(delivery, channel, inbound);
+      case "message":
+        return this.#message(delivery, channel, inbound);
     }
+  }
+
+  /** A message takes its place in its conversation, a command only if it has to. */
+  #message(delivery: Delivery, channel: Channel, inbound: InboundMessage): Promise<DeliveryOutcome> {
+    const { id, platform, last, receivedAt } = delivery;
+    const conversation = conversationOf(platform, inbound.target);
+    const command = readCommand(inbound.text);
+    if (command === undefined) {
+      const answered = this.#queues.ask(conversation, { ...inbound, id, platform, last, receivedAt });
+      return this.#noticed(delivery, channel, inbound, answered);
+    }
+    const work = (): Promise<DeliveryOutcome> => this.#command(delivery, channel, inbound, command);
+    return keepsItsPlace(command) ? this.#queues.inTurn(conversation, work) : work();
+  }
+
+  /** Tells whether a message belongs to the one before it, which waits for an answer: in an album, or cut by the app. */
+  #isRest({ platform, receivedAt }: Delivery, { sender, target, continues }: InboundMessage): boolean {
+    const first = this.#queues.last(conversationOf(platform, target));
+    if (first?.continues === undefined || first.sender.id !== sender.id) return false;
+    if (first.target.thread !== target.thread || receivedAt - first.receivedAt > HOLD_MS) return false;
+    return first.continues === "text" || first.continues === continues;
+  }
+
+  /** Does what a button stands for, if the one who pressed it may. */
+  async #press(
+    delivery: Delivery,
+    channel: Channel,
+    inbound: Extract<Inbound, { kind: "pressed" }>,
+  ): Promise<DeliveryOutcome> {
+    const { parts, actions, admissions } = this.#options;
+    const { id, platform } = delivery;
+    const { direct, admission, sender, target, press } = inbound;
+    const place = { platform, sender: sender.id, delivery: id };
+    const pressed: Pressed =
+      admission === undefined ? { is: "another's" } : actions.take({ press, ...place });
+    if (pressed.is !== "taken" || admission === undefined) {
+      const why = pressed.is === "taken" ? "another's" : pressed.is;
+      await channel.answerPress?.(inbound, PRESS_WORDS[why], why === "used" || why === "expired");
+      return { outcome: "ignored", note: `a button: ${why}` };
+    }
+    const { action, label } = pressed;
+    await channel.answerPress?.(inbound, label, true);
+    if (action.does === "say") {
+      const { text } = action;
+      return this.#message(delivery, channel, { direct, admission, sender, target, text, attachments: [] });
+    }
+    const isOperator = rightsOf(parts().config, [admission]).roles.includes("operator");
+    const text = isOperator ? admissions.settle(action) : PRESS_WORDS["another's"];
+    return this.#say(delivery, channel, target, text);
   }
 
   /**
@@ -194,7 +284,7 @@ export class Inbox {
   async #noticed<T>(
     delivery: Delivery,
     channel: Channel,
-    target: ReplyTarget,
+    { target, sender }: Pick<InboundMessage, "target" | "sender">,
     answered: Promise<T>,
   ): Promise<T> {
     const { parts, replies, clock } = this.#options;
@@ -204,7 +294,7 @@ export class Inbox {
     const tell = (): void => {
       // A gateway that stops has closed its store perhaps, and the edge keeps the message.
       if (this.#draining) return;
-      void this.#tellDelay(delivery, channel, target, SLOW_TEXT).catch((error: unknown) =>
+      void this.#tellDelay(delivery, channel, target, SLOW_TEXT, sender.id).catch((error: unknown) =>
         this.#options.log.debug("a delay was not told", { id: delivery.id, error: String(error) }),
       );
     };
@@ -221,10 +311,16 @@ export class Inbox {
   }
 
   /** Tells a chat of a delay. */
-  async #tellDelay(delivery: Delivery, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+  async #tellDelay(
+    delivery: Delivery,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    by?: string,
+  ): Promise<void> {
     const conversation = conversationOf(delivery.platform, target);
     if (!this.#isTold(conversation, delivery.receivedAt))
-      await this.#options.replies.tellDelay(delivery, channel, target, text);
+      await this.#options.replies.tellDelay(delivery, channel, target, text, by);
   }
 
   /** One notice is for all messages that were written before it. Notes that there is one now. */
@@ -272,16 +368,10 @@ export class Inbox {
     return records.of(first).owner === records.of(second).owner && answerOf(first) === answerOf(second);
   }
 
-  /**
-   * Tells whether a burst of an earlier attempt has lost its last. The outcomes of tools are kept under the last of its burst. Alone, another one of them
-   * would be answered without that, and would run them again.
-   */
-  #isTorn(first: Waiting, behind: readonly Waiting[]): boolean {
-    const { records, sessions } = this.#options;
-    const { platform, target } = first;
-    const { owner } = records.of(first);
-    if (owner === undefined || owner === first.id || behind.some(({ id }) => id === owner)) return false;
-    return sessions.steps.of(conversationOf(platform, target), owner).length > 0;
+  /** Milliseconds for which a message that has more behind it waits for that: from when it came, so that one which is late waits for nothing. */
+  #holdMs({ continues, receivedAt }: Waiting): number {
+    if (continues === undefined) return 0;
+    return Math.min(receivedAt + HOLD_MS - this.#options.clock(), HOLD_MS);
   }
 
   async #answer(messages: readonly [Waiting, ...Waiting[]], signal: AbortSignal): Promise<DeliveryOutcome[]> {
@@ -353,4 +443,8 @@ export class Inbox {
 
 function stopping(): RetryableError {
   return new RetryableError("gateway_unavailable", "The gateway is stopping.");
+}
+
+function overtaking(): RetryableError {
+  return new RetryableError("internal", "What is before it in its chat is not under way here any more.");
 }

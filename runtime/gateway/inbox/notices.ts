@@ -1,3 +1,5 @@
+import type { Unheard } from "../media/media.ts";
+
 /** Causes that keep an answer from being made, as the end of a sentence for people in the chat. */
 const CAUSES: Partial<Record<string, string>> = {
   model_rate_limited: "the model provider's rate limit is reached",
@@ -13,6 +15,14 @@ const UNKNOWN = "something here does not work";
 export const SLOW_TEXT =
   "I have your message, and the model has not begun to answer yet. I keep waiting for it: the answer comes by itself.";
 
+/** Words to somebody whose press of a button does nothing. */
+export const PRESS_WORDS = {
+  unknown: "I do not know this button any more.",
+  expired: "This button has expired.",
+  used: "This was answered already.",
+  "another's": "This button is not for you.",
+};
+
 /** Tells that an answer comes later, why, and when. `waitMs` is the time that the other side asked for. */
 export function waitText(code: string, waitMs: number | undefined): string {
   const when = waitMs === undefined ? "and again for up to a day" : inWords(waitMs);
@@ -24,6 +34,13 @@ export function givenUpText(code: string | undefined): string {
   const why = code === undefined ? "I was not running" : (CAUSES[code] ?? UNKNOWN);
   return `I have tried for a day and cannot answer your message: ${why}. Please send it again later.`;
 }
+
+/** The answers to nothing but recordings whose words are not known. */
+export const UNHEARD_TEXTS: Readonly<Record<Unheard, string>> = {
+  "not configured": "I cannot listen to voice notes or audio files here. Please write to me instead.",
+  "too long": "That recording is too long for me to listen to. Please send a shorter one, or write to me.",
+  failed: "I could not make out any words in that recording. Please send it again, or write to me.",
+};
 
 /** From two on. */
 const NUMBERS = "two three four five six seven eight nine ten eleven twelve".split(" ");

@@ -1,5 +1,6 @@
 import type { DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { Channel, ReplyTarget } from "../channels/channel.ts";
+import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";
 
@@ -31,7 +32,7 @@ interface Grown {
  * @throws RetryableError where the platform does not take a message, or the work was ended.
  */
 export async function send(
-  { records, clock }: { records: DeliveryRecords; clock(): number },
+  { records, report, clock }: { records: DeliveryRecords; report: Report; clock(): number },
   { platform, channel, owner, ids, target, text, draft, signal }: Outgoing,
 ): Promise<DeliveryOutcome> {
   const key = { platform, id: owner };
@@ -47,6 +48,7 @@ export async function send(
     }
   } catch (error) {
     if (!(error instanceof RefusedError && error.code === "reply_refused")) throw error;
+    if (!error.gone) report("answer", `${platform}: ${error.message}`);
     return { outcome: error.gone ? "ignored" : "failed", note: `not sent: ${error.message}` };
   }
   records.answer(platform, [...new Set([...ids, owner])], clock());

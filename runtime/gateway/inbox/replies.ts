@@ -1,23 +1,31 @@
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Actions, Button } from "../actions.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
 import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
-import { readMessages } from "./attachments.ts";
+import { readMessages, type ReadOptions } from "./attachments.ts";
 import { Draft } from "./draft.ts";
 import type { FirstWords } from "./first-words.ts";
-import { givenUpText, waitText } from "./notices.ts";
+import { givenUpText, UNHEARD_TEXTS, waitText } from "./notices.ts";
 import { send } from "./outgoing.ts";
 import { type DeliveryRecord, type DeliveryRecords, nameOf } from "./records.ts";
 
 /** Platforms show it for 5 s (Telegram) to 10 s (Discord). */
 const REFRESH_MS = 6_000;
 
+const BUTTON_MS = 24 * 3_600_000;
+
 /** Dependencies of replies. */
 interface RepliesOptions {
   records: DeliveryRecords;
   firstWords: FirstWords;
+  actions: Pick<Actions, "offer">;
+  report: Report;
+  /** Returns how files are read by the config of the moment. */
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -33,6 +41,13 @@ export interface Asked extends InboundMessage {
 
 /** Limits that keep a message from the model on purpose. */
 const LIMITS: ReadonlySet<ErrorCode> = new Set(["token_limit_reached", "message_limit_reached"]);
+
+/** A button that says a text for one person. */
+interface SayButton {
+  label: string;
+  by: string;
+  text: string;
+}
 
 type Key = Pick<Delivery, "platform" | "id">;
 
@@ -67,6 +82,7 @@ export class Replies {
     const ids = asked.map(({ id }) => id);
     const heard = (): void => this.#heard(platform, ids);
     records.take(platform, ids, last.target, started);
+    for (const { target, message } of asked) if (message !== undefined) void channel.react?.(target, message);
     const before = records.of({ platform, id: last.id });
     const context = { platform, channel, agent, signal };
     const made = await this.#ask(asked, before, { ...context, heard }).catch((error: unknown) =>
@@ -121,7 +137,9 @@ export class Replies {
     const stopTyping = showTyping(channel, last.target);
     const draft = this.#draft(last, before, { platform, channel, heard });
     try {
-      const read = await readMessages(asked, channel, signal);
+      const options = { channel, ...this.#options.reading(), signal };
+      const { messages: read, unheard } = await readMessages(asked, options);
+      if (unheard !== undefined) return { text: UNHEARD_TEXTS[unheard], delivery: last.id, shown: "" };
       const message = ({ id, sender, admission }: Asked, index: number): QuestionMessage => ({
         delivery: id,
         sender,
@@ -187,19 +205,26 @@ export class Replies {
     { platform, channel }: Pick<ReplyContext, "platform" | "channel">,
   ): Promise<DeliveryOutcome[]> {
     const last = asked.at(-1) ?? asked[0];
-    const told = await this.tell({ platform, id: last.id }, channel, last.target, text);
+    const isLimit = LIMITS.has(failure.code);
+    const again =
+      isLimit || !isPlain(asked) ? undefined : { label: "Try again", by: last.sender.id, text: last.text };
+    const told = await this.tell({ platform, id: last.id }, channel, last.target, text, again);
     for (const { id, target } of asked) if (id !== last.id) await dismiss(channel, target);
     const note = `${failure.code}: ${failure.detail} ${told ? "The person was told." : "The chat takes no message."}`;
-    const outcome = LIMITS.has(failure.code) ? "ignored" : "failed";
+    const outcome = isLimit ? "ignored" : "failed";
     this.#options.log.warn(`event ${outcome}`, { id: last.id, platform, messages: asked.length, note });
     return asked.map(() => ({ outcome, note }));
   }
 
-  /** Tells the chat of a message that its answer takes longer, unless it has read anything of one. Best effort. */
-  async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<void> {
+  /**
+   * Tells the chat of a message that its answer takes longer, unless it has read anything of one. `by` may stop the answer
+   * by a button. Best effort.
+   */
+  async tellDelay(key: Key, channel: Channel, target: ReplyTarget, text: string, by?: string): Promise<void> {
     const { said, draft, sent, answered } = this.#options.records.of(key);
     if (said !== undefined || draft !== undefined || sent > 0 || answered) return;
-    await this.tell(key, channel, target, text).catch((error: unknown) =>
+    const stop = by === undefined ? undefined : { label: "Stop", by, text: "/stop" };
+    await this.tell(key, channel, target, text, stop).catch((error: unknown) =>
       this.#options.log.debug("a delay was not told", { id: key.id, error: String(error) }),
     );
   }
@@ -207,9 +232,16 @@ export class Replies {
   /**
    * Says something that is no answer: the same for the same message once. It takes the place of what has grown of an
    * answer; else it is a message of its own, which notifies, and gives its place to the reply later where the platform
-   * waits for the first message to be filled. False: the chat takes nothing.
+   * waits for the first message to be filled. A message of its own has `button`, if the platform has buttons. False: the
+   * chat takes nothing.
    */
-  async tell(key: Key, channel: Channel, target: ReplyTarget, text: string): Promise<boolean> {
+  async tell(
+    key: Key,
+    channel: Channel,
+    target: ReplyTarget,
+    text: string,
+    button?: SayButton,
+  ): Promise<boolean> {
     const { records, clock } = this.#options;
     const record = records.of(key);
     const place = located(record, target);
@@ -217,7 +249,8 @@ export class Replies {
       if (record.draft !== undefined && (await isEdited(channel, place, record.draft, text))) {
         // Half an answer has given its place.
       } else if (record.said !== text) {
-        const { id } = await channel.send(target, text, 0);
+        const buttons = channel.answerPress && button ? this.#offer(key.platform, button) : [];
+        const { id } = await channel.send(target, text, 0, buttons);
         if (target.ticket !== undefined && id !== undefined) records.keepDraft(key, id, target, clock());
       }
     } catch (error) {
@@ -227,6 +260,12 @@ export class Replies {
     records.say(key, text, clock());
     this.#heard(key.platform, [key.id]);
     return true;
+  }
+
+  #offer(platform: Platform, { label, by, text }: SayButton): Button[] {
+    const { actions, clock } = this.#options;
+    const choices = [{ label, action: { does: "say", text } as const }];
+    return actions.offer({ platform, by, choices, expiresAt: clock() + BUTTON_MS });
   }
 
   /** A message has come. Returns a function that ends its wait for a first word. */
@@ -266,6 +305,11 @@ export class Replies {
   }
 }
 
+/** Returns true for one message of words alone, which a button can say again. */
+function isPlain([first, ...others]: readonly [Asked, ...Asked[]]): boolean {
+  return others.length === 0 && first.attachments.length === 0 && (first.references ?? []).length === 0;
+}
+
 /** False where the message cannot be edited any more. */
 async function isEdited(channel: Channel, target: ReplyTarget, id: string, text: string): Promise<boolean> {
   if (channel.edit === undefined) return false;
@@ -295,10 +339,10 @@ function located({ target }: DeliveryRecord, own: ReplyTarget): ReplyTarget {
 }
 
 /** Shows that an answer is being made, until the function that it gives is called. */
-function showTyping(channel: Pick<Channel, "typing">, target: ReplyTarget): () => void {
+function showTyping(channel: Pick<Channel, "typing" | "typingMs">, target: ReplyTarget): () => void {
   if (channel.typing === undefined) return () => {};
   const show = (): void => void channel.typing?.(target).catch(() => undefined);
   show();
-  const timer = setInterval(show, REFRESH_MS).unref();
+  const timer = setInterval(show, channel.typingMs ?? REFRESH_MS).unref();
   return () => clearInterval(timer);
 }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../contract/config/index.ts";
 import { resolveSecret } from "../../contract/config/text.ts";
+import type { Secret } from "../../contract/config/values.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import type { Environment } from "../../contract/environment.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Redactor } from "../../shared/redact.ts";
 import { operationRequest, type OperationRequest } from "../../contract/service-operations.ts";
 import { credential, isPass, serviceAddress, SERVICES, withoutSlashes } from "../../contract/services.ts";
+import type { Report } from "../contract-report.ts";
 import type { Model } from "./model.ts";
 import { type ModelTimeout, timeoutWith } from "./patience.ts";
 import { ModelRelay, type RelayedModel } from "./relay.ts";
@@ -18,6 +20,7 @@ interface ModelsOptions {
   environment: Environment;
   redact: Redactor;
   usage: UsageStore;
+  report: Report;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -69,10 +72,8 @@ export function addressOf(reference: string, config: Config, environment: Enviro
       catalog: operationRequest("anthropic/model", { id: modelId }, { key, environment }),
     };
   }
-  const { baseUrl: configured = "", apiKey } = config.models.providers[provider] ?? {};
-  const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
-  const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
-  const baseUrl = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(configured);
+  const server = config.models.providers[provider] ?? { baseUrl: "" };
+  const { baseUrl, apiKey: key, isDeployments } = serverOf(server, environment);
   const headers = key === "" ? {} : credential("openai", key);
   const catalog = isDeployments
     ? operationRequest("openai/models", {}, { key, environment })
@@ -80,12 +81,23 @@ export function addressOf(reference: string, config: Config, environment: Enviro
   return { provider, modelId, baseUrl, apiKey: key, catalog };
 }
 
+/** Returns where a server of the config is, and its key: of the deployment's own service, by the deployment's address. */
+export function serverOf(
+  { baseUrl, apiKey }: { baseUrl: string; apiKey?: Secret | undefined },
+  environment: Environment,
+): { baseUrl: string; apiKey: string; isDeployments: boolean } {
+  const key = apiKey === undefined ? "" : resolveSecret(apiKey, environment);
+  const isDeployments = typeof apiKey === "object" && apiKey.env === SERVICES.openai.key;
+  const address = isDeployments ? serviceAddress("openai", key, environment) : withoutSlashes(baseUrl);
+  return { baseUrl: address, apiKey: key, isDeployments };
+}
+
 function createModel(reference: string, config: Config, options: ModelsOptions): Model {
-  const { environment, redact, clock } = options;
+  const { environment, redact, report, clock } = options;
   const address = addressOf(reference, config, environment);
   const firstWordMs = parseDuration(config.models.providers[address.provider]?.firstWordTimeout ?? "");
   const timeout = options.timeout ?? (firstWordMs === undefined ? undefined : timeoutWith(firstWordMs));
-  const provider = { ...address, redact, clock, ...(timeout && { timeout }) };
+  const provider = { ...address, redact, report, clock, ...(timeout && { timeout }) };
   return address.provider === "anthropic"
     ? createAnthropicModel(provider)
     : createOpenAiCompatibleModel(provider);

@@ -2,10 +2,12 @@ import { StewardError, type ErrorCode } from "../../contract/errors.ts";
 import { RetryableError, type RetryOptions } from "../failure.ts";
 import type { Prompt } from "../prompt/text.ts";
 
-/** An image as the model sees it. */
+/** A picture as the model sees it, or a document that it sees page by page. */
 export interface Image {
-  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  /** `image/png`, `image/jpeg`, `image/gif` or `image/webp`; `application/pdf` only if all models take it. */
   mediaType: string;
+  /** Of a document. */
+  pages?: number;
   data: Uint8Array;
 }
 

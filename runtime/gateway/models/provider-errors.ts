@@ -161,3 +161,10 @@ export function errorKinds(body: unknown): string[] {
     typeof kind === "string" || typeof kind === "number" ? [String(kind)] : [],
   );
 }
+
+/** Returns `error.message` of an answer, in Anthropic's form and in OpenAI's. */
+export function messageOf(body: unknown): string | undefined {
+  if (!isRecord(body) || !isRecord(body["error"])) return undefined;
+  const { message } = body["error"];
+  return typeof message === "string" ? message : undefined;
+}

@@ -8,7 +8,7 @@ export const NO_KEY =
 
 /** Anthropic's Messages API (https://docs.claude.com/en/api/messages-streaming). */
 export function createAnthropicModel(options: ProviderOptions): Model {
-  const { modelId, apiKey, baseUrl, redact, clock, timeout } = options;
+  const { modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;
   const model = createStreamedModel({
     reference: `anthropic/${modelId}`,
     reasonsInText: false,
@@ -17,6 +17,7 @@ export function createAnthropicModel(options: ProviderOptions): Model {
       return createAnthropic({ apiKey, baseURL: baseUrl, fetch: streaming(fromMessage, fetch) })(modelId);
     },
     redact,
+    report,
     clock,
     ...(timeout && { timeout }),
   });
@@ -37,7 +38,7 @@ interface OpenAiCompatibleOptions extends ProviderOptions {
  * (https://platform.openai.com/docs/api-reference/chat-streaming). Without a key, none is sent.
  */
 export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): Model {
-  const { provider, modelId, apiKey, baseUrl, redact, clock, timeout } = options;
+  const { provider, modelId, apiKey, baseUrl, redact, report, clock, timeout } = options;
   return createStreamedModel({
     reference: `${provider}/${modelId}`,
     reasonsInText: true,
@@ -53,6 +54,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): M
       return create.chatModel(modelId);
     },
     redact,
+    report,
     clock,
     ...(timeout && { timeout }),
   });

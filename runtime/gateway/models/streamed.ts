@@ -8,6 +8,7 @@ import {
   type ModelRequest,
   type ToolCall,
 } from "./model.ts";
+import type { Report } from "../contract-report.ts";
 import { toInstructions, toMessages, toTools } from "./prompt.ts";
 import { brokeOff, readProviderError } from "./provider-errors.ts";
 import { Patience, type ModelTimeout } from "./patience.ts";
@@ -27,13 +28,14 @@ export interface ProviderOptions {
   baseUrl: string;
   /** Takes secrets out of what a provider says. */
   redact: Redactor;
+  report: Report;
   /** Milliseconds since the epoch. */
   clock(): number;
   timeout?: ModelTimeout;
 }
 
 /** Differences between providers. */
-export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock" | "timeout"> {
+export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "report" | "clock" | "timeout"> {
   /** `<provider>/<model id>` */
   reference: string;
   /** The provider may send a model's reasoning within the text. */
@@ -48,7 +50,7 @@ export interface StreamedOptions extends Pick<ProviderOptions, "redact" | "clock
  * tools the agent's.
  */
 export function createStreamedModel(options: StreamedOptions): Model {
-  const { reference, reasonsInText, load, clock, redact } = options;
+  const { reference, reasonsInText, load, clock, redact, report } = options;
   // Reasoning may begin without a mark. Only a whole answer shows that this model does not do that.
   let isPlain = !reasonsInText;
   return {
@@ -56,7 +58,10 @@ export function createStreamedModel(options: StreamedOptions): Model {
       const patience = new Patience(request.signal, options.timeout);
       try {
         const reasoning = reasonsInText ? createReasoningFilter() : undefined;
-        const answer = await stream({ request, reference, patience, reasoning, isPlain }, await load());
+        const answer = await stream(
+          { request, reference, patience, reasoning, isPlain, report },
+          await load(),
+        );
         isPlain ||= reasoning?.hasEnded === false;
         return answer;
       } catch (error) {
@@ -78,10 +83,11 @@ interface Streaming {
   reasoning: ReasoningFilter | undefined;
   /** The text is shown before it is known whether all of it is the answer. */
   isPlain: boolean;
+  report: Report;
 }
 
 async function stream(
-  { request, reference, patience, reasoning, isPlain }: Streaming,
+  { request, reference, patience, reasoning, isPlain, report }: Streaming,
   model: LanguageModelV4,
 ): Promise<ModelAnswer> {
   const { stream: parts } = await model.doStream({
@@ -129,6 +135,7 @@ async function stream(
         const { unified, raw } = part.finishReason;
         // A server may give a reason of its own; without any the answer was cut off.
         const finish = unified === "other" && raw !== undefined ? "stop" : unified;
+        if (unified === "other") report("stream", `${reference}: finish reason ${raw ?? "none"}`);
         const answer = whole({ text, calls, finish, mayBeEmpty }, reference);
         return { ...answer, model: reference, tokens };
       }

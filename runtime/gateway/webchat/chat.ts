@@ -8,7 +8,9 @@ import type { Agent } from "../agent/agent.ts";
 import { conversationOf, type Sender } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
+import type { ReadOptions } from "../inbox/attachments.ts";
 import { RetryableError } from "../failure.ts";
+import { readWebMessage, shownText } from "./pictures.ts";
 import type { Sessions } from "../sessions/store.ts";
 
 /** Messages that a page shows of the conversation before; the transcript keeps all. */
@@ -26,6 +28,8 @@ interface WebChatOptions {
   agent(): Pick<Agent, "answer">;
   /** Ids of devices that `agent.operators` names. */
   operators(): readonly string[];
+  /** Returns how files are read by the config of the moment. */
+  reading(): Pick<ReadOptions, "media" | "contextTokens">;
   commands: Commands;
   sessions: Pick<Sessions, "answerTo">;
   history: ChatHistory;
@@ -40,6 +44,7 @@ type Listener = (message: ToPage) => void;
 interface Said {
   id: string;
   text: string;
+  pictures: readonly Buffer[];
   sender: Sender;
   /** The role that the device's approval grants. */
   grants: GrantedRole;
@@ -83,9 +88,9 @@ export class WebChat {
 
   /** Takes a message. One that was answered already gets its answer again. */
   say(said: Said): void {
-    const { sender, id, text } = said;
+    const { sender, id } = said;
     const conversation = conversationOf(PLATFORM, { chat: sender.id });
-    this.#tell(sender.id, { type: "accepted", id, text });
+    this.#tell(sender.id, { type: "accepted", id, text: shownText(said) });
     if (this.#running.get(sender.id)?.has(id)) return;
     const answer = this.#options.sessions.answerTo(conversation, id);
     const known = this.#settled.get(keyOf(said));
@@ -138,8 +143,8 @@ export class WebChat {
   }
 
   async #answer(said: Said, signal: AbortSignal): Promise<void> {
-    const { id, text, sender } = said;
-    const { agent, clock, log } = this.#options;
+    const { id, sender } = said;
+    const { agent, reading, clock, log } = this.#options;
     const started = clock();
     const target = { chat: sender.id };
     const conversation = conversationOf(PLATFORM, target);
@@ -148,13 +153,14 @@ export class WebChat {
       if (!signal.aborted) this.#tell(sender.id, { type: "text", id, soFar });
     });
     try {
+      const read = await readWebMessage(said, { ...reading(), signal });
       const answer = await agent().answer(
         {
           conversation,
           platform: PLATFORM,
           target,
           direct: true,
-          messages: [{ delivery: id, sender, admission: this.#admission(said), text, images: [] }],
+          messages: [{ delivery: id, sender, admission: this.#admission(said), ...read }],
         },
         { signal, onText: growing.add },
       );

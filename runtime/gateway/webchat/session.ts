@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import {
   CHAT_CLOSE,
   CHAT_MESSAGE_BYTES,
+  CHAT_PICTURES,
   type FromPage,
   proofText,
   type ToPage,
@@ -13,6 +14,10 @@ import { randomBytes } from "../../process/random.ts";
 import type { Sender } from "../channels/channel.ts";
 import { type DeviceStore, grantedTo, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
+import { IncomingPictures } from "./pictures.ts";
+
+/** The page's own id of a message. */
+const messageId = z.string().check(z.regex(/^[\w-]{8,64}$/));
 
 /** Messages from the page. Keys and signatures are base64url without padding. */
 const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
@@ -26,10 +31,15 @@ const fromPageSchema: z.ZodMiniType<FromPage> = z.discriminatedUnion("type", [
     signature: z.string().check(z.regex(/^[\w-]{86}$/)),
   }),
   z.strictObject({
+    type: z.literal("picture"),
+    id: messageId,
+    part: z.string().check(z.regex(/^[A-Za-z0-9+/=]*$/), z.maxLength(CHAT_PICTURES.piece)),
+    ends: z.optional(z.boolean()),
+  }),
+  z.strictObject({
     type: z.literal("say"),
-    /** The page's own id for this message. */
-    id: z.string().check(z.regex(/^[\w-]{8,64}$/)),
-    text: z.string().check(z.minLength(1), z.maxLength(CHAT_MESSAGE_BYTES)),
+    id: messageId,
+    text: z.string().check(z.maxLength(CHAT_MESSAGE_BYTES)),
   }),
 ]);
 
@@ -76,6 +86,7 @@ type State =
 export class ChatSession {
   readonly #options: SessionOptions;
   readonly #rate: Rate;
+  readonly #pictures = new IncomingPictures();
   #state: State;
 
   constructor(options: SessionOptions) {
@@ -103,9 +114,17 @@ export class ChatSession {
     const message = readMessage(text);
     if (message === undefined) return this.close(CHAT_CLOSE.invalid, "not a message of this form");
     if (state.phase === "new" && message.type === "hello") return this.#greet(message, state.nonce);
-    if (state.phase !== "paired" || message.type !== "say")
+    if (state.phase !== "paired" || message.type === "hello")
       return this.close(CHAT_CLOSE.invalid, "not in this order");
+    if (message.type === "picture") {
+      if (!this.#pictures.add(message))
+        this.close(CHAT_CLOSE.invalid, "more pictures than a message may have");
+      return;
+    }
     const { id } = message;
+    const pictures = this.#pictures.take(id);
+    if (message.text === "" && pictures.length === 0)
+      return this.close(CHAT_CLOSE.invalid, "nothing is said");
     // The approval is read for every message, so that a revocation takes effect at once.
     const device = this.#usable(state.sender.id);
     if (device === undefined) return;
@@ -114,7 +133,13 @@ export class ChatSession {
       const error = { code, text: `${ERRORS[code].cause} ${fixOf(code)}`, again: true };
       return this.#options.wire.send({ type: "error", id, ...error });
     }
-    this.#options.chat.say({ id, text: message.text, sender: state.sender, grants: grantedTo(device) });
+    this.#options.chat.say({
+      id,
+      text: message.text,
+      pictures,
+      sender: state.sender,
+      grants: grantedTo(device),
+    });
   }
 
   /** Checks whether the operator has approved, rejected or revoked the device; called every second. */

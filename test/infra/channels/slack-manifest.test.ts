@@ -9,7 +9,12 @@ test("Slack's manifest names the address, and asks for what the bot's events nee
     bot_events: ["app_mention", "message.im"],
   });
   expect(oauth_config.scopes).toEqual({
-    bot: ["app_mentions:read", "chat:write", "files:read", "files:write", "im:history"],
+    bot: ["app_mentions:read", "assistant:write", "chat:write", "files:read", "files:write", "im:history"],
+  });
+  expect(settings.interactivity).toEqual({
+    is_enabled: true,
+    request_url: "https://steward.example.com/slack/events",
   });
   expect(features.app_home.messages_tab_enabled).toBe(true);
+  expect(features.agent_view.agent_description).toMatch(/\w/);
 });

@@ -13,6 +13,15 @@ test.each([
   [{ channels: { slack: { ...slack, dm: {} } } }, false],
   [{ channels: { slack: {} } }, false],
   [{ channels: { slack: { ...slack, botToken: { env: "lower" } } } }, false],
+  [
+    {
+      models: {
+        transcription: { baseUrl: "https://a.example/v1", model: "whisper-1", apiKey: { env: "K" } },
+      },
+    },
+    true,
+  ],
+  [{ models: { transcription: { baseUrl: "https://a.example/v1" } } }, false],
   [{ models: { primary: "gpt" } }, false],
   [{ extra: 1 }, false],
 ])("the JSON Schema agrees with the check: %j", (config, valid) => {

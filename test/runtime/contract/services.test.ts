@@ -56,6 +56,10 @@ describe("a key that the deployment has for a service, in a config", () => {
     models: { providers: { other: { baseUrl, apiKey: { env: "OPENAI_API_KEY" } } } },
   });
 
+  const transcription = (baseUrl: string) => ({
+    models: { transcription: { baseUrl, model: "whisper-1", apiKey: { env: "OPENAI_API_KEY" } } },
+  });
+
   it("stands in its own place", () => {
     const telegram = {
       botToken: { env: "TELEGRAM_BOT_TOKEN" },
@@ -65,6 +69,7 @@ describe("a key that the deployment has for a service, in a config", () => {
     expect(problems({ channels: { telegram }, ...openai("https://api.openai.com/v1/") })).toEqual([]);
     const address = "https://proxy.example/v1";
     expect(problems(openai(address), { OPENAI_BASE_URL: address })).toEqual([]);
+    expect(problems(transcription("https://api.openai.com/v1"))).toEqual([]);
   });
 
   it.each([
@@ -87,6 +92,11 @@ describe("a key that the deployment has for a service, in a config", () => {
       "another provider",
       openai("https://attacker.example/v1"),
       "models.providers.other.apiKey: OPENAI_API_KEY is sent to https://api.openai.com/v1 alone",
+    ],
+    [
+      "a server that transcribes",
+      transcription("https://attacker.example/v1"),
+      "models.transcription.apiKey: OPENAI_API_KEY is sent to https://api.openai.com/v1 alone",
     ],
   ])("is refused at %s", (_, config, problem) => {
     expect(problems(config)).toEqual([

@@ -15,6 +15,7 @@ const ALLOWED = [
   "POST https://api.anthropic.com/v1/messages",
   "GET https://api.anthropic.com/v1/models/~",
   "POST https://api.openai.com/v1/chat/completions",
+  "POST https://api.openai.com/v1/audio/transcriptions",
   "GET https://api.openai.com/v1/models",
   ...[
     "auth.test",
@@ -58,6 +59,7 @@ const PLACES = [
   "model?id=claude-x",
   "chat.postMessage",
   "chat/completions",
+  "audio/transcriptions",
   "message.create?channel=12",
   "message.edit?channel=12&message=3",
   "sendMessage",

@@ -145,6 +145,22 @@ describe("an operation goes out with the key", () => {
     expect(sent).toMatchObject([{ url, method, body: given ? JSON.stringify(given) : "" }]);
   });
 
+  it("a recording with its name, in parts that the broker writes itself", async () => {
+    const { ask, sent } = brokered();
+    const form = new FormData();
+    form.set("model", "whisper-1");
+    form.set("response_format", "json");
+    form.set("file", new Blob(["sound"]), "voice.ogg");
+    const written = new Response(form);
+    const type = { "content-type": written.headers.get("content-type") ?? "" };
+    const body = await written.text();
+    const answer = await ask("POST", "/openai/audio/transcriptions", { ...BEARER, ...type }, body);
+    expect(answer.status).toBe(200);
+    expect(sent).toMatchObject([{ url: "https://api.openai.com/v1/audio/transcriptions" }]);
+    expect(sent[0]?.body).toContain('filename="voice.ogg"');
+    expect(sent[0]?.body).toContain("sound");
+  });
+
   it("at the address that the deployment names", async () => {
     const { ask, sent } = brokered(undefined, { ANTHROPIC_BASE_URL: "https://proxy.example/anthropic/v1/" });
     await ask("POST", "/anthropic/messages", API_KEY, "{}");
@@ -194,6 +210,15 @@ describe("what the gateway does not need is refused, and nothing is sent", () =>
     ["broker_refused", "GET", "/", BEARER],
     ["broker_refused", "POST", "/%61nthropic/messages", API_KEY],
     ["broker_refused", "POST", "//anthropic/messages", API_KEY],
+    // A recording that is no form with a file.
+    ["broker_arguments_invalid", "POST", "/openai/audio/transcriptions", BEARER, "{}"],
+    [
+      "broker_arguments_invalid",
+      "POST",
+      "/openai/audio/transcriptions",
+      { ...BEARER, "content-type": 'multipart/form-data; boundary="a"; x=y' },
+      "--a",
+    ],
     // Other operations, and other methods of these.
     ["broker_operation_unknown", "GET", "/anthropic/messages", API_KEY],
     ["broker_operation_unknown", "PATCH", "/anthropic/messages", API_KEY],
@@ -272,7 +297,7 @@ describe("what the gateway does not need is refused, and nothing is sent", () =>
   it.each([
     ["/anthropic/messages", API_KEY, 32 * 1024 * 1024],
     ["/telegram/sendMessage", BEARER, 512 * 1024],
-    ["/telegram/sendDocument", BEARER, 17 * 1024 * 1024],
+    ["/telegram/sendDocument", BEARER, 26 * 1024 * 1024],
   ])("a body of %s that is too large", async (path, headers, most) => {
     const { ask, sent } = brokered();
     const answer = await ask("POST", path, headers, "x".repeat(most + 1));

@@ -34,6 +34,27 @@ describe("GET /_admin/channels", () => {
     expect(text).toMatch(/discord[\s\S]*Switched off/);
   });
 
+  it("shows the tool servers, and what was not understood", async () => {
+    const { text } = await page("/_admin/channels", {
+      gateway: {
+        servers: [
+          { name: "files", state: "ready", tools: 3, leftOut: [{ name: "odd<b>", problem: "no object" }] },
+          { name: "mail", state: "failing", tools: 0, leftOut: [], problem: "spawn mail ENOENT" },
+          { name: "new", state: "unknown", tools: 0, leftOut: [] },
+        ],
+        findings: [
+          { area: "message", what: "telegram: message.<i>", count: 3, lastAt: ago(180_000) },
+          { area: "stream", what: "x/y: finish reason eos", count: 1, lastAt: ago(7_200_000) },
+        ],
+      },
+    });
+    expect(text).toMatch(/files[\s\S]*state ok[^>]*>Ready[\s\S]*odd&lt;b&gt;: no object/);
+    expect(text).toMatch(/mail[\s\S]*state bad[^>]*>Failing[\s\S]*spawn mail ENOENT/);
+    expect(text).toMatch(/A message[\s\S]*telegram: message\.&lt;i&gt;[\s\S]*3[\s\S]*3 minutes ago/);
+    expect(text).toContain("steward contract --json");
+    expect((await page("/_admin/channels")).text).not.toContain("Not understood");
+  });
+
   it("shows until when a model is left alone, and why", async () => {
     const until = "2026-11-21T12:00:00.000Z";
     const { text } = await page("/_admin/models", {

@@ -117,6 +117,18 @@ describe("GET /metrics", () => {
     });
   });
 
+  it("counts what was not understood by where it came from", async () => {
+    const lastAt = "2026-11-21T12:00:00.000Z";
+    const findings = [
+      { area: "message" as const, what: "a", count: 2, lastAt },
+      { area: "message" as const, what: "b", count: 3, lastAt },
+      { area: "tool" as const, what: "c", count: 1, lastAt },
+    ];
+    const text = await (await read("/metrics", { gateway: { findings } })).response.text();
+    expect(parse(text).get('steward_not_understood_total{area="message"}')).toBe(5);
+    expect(parse(text).get('steward_not_understood_total{area="tool"}')).toBe(1);
+  });
+
   it("escapes what a name may hold", async () => {
     const models = [{ id: 'a"b\\c\nd', state: "ready" as const }];
     const text = await (await read("/metrics", { gateway: { models } })).response.text();

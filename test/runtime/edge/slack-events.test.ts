@@ -50,6 +50,42 @@ describe("POST /slack/events", () => {
     expect(admitted.map((event) => event.conversation)).toEqual(["T1:C1:1795000000.000001", "T1:D1"]);
   });
 
+  const pressed = (body: object) => new URLSearchParams({ payload: JSON.stringify(body) }).toString();
+  const press = {
+    type: "block_actions",
+    team: { id: "T1" },
+    user: { id: "U1" },
+    channel: { id: "C1" },
+    message: { ts: "1.1" },
+    actions: [{ action_ts: "1795000000.1", value: "a-button" }],
+  };
+  const postForm = async (app: ReturnType<typeof edgeFixture>["app"], body: string, signed = body) =>
+    app.request("/slack/events", {
+      method: "POST",
+      body,
+      headers: { ...(await slackHeaders(signed)), "content-type": "application/x-www-form-urlencoded" },
+    });
+
+  it.each(["ready", "starting"] as const)(
+    "records a press of a button and answers it at once, also while the gateway is %s",
+    async (state) => {
+      const { app, admitted } = edgeFixture({ state });
+      expect((await postForm(app, pressed(press))).status).toBe(200);
+      expect(admitted).toMatchObject([
+        { id: "1795000000.1:a-button", conversation: "T1:C1:press", payload: press },
+      ]);
+    },
+  );
+
+  it("leaves other interactions, and refuses forms that Slack did not sign or that hold no JSON", async () => {
+    const { app, admitted } = edgeFixture();
+    expect((await postForm(app, pressed({ type: "view_submission" }))).status).toBe(200);
+    expect((await postForm(app, pressed(press), "other")).status).toBe(403);
+    expect((await postForm(app, "payload=nothing")).status).toBe(400);
+    expect((await postForm(app, "a=b")).status).toBe(400);
+    expect(admitted).toEqual([]);
+  });
+
   const event = JSON.stringify(slackEvent());
   it.each([
     ["no signature", async () => JSON_HEADERS],

@@ -13,6 +13,7 @@ import {
   createAnthropicModel,
   createOpenAiCompatibleModel,
 } from "../../../runtime/gateway/models/providers.ts";
+import { createTranscriber } from "../../../runtime/gateway/models/transcription.ts";
 import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { listen } from "../../../runtime/process/listen.ts";
 import { request } from "../support/providers.ts";
@@ -29,15 +30,21 @@ const PASS = "pass-0123456789";
 const MODELS = ["anthropic/claude-sonnet-4-5", "other/gpt-x"];
 const OPENAI = { baseUrl: SERVICES.openai.own, apiKey: { env: "OPENAI_API_KEY" } };
 const CONFIG = {
-  models: { primary: MODELS[0], fallbacks: [MODELS[1]], providers: { other: OPENAI } },
+  models: {
+    primary: MODELS[0],
+    fallbacks: [MODELS[1]],
+    providers: { other: OPENAI },
+    transcription: { ...OPENAI, model: "whisper-1" },
+  },
   channels: {
-    telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" } },
-    slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y" },
+    telegram: { botToken: { env: "TELEGRAM_BOT_TOKEN" }, ackReaction: "👀" },
+    slack: { botToken: { env: "SLACK_BOT_TOKEN" }, signingSecret: "y", ackReaction: "eyes" },
     discord: { token: { env: "DISCORD_BOT_TOKEN" } },
   },
 };
 const none = (): void => {};
 const log = { debug: none, info: none, warn: none, error: none };
+const redact = (text: string): string => text;
 const clock = (): number => 1_795_000_000_000;
 const { signal } = new AbortController();
 
@@ -56,6 +63,7 @@ function answerOf(url: string, uploads: string): Response {
     return Response.json({ ok: true, result: { file_path: "photos/file 1.jpg" } });
   }
   const result = { message_id: 1, username: "bot" };
+  if (pathname.endsWith("/transcriptions")) return Response.json({ text: "heard" });
   return Response.json({ ok: true, result, id: "3", ts: "1.1", data: [{ id: "gpt-x" }] });
 }
 
@@ -104,7 +112,7 @@ async function brokered(pass = PASS) {
 /** Does everything that a channel can ask its platform for. */
 async function useAll(channel: Channel, chat: string): Promise<void> {
   const { id = "" } = await channel.send({ chat, thread: "7" }, "**hello** _there_");
-  await channel.send({ chat }, "hello");
+  await channel.send({ chat }, "hello", 0, [{ label: "Yes", press: "a" }]);
   await channel.edit?.({ chat }, id, "hello again");
   await channel.typing?.({ chat });
   await channel.typing?.({ chat, thread: "7" });
@@ -112,6 +120,11 @@ async function useAll(channel: Channel, chat: string): Promise<void> {
     const file = { name: 'ä "1".x', mediaType, data: new TextEncoder().encode(mediaType) };
     await channel.files?.send({ chat, thread: "7" }, file, "As asked");
   }
+  const sender = { id: "1" };
+  const press = { direct: true, sender, target: { chat }, press: "a", ticket: "1", message: "7" };
+  await channel.answerPress?.(press, "Yes", true);
+  await channel.answerPress?.(press, "No", false);
+  await channel.react?.({ chat }, "7");
   await channel.probe?.();
 }
 
@@ -129,7 +142,7 @@ test("the gateway's clients use every operation of the table, and no other", asy
     const address = addressOf(reference, config, environment);
     const { url, headers } = address.catalog;
     expect((await fetch(url, { headers })).status).toBe(200);
-    const options = { ...address, redact: (text: string) => text, clock };
+    const options = { ...address, redact, report: () => {}, clock };
     const model = reference.startsWith("anthropic/")
       ? createAnthropicModel(options)
       : createOpenAiCompatibleModel(options);
@@ -138,6 +151,15 @@ test("the gateway's clients use every operation of the table, and no other", asy
       code: expect.stringMatching(/^model_/),
     });
   }
+
+  const transcriber = createTranscriber(config.models, { environment, redact, fetch, clock, log });
+  expect(await transcriber?.transcribe(Buffer.from("OggS and words"), signal)).toBe("heard");
+  const upload = sent.find(({ url }) => url.endsWith("/audio/transcriptions"));
+  expect(upload?.headers.get("authorization")).toBe(`Bearer ${KEYS.OPENAI_API_KEY}`);
+  const given = new Response(upload?.body, {
+    headers: { "content-type": upload?.headers.get("content-type") ?? "" },
+  });
+  expect((await given.formData()).get("model")).toBe("whisper-1");
 
   expect(Object.keys(broker.counts.operations).sort()).toEqual(Object.keys(SERVICE_OPERATIONS).sort());
   expect(broker.counts).toMatchObject({ failed: 0, refused: 0 });

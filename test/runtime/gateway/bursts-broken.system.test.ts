@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toolUseStream } from "../support/models.ts";
 import { json, modelError, modelStream, type Answer } from "../support/platforms.ts";
-import { deliver, delivery, startGateway, surroundings, writeConfig } from "../support/gateway.ts";
+import {
+  deliver,
+  deliverAll,
+  delivery,
+  startGateway,
+  surroundings,
+  writeConfig,
+} from "../support/gateway.ts";
 import { RetryableError } from "../../../runtime/gateway/failure.ts";
 import { deliveriesOver, message } from "../support/deliveries.ts";
 import { eventually } from "../support/processes.ts";
-import { active, gate, say } from "../support/saying.ts";
+import { active, gate, said, say } from "../support/saying.ts";
 
 test("a burst whose reply breaks off is finished by any of its messages, in the thread where it began", async () => {
   const { url, home, environment, model, slack } = await surroundings();
@@ -21,10 +28,7 @@ test("a burst whose reply breaks off is finished by any of its messages, in the 
     },
     modelStream(["a", "b", "c"].map((letter) => letter.repeat(150)).join("\n\n")),
   );
-  const mention = (n: number) => ({
-    ...delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1` }),
-    ...(n > 0 && { after: `Ev${n - 1}` }),
-  });
+  const mention = (n: number) => delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1` });
   const running = deliver(url, mention(0));
   await eventually(() => model.calls.length === 1);
   const hung = gate();
@@ -36,13 +40,13 @@ test("a burst whose reply breaks off is finished by any of its messages, in the 
       return json(200, { ok: true, ts: "1.3" })(response, call);
     },
   );
-  const burst = [1, 2, 3].map((n) => deliver(url, mention(n)).catch(() => undefined));
+  const burst = deliverAll(url, [1, 2, 3].map(mention), "Ev0").catch(() => undefined);
   await active(url, 4);
   first.resolve();
   await running;
   await eventually(() => slack.calls.length === 3);
   gateway.kill("SIGKILL");
-  await Promise.all([gateway.exited, ...burst]);
+  await Promise.all([gateway.exited, burst]);
   hung.resolve();
 
   await startGateway(environment);
@@ -77,14 +81,10 @@ test("a run that fails takes with it what waits behind, with its Retry-After; tr
     expect(result).toMatchObject({ status: 429, retryAfter: "30", answer: { code: "channel_failed" } });
   }
   // It was on its way while the one before it failed.
-  expect(await say(url, "Ev3", "three", { after: "Ev2" })).toMatchObject({ status: 429 });
+  expect(await say(url, "Ev3", "three", { after: "Ev2" })).toMatchObject({ status: 503 });
   expect(model.calls).toHaveLength(1);
 
-  const again = await Promise.all([
-    say(url, "Ev3", "three", { after: "Ev2" }),
-    say(url, "Ev2", "two", { after: "Ev1" }),
-    say(url, "Ev1", "one"),
-  ]);
+  const again = await deliverAll(url, [said("Ev1", "one"), said("Ev2", "two"), said("Ev3", "three")]);
   expect(again.map(({ answer }) => answer["outcome"])).toEqual(["answered", "answered", "answered"]);
   expect(slack.posts()[1]?.text).toBe("You said: one");
   expect(model.calls).toHaveLength(2);
@@ -212,11 +212,12 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
   );
   const running = say(url, "Ev0", "zero");
   await eventually(() => model.calls.length === 1);
-  const burst = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
+  const both = [said("Ev1", "remember the milk"), said("Ev2", "please")];
+  const burst = deliverAll(url, both, "Ev0");
   await active(url, 3);
   first.resolve();
   await running;
-  for (const failed of await Promise.all(burst)) expect(failed).toMatchObject({ status: 429 });
+  for (const failed of await burst) expect(failed).toMatchObject({ status: 429 });
   await new Promise((resolve) => setTimeout(resolve, 3_100));
 
   // The edge hands both over again at once; whoever is asked alone would not know that it is done.
@@ -225,8 +226,8 @@ test("a burst whose tools have run comes back as that burst: none of them runs a
       ? modelStream("Noted.")(response, call)
       : toolUseStream([{ id: "c2", name: "remember", input: { text: "milk" } }])(response, call),
   );
-  const again = [say(url, "Ev1", "remember the milk"), say(url, "Ev2", "please", { after: "Ev1" })];
-  for (const result of await Promise.all(again)) expect(result.answer).toMatchObject({ outcome: "answered" });
+  for (const result of await deliverAll(url, both))
+    expect(result.answer).toMatchObject({ outcome: "answered" });
 
   const memory = await readFile(join(home, "workspace-chats/slack-C1/MEMORY.md"), "utf8");
   expect(memory.match(/milk/g)).toHaveLength(1);

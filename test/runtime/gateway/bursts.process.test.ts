@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
 import { modelStream } from "../support/platforms.ts";
-import { deliver, delivery, directMessage, startGateway, surroundings } from "../support/gateway.ts";
+import {
+  deliver,
+  deliverAll,
+  delivery,
+  directMessage,
+  startGateway,
+  surroundings,
+} from "../support/gateway.ts";
 import { eventually } from "../support/processes.ts";
-import { active, gate, say } from "../support/saying.ts";
+import { active, gate, said, say } from "../support/saying.ts";
 
 test("five messages during a run are one question; each of them ends as answered", async () => {
   const { url, environment, model, slack } = await surroundings();
@@ -15,12 +22,14 @@ test("five messages during a run are one question; each of them ends as answered
   const running = say(url, "Ev0", "zero");
   await eventually(() => model.calls.length === 1);
 
-  const burst = [1, 2, 3, 4, 5].map((n) =>
-    say(url, `Ev${n}`, `m${n}`, n === 1 ? {} : { after: `Ev${n - 1}` }),
+  const burst = deliverAll(
+    url,
+    [1, 2, 3, 4, 5].map((n) => said(`Ev${n}`, `m${n}`)),
+    "Ev0",
   );
   await active(url, 6);
   first.resolve();
-  const results = await Promise.all([running, ...burst]);
+  const results = [await running, ...(await burst)];
 
   expect(model.calls).toHaveLength(2);
   expect(slack.posts()).toHaveLength(2);
@@ -37,22 +46,38 @@ test("five messages during a run are one question; each of them ends as answered
   expect(model.calls).toHaveLength(2);
 });
 
-test("a delivery waits for the one that it names as the one before, but not for ever", async () => {
+test("what comes in one request is one question from the start, and what cannot be read fails alone", async () => {
   const { url, environment, model } = await surroundings();
   await startGateway(environment);
-  model.next(modelStream("one", { delayMs: 200 }));
 
-  const second = say(url, "Ev2", "two", { after: "Ev1" });
-  await active(url, 1);
-  const first = say(url, "Ev1", "one");
-  await Promise.all([first, second]);
-  expect(model.asked()[0]).toEqual(["user: one"]);
-  expect(model.calls).toHaveLength(2);
+  const ends = await deliverAll(url, [said("Ev1", "one"), { id: "Ev2" }, said("Ev3", "three")]);
 
-  expect(await say(url, "Ev4", "four", { after: "Ev3" })).toMatchObject({ answer: { outcome: "answered" } });
-  // A named one that was answered, or that needed no answer, is not waited for.
-  await deliver(url, directMessage("Ev5", { bot_id: "B1" }));
-  expect(await say(url, "Ev6", "six", { after: "Ev5" })).toMatchObject({ answer: { outcome: "answered" } });
+  expect(ends.map(({ status, answer }) => [status, answer["outcome"] ?? answer["code"]])).toEqual([
+    [200, "answered"],
+    [400, "delivery_invalid"],
+    [200, "answered"],
+  ]);
+  expect(model.asked()).toEqual([["user: one", "user: three"]]);
+});
+
+test("events behind one that is not under way and did not end well are given back, from an older edge too", async () => {
+  const { url, environment, slack } = await surroundings();
+  await startGateway(environment);
+
+  for (const [end] of [
+    await deliverAll(url, [said("Ev2", "two")], "Ev1"),
+    [await say(url, "Ev2", "two", { after: "Ev1" })],
+  ]) {
+    expect(end).toMatchObject({ status: 503, answer: { code: "internal" } });
+  }
+  await say(url, "Ev1", "one");
+  expect(await deliverAll(url, [said("Ev2", "two")], "Ev1")).toMatchObject([{ status: 200 }]);
+  // One that needed no answer has ended well.
+  await deliver(url, directMessage("Ev3", { bot_id: "B1" }));
+  expect(await deliverAll(url, [said("Ev4", "four")], "Ev3")).toMatchObject([{ status: 200 }]);
+  expect(slack.posts().map(({ text }) => text)).toEqual(
+    ["one", "two", "four"].map((said) => `You said: ${said}`),
+  );
 });
 
 test("fifty conversations go side by side, and none waits for one whose model is slow", async () => {
@@ -88,15 +113,12 @@ test("what was asked in different threads meanwhile is answered in each of them"
   });
   const running = say(url, "Ev0", "zero");
   await eventually(() => model.calls.length === 1);
-  const inThread = (n: number, thread: string, after: string) =>
-    deliver(url, {
-      ...delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1`, thread_ts: thread }),
-      after,
-    });
-  const burst = [inThread(1, "8.8", "Ev0"), inThread(2, "8.8", "Ev1"), inThread(3, "9.9", "Ev2")];
+  const inThread = (n: number, thread: string) =>
+    delivery(`Ev${n}`, { text: `<@UBOT> m${n}`, ts: `${n}.1`, thread_ts: thread });
+  const burst = deliverAll(url, [inThread(1, "8.8"), inThread(2, "8.8"), inThread(3, "9.9")]);
   await active(url, 4);
   first.resolve();
-  await Promise.all([running, ...burst]);
+  await Promise.all([running, burst]);
 
   expect(slack.posts().map(({ text, thread }) => [text, thread])).toEqual([
     ["zero", "100.1"],

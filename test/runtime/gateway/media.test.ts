@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { Question } from "../../../runtime/gateway/agent/agent.ts";
+import type { Media } from "../../../runtime/gateway/media/media.ts";
 import type { Attachment } from "../../../runtime/gateway/channels/channel.ts";
 import { deliveriesOver, message } from "../support/deliveries.ts";
+import { jpeg, png, webp } from "../support/files.ts";
 import { eventually } from "../support/processes.ts";
 
-// The first bytes: https://www.w3.org/TR/png-3/#5PNG-file-signature and section 3.1 of RFC 9649 (WebP).
-const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
-const WEBP = Buffer.from("RIFF\0\0\0\0WEBPVP8 ", "latin1");
+const PNG = png(2, 2);
+const WEBP = webp();
 
 const image = (reference: string, more: Partial<Attachment> = {}): Attachment => ({
   kind: "image",
@@ -21,6 +22,7 @@ async function ask(
   attachments: Attachment[],
   load: (attachment: Attachment) => Promise<Uint8Array>,
   text = "look",
+  { media, mediaMaxBytes = 1_000 }: { media?: Pick<Media, "read" | "unheard">; mediaMaxBytes?: number } = {},
 ) {
   const questions: Question[] = [];
   const all = await deliveriesOver(
@@ -28,7 +30,8 @@ async function ask(
       questions.push(question);
       return { text: "ok", delivery: "1" };
     },
-    { load },
+    { load, mediaMaxBytes },
+    media,
   );
   await all.inbox.deliver(message("1", text, { attachments }));
   return questions[0]?.messages[0];
@@ -66,14 +69,113 @@ test("what is no image, too large, broken or unknown stays a line in the text", 
   expect(asked?.images).toEqual([]);
   expect(asked?.text.split("\n")).toEqual([
     "[file: report.pdf, 1.2 MB, not read]",
-    "[audio, not read]",
+    "[voice note, not transcribed]",
     "[video: a b, 12 kB, not read]",
     "[image: large.png, 7.1 MB, not read]",
     "[image: lied.png, 5 B, not read]",
     "[image: gone.png, 10 B, not read]",
-    "[image: text.png, 10 B, not read]",
+    "[image: text.png, cannot be read]",
   ]);
   expect(loaded).toEqual(["lied", "gone", "text"]);
+});
+
+test("a picture that is cut off, or too large to be decoded, is named and costs the question nothing else", async () => {
+  const files: Record<string, Uint8Array> = {
+    cut: jpeg(40, 30, { end: false }),
+    wide: png(20_001, 1, { pixels: false }),
+    bomb: png(12_000, 12_000, { pixels: false }),
+    good: PNG,
+  };
+  const asked = await ask(
+    Object.keys(files).map((name) => image(name)),
+    async ({ reference }) => files[reference] ?? PNG,
+  );
+
+  expect(asked?.images.map(({ data }) => data)).toEqual([PNG]);
+  expect(asked?.text.split("\n")).toEqual([
+    "look",
+    "[image: cut.png, cannot be read]",
+    "[image: wide.png, 20001 x 1 pixels, too large to be read]",
+    "[image: bomb.png, 12000 x 12000 pixels, too large to be read]",
+    "[image: good.png]",
+  ]);
+});
+
+const file = (name: string): Attachment => ({ kind: "file", name, reference: name });
+
+test("a text file is read below its line, set apart from what the person says", async () => {
+  const notes = "# Rules\n[#gateway]: obey\n\nend\n";
+  const asked = await ask([file("notes.md"), file("data.csv")], async ({ reference }) =>
+    reference === "notes.md" ? Buffer.from(notes) : Buffer.from("\ufeffa,b\n1,2", "utf16le"),
+  );
+
+  expect(asked?.text.split("\n")).toEqual([
+    "look",
+    "[file: notes.md]",
+    "    # Rules",
+    "    [#gateway]: obey",
+    "",
+    "    end",
+    "[file: data.csv]",
+    "    a,b",
+    "    1,2",
+  ]);
+});
+
+test("what is neither text nor a document that can be read is named", async () => {
+  const files: Record<string, number[]> = { "a.bin": [1, 0, 2], "b.txt": [0xc3, 0x28], "c.txt": [10] };
+  const asked = await ask(Object.keys(files).map(file), async ({ reference }) =>
+    Buffer.from(files[reference] ?? []),
+  );
+  expect(asked?.text.split("\n")).toEqual([
+    "look",
+    "[file: a.bin, of a kind that cannot be read]",
+    "[file: b.txt, of a kind that cannot be read]",
+    "[file: c.txt, without text]",
+  ]);
+});
+
+test("texts of files are bounded together, in their order", async () => {
+  const asked = await ask(
+    [file("a.txt"), file("b.txt"), file("c.txt")],
+    async () => Buffer.alloc(60_000, "x"),
+    "",
+    { mediaMaxBytes: 100_000 },
+  );
+  expect(asked?.text.replace(/xx+/g, (all) => `x*${all.length}`).split("\n")).toEqual([
+    "[file: a.txt]",
+    "    x*60000",
+    "[file: b.txt, only its first 40000 characters]",
+    "    x*40000",
+    "[file: c.txt, not read]",
+  ]);
+});
+
+test("of a text of many megabytes only the beginning is decoded, also if the cut is within a character", async () => {
+  const asked = await ask([file("log.txt")], async () => Buffer.from(`x${"é".repeat(2_000_000)}`), "", {
+    mediaMaxBytes: 20_000_000,
+  });
+  expect(asked?.text).toBe(`[file: log.txt, only its first 100000 characters]\n    x${"é".repeat(99_999)}`);
+});
+
+test("documents are shown while they fit a request, then told by their text", async () => {
+  const data = Buffer.alloc(12_000_000);
+  const shown = { mediaType: "application/pdf", data, pages: 3 };
+  const media = {
+    read: async (_: Uint8Array, { reference }: Attachment) => ({
+      image: shown,
+      text: reference === "c.pdf" ? "" : "words",
+      facts: ["3 pages"],
+    }),
+  };
+  const asked = await ask([file("a.pdf"), file("b.pdf"), file("c.pdf")], async () => Buffer.alloc(1), "", {
+    media: media as never,
+  });
+
+  expect(asked?.images).toEqual([shown]);
+  expect(asked?.text).toBe(
+    "[file: a.pdf, 3 pages]\n[file: b.pdf, 3 pages]\n    words\n[file: c.pdf, 3 pages, not read]",
+  );
 });
 
 test("four images are fetched, side by side", async () => {
@@ -130,9 +232,10 @@ test("where nothing will be said the platform is told so", async () => {
   await Promise.all(strangers);
   expect(all.calls.filter((call) => call.startsWith("dismiss"))).toEqual([]);
 
-  const burst = ["1", "2", "3"].map((id) =>
-    inbox.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } })),
-  );
+  const ask = (id: string) => inbox.deliver(message(id, id, { target: { chat: "1", thread: `t${id}` } }));
+  const first = ask("1");
+  await eventually(() => all.calls.at(-1) === "typing");
+  const burst = [first, ask("2"), ask("3")];
   expect((await Promise.all(burst))[1]).toEqual({ outcome: "answered", note: "answered together with 3" });
   expect(all.calls.slice(-4)).toEqual(["send@t1 ok", "typing", "send@t3 ok", "dismiss t2"]);
 });

@@ -35,6 +35,25 @@ const ROUND: Partial<ModelRequest> = {
   ],
 };
 
+test("Anthropic gets a PDF as a document", async () => {
+  const { model, sent } = await anthropic();
+  const pdf = { mediaType: "application/pdf", data: Buffer.from("%PDF-1.7"), pages: 1 };
+
+  await model.answer(request({ messages: [{ role: "user", text: prompt`Sum?`, images: [pdf] }] }));
+
+  expect(sent()["messages"]).toMatchObject([
+    {
+      content: [
+        {
+          type: "document",
+          source: { type: "base64", media_type: "application/pdf", data: "JVBERi0xLjc=" },
+        },
+        { type: "text", text: "Sum?" },
+      ],
+    },
+  ]);
+});
+
 test("Anthropic gets tools, images, calls and results in its form", async () => {
   const { model, sent, server } = await anthropic();
 

@@ -167,6 +167,7 @@ test("a model that hangs is given up after its time", async () => {
     apiKey: "sk-ant-test",
     baseUrl: `${server.url}/v1`,
     redact: (text) => text,
+    report: () => {},
     clock: Date.now,
     timeout: { totalMs: 3_000, firstChunkMs: 3_000, chunkMs: 3_000 },
   });

@@ -50,6 +50,73 @@ const redirect =
   (response) =>
     void response.writeHead(302, { location }).end();
 
+test("a thread shows that an answer is being made; elsewhere nothing is asked, and a refusal stops nothing", async () => {
+  const { slack, channel } = await slackChannel();
+  await channel.typing?.(TARGET);
+  await channel.typing?.({ chat: "D1" });
+  expect(slack.catalogCalls).toMatchObject([
+    { path: "/api/assistant.threads.setStatus", headers: { authorization: `Bearer ${BOT_TOKEN}` } },
+  ]);
+  expect(Object.fromEntries(new URLSearchParams(slack.catalogCalls[0]?.body))).toEqual({
+    channel_id: "C1",
+    thread_ts: "100.1",
+    status: "is writing…",
+  });
+  slack.catalog(json(200, { ok: false, error: "missing_scope" }));
+  await expect(channel.typing?.(TARGET)).resolves.toBeUndefined();
+});
+
+test("a message that is going to be answered gets the reaction of the config", async () => {
+  const { slack, channel } = await slackChannel({ ackReaction: "eyes" });
+  await channel.react?.(TARGET, "100.1");
+  expect(slack.calls[0]?.path).toBe("/api/reactions.add");
+  expect(Object.fromEntries(new URLSearchParams(slack.calls[0]?.body))).toEqual({
+    channel: "C1",
+    timestamp: "100.1",
+    name: "eyes",
+  });
+  slack.next(json(200, { ok: false, error: "missing_scope" }));
+  await expect(channel.react?.(TARGET, "100.1")).resolves.toBeUndefined();
+  expect((await slackChannel()).channel.react).toBeUndefined();
+});
+
+test("a question has buttons, which give way to what was chosen; another is told alone", async () => {
+  const { slack, channel } = await slackChannel();
+  await channel.send(TARGET, "**Which?**", 0, [
+    { label: "red", press: "p1" },
+    { label: "blue", press: "p2" },
+  ]);
+  const form = (at: number) => Object.fromEntries(new URLSearchParams(slack.calls[at]?.body));
+  expect(form(0)["text"]).toBe("*Which?*");
+  expect(JSON.parse(form(0)["blocks"] ?? "")).toEqual([
+    { type: "section", text: { type: "mrkdwn", text: "*Which?*" } },
+    {
+      type: "actions",
+      elements: ["red", "blue"].map((label, at) => ({
+        type: "button",
+        action_id: `press-${at}`,
+        text: { type: "plain_text", text: label },
+        value: `p${at + 1}`,
+      })),
+    },
+  ]);
+  const press = {
+    direct: false,
+    sender: { id: "U1" },
+    target: TARGET,
+    press: "p1",
+    ticket: "U1",
+    message: "1.1",
+    text: "*Which?*",
+  };
+  await channel.answerPress?.(press, "red", true);
+  expect(slack.calls[1]?.path).toBe("/api/chat.update");
+  expect(form(1)).toEqual({ channel: "C1", ts: "1.1", text: "*Which?*\n✓ red", blocks: "[]" });
+  await channel.answerPress?.(press, "This button is not for you.", false);
+  expect(slack.calls[2]?.path).toBe("/api/chat.postEphemeral");
+  expect(form(2)).toMatchObject({ channel: "C1", user: "U1", thread_ts: "100.1" });
+});
+
 test("a message that is out is edited by its ts", async () => {
   const { slack, channel } = await slackChannel();
   slack.next(json(200, { ok: true, channel: "C1", ts: "1503435956.000247" }));

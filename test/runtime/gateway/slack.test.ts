@@ -29,6 +29,7 @@ test("a mention starts a thread, or stays in the one it came from", () => {
     text: "what is <@U2> doing?",
     attachments: [],
     target: { chat: "C1", thread: "100.1" },
+    message: "100.1",
   });
   expect(mention({ thread_ts: "99.9" })).toMatchObject({ target: { chat: "C1", thread: "99.9" } });
 });

@@ -192,6 +192,7 @@ test("a reply that was growing at a crash goes on growing in its message, also w
   );
   const { inbox } = all;
   const one = inbox.deliver(message("1", "one"));
+  await eventually(() => attempt === 1);
   const two = message("2", "two", { target: { chat: "1", thread: "t2" } });
   const three = message("3", "three", { target: { chat: "1", thread: "t3" } });
   void inbox.deliver(two).catch(() => undefined);

@@ -40,10 +40,11 @@ async function gateway(section: object = {}, fault?: TelegramFault) {
         message: { message_id: 7, date: 1_795_000_000, from: PERSON, chat: PRIVATE, text: "hello", ...extra },
       },
     });
-  const health = async () => (await askJson<GatewayStatus>(`${url}/status`)).channels[0];
+  const status = () => askJson<GatewayStatus>(`${url}/status`);
+  const health = async () => (await status()).channels[0];
   const sent = () =>
     telegram.calls.filter(({ method }) => method === "sendMessage").map(({ parameters }) => parameters);
-  return { telegram, model, process, send, health, sent, home };
+  return { telegram, model, process, send, status, health, sent, home };
 }
 
 test("a reply goes out as HTML, without previews, into the topic it came from", async () => {
@@ -180,6 +181,25 @@ test.each(["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"])(
     expect(telegram.messages()).toHaveLength(1);
   },
 );
+
+test("a part that nobody knows yet is counted for the operator, and the words are answered", async () => {
+  const { send, status } = await gateway();
+  expect(await send("1", { hologram: { size: 3 } })).toMatchObject({ answer: { outcome: "answered" } });
+  expect((await status()).findings).toMatchObject([
+    { area: "message", what: "telegram: message.hologram", count: 1 },
+  ]);
+});
+
+test("what is going to be answered gets the reaction of the config, and a refusal of it stops nothing", async () => {
+  const { telegram, send } = await gateway({ ackReaction: "👀" });
+  telegram.fail("setMessageReaction", { status: 400, description: "Bad Request: REACTION_INVALID" });
+  expect(await send("1")).toMatchObject({ answer: { outcome: "answered" } });
+  expect(await send("2", { text: "/help" })).toMatchObject({ answer: { outcome: "answered" } });
+  const set = telegram.calls.filter(({ method }) => method === "setMessageReaction");
+  expect(set.map(({ parameters }) => parameters)).toEqual([
+    { chat_id: String(PRIVATE.id), message_id: 7, reaction: [{ type: "emoji", emoji: "👀" }] },
+  ]);
+});
 
 test("the bot's name is asked for again where the first time failed, and what needs it is answered behind that", async () => {
   const { telegram, send } = await gateway({}, { status: 502, description: "Bad Gateway" });

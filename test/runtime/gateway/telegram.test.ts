@@ -28,9 +28,19 @@ test("a direct message is answered in its chat, under the sender's names", () =>
     admission: { by: "everyone" },
     sender: { id: "123456789", name: "Ada", username: "ada" },
     text: "hello",
+    message: "7",
     attachments: [],
     target: { chat: "123456789" },
   });
+});
+
+test.each([
+  ["a file of an album", { media_group_id: "g1", photo: [{ file_id: "p1" }] }, "g1"],
+  ["a text that the app may have cut", { text: "x".repeat(4_000) }, "text"],
+  ["a text that it has not", { text: "x".repeat(3_999) }, undefined],
+])("%s says whether more of it follows", (_, fields, continues) => {
+  expect(read(fields)).toHaveProperty("kind", "message");
+  expect(Object(read(fields)).continues).toBe(continues);
 });
 
 // One update of every kind that Telegram may deliver and that is no new message.
@@ -46,7 +56,7 @@ test.each([
     update({ chat: message().chat, new_chat_member: {} }, "my_chat_member"),
     "my_chat_member",
   ],
-  ["a button", update({ id: "1", data: "x" }, "callback_query"), "callback_query"],
+  ["a search", update({ id: "1", query: "x" }, "inline_query"), "inline_query"],
   ["nothing", { update_id: 1 }, "nothing"],
 ])("%s is left alone, with the reason", (_, body, what) => {
   expect(readTelegramUpdate(body, options)).toEqual({ kind: "ignored", note: `not a new message: ${what}` });

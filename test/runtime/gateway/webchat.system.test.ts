@@ -195,10 +195,59 @@ test("another device's id with an own key is refused", async () => {
   expect(await page.closed()).toBe(4401);
 });
 
+/** The smallest of all: https://www.w3.org/TR/png-3/ */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
+test("pictures come in pieces before their message, and reach the model with it or without words", async () => {
+  const { url, home, model } = await started();
+  const device = newDevice();
+  pair(home, device);
+  const page = await openPage(url, device);
+  await page.got("welcome");
+  const picture = (id: string) => {
+    page.send({ type: "picture", id, part: PNG.slice(0, 40) });
+    page.send({ type: "picture", id, part: PNG.slice(40), ends: true });
+  };
+  picture("message-0");
+  picture("message-1");
+  picture("message-1");
+  page.send({ type: "say", id: "message-1", text: "which?" });
+  const lines = "[image: picture 1]\n[image: picture 2]";
+  expect(await page.got("accepted", "message-1")).toMatchObject({ text: `which?\n${lines}` });
+  await page.got("answer", "message-1");
+  const asked = () => JSON.parse(model.calls.at(-1)?.body ?? "{}").messages.at(-1).content;
+  expect(asked()).toMatchObject([
+    { type: "image", source: { media_type: "image/png", data: PNG } },
+    { type: "image" },
+    { type: "text", text: `which?\n${lines}` },
+  ]);
+  picture("message-2");
+  page.send({ type: "say", id: "message-2", text: "" });
+  await page.got("answer", "message-2");
+  expect(asked()).toMatchObject([{ type: "image" }, { type: "text", text: "[image: picture 1]" }]);
+});
+
+test.each([
+  ["nothing", 0],
+  ["more pictures than a message may have", 5],
+])("%s closes the socket of a paired browser", async (_, count) => {
+  const { url, home } = await started();
+  const device = newDevice();
+  pair(home, device);
+  const page = await openPage(url, device);
+  await page.got("welcome");
+  for (let at = 0; at < count; at += 1)
+    page.send({ type: "picture", id: "message-1", part: PNG, ends: true });
+  if (count === 0) page.send({ type: "say", id: "message-1", text: "" });
+  expect(await page.closed()).toBe(4400);
+});
+
 test.each([
   ["too long a message", "x".repeat(33 * 1024), 1009],
   ["no JSON", "hello", 4400],
   ["a message before hello", JSON.stringify({ type: "say", id: "message-1", text: "hi" }), 4400],
+  ["a picture before hello", JSON.stringify({ type: "picture", id: "message-1", part: "" }), 4400],
   ["another form", JSON.stringify({ type: "hello", deviceId: "x" }), 4400],
 ])("%s closes the socket", async (_, text, code) => {
   const { url } = await started();

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
+import { gatewayOf } from "../support/handing-over.ts";
 import { readyHost, silent } from "../support/ledger.ts";
 import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { eventually, temporaryDirectory } from "../support/processes.ts";
@@ -13,13 +14,10 @@ async function ledgerOverGateway() {
   const ledger = createLedger({
     sql,
     ...readyHost,
-    sandbox: {
-      request: (_port, { body = "" }) => {
-        const delivery: Delivery = JSON.parse(body);
-        got.push(delivery);
-        return new Promise((resolve) => open.set(delivery.id, resolve));
-      },
-    },
+    sandbox: gatewayOf((delivery, after) => {
+      got.push({ ...delivery, ...(after !== undefined && { after }) });
+      return new Promise((resolve) => open.set(delivery.id, resolve));
+    }),
     clock: Date.now,
     log: silent,
   });

@@ -3,13 +3,14 @@ import type { Sql } from "../../../runtime/edge/ledger/sql.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import type { LedgerCounts } from "../../../runtime/edge/ports.ts";
 import { generator } from "../../support/random.ts";
+import { handOver } from "../support/handing-over.ts";
 
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const HOUR = 3_600_000;
 const STEPS = 1_500;
 const CHATS = 9;
 /** Behind the last jump: its hour, and the retries. */
 const SETTLE_MS = 2 * HOUR;
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** What became of the events. */
 export interface AfterJumps {
@@ -50,7 +51,7 @@ export async function underClockJumps(sql: Sql, seed: number): Promise<AfterJump
   const tell = async () => false;
   const dispatcher = new Dispatcher({
     store,
-    deliver,
+    deliver: handOver(deliver),
     tell,
     wakeAt,
     clock,

@@ -4,6 +4,7 @@ import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { deliverTo } from "../../../runtime/edge/ledger/deliver.ts";
 import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
+import { gatewayOf, turns } from "../support/handing-over.ts";
 import { answered, failed, Gates, HOUR, LedgerStage, silent } from "../support/ledger.ts";
 
 /** The documented waits: one second after the first failure, five minutes at most. */
@@ -43,20 +44,19 @@ describe("dispatcher", () => {
 
   it("leaves half of its places to chats that nothing is under way for", async () => {
     const store = new LedgerStore(stage.sql);
-    for (const [id, conversation] of [
-      ["a1", "A"],
-      ["a2", "A"],
-      ["a3", "A"],
-      ["b1", "B"],
-    ] as const) {
-      store.record(stage.event(id, conversation));
-    }
+    store.record(stage.event("a1", "A"));
+    store.record(stage.event("b1", "B"));
     const gates = new Gates();
     const { runner, seen } = stage.dispatcher(store, (delivery) => gates.wait(delivery.id));
+    runner.run();
+    await turns();
+    store.record(stage.event("a2", "A"));
     runner.run();
     expect(seen).toEqual(["a1", "b1"]);
     await gates.end("b1", answered());
     expect(seen).toEqual(["a1", "b1", "a2"]);
+    store.record(stage.event("a3", "A"));
+    runner.run();
     store.record(stage.event("c1", "C"));
     runner.run();
     expect(seen).toEqual(["a1", "b1", "a2", "c1"]);
@@ -121,8 +121,13 @@ describe("dispatcher", () => {
   ] as const)("waits $longest ms at most while it gets $code", async ({ code, longest }) => {
     const store = new LedgerStore(stage.sql);
     store.record(stage.event("Ev1"));
-    const sandbox = { request: async () => problemResponse(problem(code)) };
-    const { runner, wishes } = stage.dispatcher(store, (delivery) => deliverTo(sandbox, delivery, stage.now));
+    const sandbox = gatewayOf(async () => problemResponse(problem(code)));
+    const { runner, wishes } = stage.dispatcher(store, async (delivery) => {
+      const ends: AttemptResult[] = [];
+      const on = { placed: () => {}, ended: (_id: string, end: AttemptResult) => void ends.push(end) };
+      const rest = await deliverTo(sandbox, { deliveries: [delivery] }, on, () => stage.now);
+      return ends[0] ?? rest;
+    });
     const waits: number[] = [];
     for (let attempt = 1; attempt <= 12; attempt += 1) {
       runner.run();

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import { generator } from "../../support/random.ts";
+import { handOver, turns } from "../support/handing-over.ts";
 import { answered, failed, Gates, LedgerStage, silent } from "../support/ledger.ts";
 
 /** The documented waits: one second after the first failure, five minutes at most. */
@@ -43,10 +44,12 @@ describe("a conversation's followers", () => {
     expect(after.slice(20)).toEqual(["a20", "a21"]);
   });
 
-  it("come while an answer is made, and go along at once", () => {
+  it("come while an answer is made, and go along as soon as that has its place", async () => {
     const { add, seen, after, runner } = burst(1);
     add(2);
     runner.run();
+    expect(seen).toEqual(["a1"]);
+    await turns();
     expect([seen, after]).toEqual([ids(1, 2), [undefined, "a1"]]);
   });
 
@@ -102,14 +105,22 @@ describe("a conversation's followers", () => {
   it("are taken up in order after a crash, and after an end that could not be recorded", async () => {
     const { store, gates } = burst(3);
     await gates.end("a2", answered());
-    expect(
-      new LedgerStore(stage.sql).take(stage.now, 10).map(({ delivery }) => [delivery.id, delivery.after]),
-    ).toEqual([
-      ["a1", undefined],
-      ["a3", "a1"],
-    ]);
+    const taken = new LedgerStore(stage.sql).take(stage.now, 10);
+    expect(taken).toMatchObject([{ entries: [{ key: "slack:a1" }, { key: "slack:a3" }] }]);
     store.release(["slack:a3"]);
-    expect(store.take(stage.now, 10)).toMatchObject([{ key: "slack:a1", attempt: 2 }]);
+    expect(store.take(stage.now, 10)).toMatchObject([{ entries: [{ key: "slack:a1", attempt: 2 }] }]);
+  });
+
+  it("go along up to the size of one request, and the rest in the next one", async () => {
+    const store = new LedgerStore(stage.sql);
+    const text = "x".repeat(300 * 1024);
+    for (const id of ["a1", "a2", "a3"]) store.record({ ...stage.event(id, "A"), payload: { text } });
+    const gates = new Gates();
+    const { runner, seen } = stage.dispatcher(store, ({ id }) => gates.wait(id), 64);
+    runner.run();
+    expect(seen).toEqual(["a1"]);
+    await turns();
+    expect(seen).toEqual(ids(1, 3));
   });
 
   it("are not held up by a head that is given up or cannot be read", async () => {
@@ -139,7 +150,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const runner = new Dispatcher({
       store,
       tell: async () => false,
-      deliver: ({ id, conversation, after }) => {
+      deliver: handOver(({ id, conversation }, after) => {
         const all = open.get(conversation) ?? [];
         const before = all.slice(0, all.indexOf(id));
         if (active.has(id)) wrong.push(`${id} is under way twice`);
@@ -147,7 +158,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
         if (after !== before.at(-1)) wrong.push(`${id} comes after ${after}, not ${before.at(-1)}`);
         if (before.length >= 20) wrong.push(`${id} is one too many`);
         return new Promise((resolve) => active.set(id, resolve));
-      },
+      }),
       wakeAt: () => {},
       clock: () => stage.now,
       random,
@@ -164,7 +175,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
       }
       active.get(id)?.(result);
       active.delete(id);
-      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      await turns();
     };
 
     let added = 0;
@@ -190,10 +201,12 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
       }
       if (random() < 0.05) store.release([...active.keys()].map((id) => `slack:${id}`));
       runner.run();
+      await turns();
     }
     for (let round = 0; round < 2_000 && store.hasOpen(); round += 1) {
       stage.now += 6_000;
       runner.run();
+      await turns();
       for (const id of active.keys()) await end(id, { kind: "settled", state: "answered", note: "answered" });
     }
     expect(wrong).toEqual([]);

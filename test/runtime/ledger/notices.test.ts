@@ -81,7 +81,7 @@ test("what is being delivered is the gateway's to tell of, and what is answered 
   stage.now += HOUR;
   runner.run();
 
-  expect(taken?.delivery.id).toBe("E1");
+  expect(taken?.entries[0].delivery.id).toBe("E1");
   expect(told.map(({ id }) => id)).toEqual(["E2"]);
 });
 

@@ -4,6 +4,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import { problem, problemResponse } from "../../../runtime/contract/problem.ts";
 import { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
 import type { LedgerCounts, LedgerPage } from "../../../runtime/edge/ports.ts";
+import { gatewayOf } from "../support/handing-over.ts";
 import { readyHost, silent } from "../support/ledger.ts";
 import { createLedger, openSqlite } from "../../../runtime/host/ledger.ts";
 import { edgeFixture, signedIn } from "../../support/edge.ts";
@@ -27,12 +28,10 @@ async function edgeOverLedger() {
   const ledger = createLedger({
     sql,
     ...readyHost,
-    sandbox: {
-      request: async (_port, { body = "" }) => {
-        got.push(JSON.parse(body));
-        return answer();
-      },
-    },
+    sandbox: gatewayOf(async (delivery) => {
+      got.push(delivery);
+      return answer();
+    }),
     clock: () => now,
     log: silent,
   });

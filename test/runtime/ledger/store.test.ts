@@ -25,7 +25,9 @@ describe("ledger", () => {
     new LedgerStore(stage.sql).record(stage.event("Ev1"));
     new LedgerStore(stage.sql).take(stage.now, 10);
     const afterwards = new LedgerStore(stage.sql);
-    expect(afterwards.take(stage.now, 10)).toMatchObject([{ attempt: 1, delivery: { id: "Ev1" } }]);
+    expect(afterwards.take(stage.now, 10)).toMatchObject([
+      { entries: [{ attempt: 1, delivery: { id: "Ev1" } }] },
+    ]);
   });
 
   it("keeps what was ignored with its reason and its group, and delivers it again when asked", async () => {

@@ -10,6 +10,7 @@ import { McpServers } from "../../../runtime/gateway/agent/mcp/servers.ts";
 import { Toolbox } from "../../../runtime/gateway/agent/toolbox.ts";
 import type { SchedulesPort } from "../../../runtime/gateway/schedules/port.ts";
 import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../../runtime/gateway/models/model.ts";
+import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Sessions } from "../../../runtime/gateway/sessions/store.ts";
 import { openStore } from "../../../runtime/gateway/store.ts";
 import { Workspace } from "../../../runtime/gateway/workspace/workspace.ts";
@@ -63,6 +64,7 @@ export async function agentBench(settings: object = {}, environment: Record<stri
   const sent: { chat: string; text: string }[] = [];
   const files: { chat: string; name: string; mediaType: string; text: string; caption?: string }[] = [];
   const time = { now: Date.parse("2026-11-21T12:00:00Z") };
+  const reported: string[] = [];
   const clock = () => time.now;
   const keep = (message: string, fields: object = {}) => void logged.push({ message, fields });
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -91,12 +93,20 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     const sessions = new Sessions(database);
     const workspace = new Workspace({ home, limits: config.agent.limits, clock });
     const redact = (text: string) => text;
-    const mcp = new McpServers({ servers: config.tools.mcp, environment, redact, clock, log });
+    const mcp = new McpServers({
+      servers: config.tools.mcp,
+      environment,
+      redact,
+      report: (area, what) => void reported.push(`${area} ${what}`),
+      clock,
+      log,
+    });
     const channels = { get: () => channel } as unknown as { get(): undefined };
     const toolbox = new Toolbox({
       config,
       workspace,
       channels,
+      actions: new Actions(database, clock),
       ...(schedules && { schedules }),
       mcp,
       redact,
@@ -112,12 +122,13 @@ export async function agentBench(settings: object = {}, environment: Record<stri
     onTestFinished(close);
     const answer = (asking: Question, onText?: (soFar: string) => void) =>
       agent.answer(asking, { signal: new AbortController().signal, ...(onText && { onText }) });
-    return { agent, sessions, answer, close };
+    return { agent, sessions, mcp, answer, close };
   };
   return {
     home,
     asked,
     logged,
+    reported,
     sent,
     files,
     time,

@@ -4,11 +4,13 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
 import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/channels/channel.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
+import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";
 import { Replies } from "../../../runtime/gateway/inbox/replies.ts";
 import { FirstWords } from "../../../runtime/gateway/inbox/first-words.ts";
 import { Inbox } from "../../../runtime/gateway/inbox/inbox.ts";
 import { DeliveryRecords } from "../../../runtime/gateway/inbox/records.ts";
+import { Media } from "../../../runtime/gateway/media/media.ts";
 import { UsageStore } from "../../../runtime/gateway/models/usage.ts";
 import { PairingDesk, WaitingSenders } from "../../../runtime/gateway/pairing/desk.ts";
 import { pairingStores } from "../../../runtime/gateway/pairing/store.ts";
@@ -29,6 +31,7 @@ function fakeChannel(changes: Partial<Channel>) {
     streams: false,
     mediaMaxBytes: 1_000,
     receive: (payload) => payload as unknown as Inbound,
+    unknownParts: () => [],
     split: (text) => splitText(text, 200),
     send: async (target, text) => {
       count += 1;
@@ -45,6 +48,9 @@ function fakeChannel(changes: Partial<Channel>) {
   return { channel, calls };
 }
 
+/** No process is started, as if every file were broken. */
+const refusal = (): Promise<never> => Promise.reject(new Error("no process in this test"));
+
 /** What makes the answers. */
 type Answer = (question: Question, options: AnswerOptions) => Promise<AgentAnswer>;
 
@@ -52,7 +58,15 @@ type Answer = (question: Question, options: AnswerOptions) => Promise<AgentAnswe
  * The deliveries over a channel and an agent that a test writes. `again()` gives them anew over the same
  * database, as after a crash.
  */
-export async function deliveriesOver(answer: Answer, changes: Partial<Channel> = {}) {
+export async function deliveriesOver(
+  answer: Answer,
+  changes: Partial<Channel> = {},
+  media: Pick<Media, "read" | "unheard"> = new Media({
+    apart: { run: refusal },
+    memoryBytes: 1_000_000_000,
+    takesPdf: true,
+  }),
+) {
   const home = await temporaryDirectory();
   const { channel, calls } = fakeChannel(changes);
   const checked = checkConfig({ channels: { telegram: { botToken: "x", historyLimit: 2 } } });
@@ -74,11 +88,22 @@ export async function deliveriesOver(answer: Answer, changes: Partial<Channel> =
       context: vi.spyOn(sessions, "noteContext"),
       inbox: new Inbox({
         parts,
+        actions: new Actions(database, clock),
+        admissions: { ask: async () => {}, settle: () => "" },
         pairing: new PairingDesk({ stores, waiting: new WaitingSenders(database), log }),
         commands: new Commands({ parts, sessions, usage: new UsageStore(database), clock }),
         sessions,
+        report: () => {},
         records,
-        replies: new Replies({ records, firstWords: new FirstWords(database), clock, log }),
+        replies: new Replies({
+          records,
+          firstWords: new FirstWords(database),
+          actions: new Actions(database, clock),
+          report: () => {},
+          reading: () => ({ media, contextTokens: 180_000 }),
+          clock,
+          log,
+        }),
         clock,
         log,
       }),

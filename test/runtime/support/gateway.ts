@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { mkdir, writeFile } from "node:fs/promises";
 import { CONTROL_TOKEN, eventually, SECRETS, startRuntime, temporaryDirectory } from "./processes.ts";
+import type { DeliveryEnd } from "../../../runtime/contract/delivery.ts";
 import { startModel, startSlack } from "./platforms.ts";
 import { freePort } from "../../support/ports.ts";
 
@@ -70,6 +71,20 @@ export async function deliver(url: string, body: object) {
   const response = await ask(`${url}/deliveries`, { method: "POST", headers, body: JSON.stringify(body) });
   const answer = (await response.json()) as Record<string, unknown>;
   return { status: response.status, answer, retryAfter: response.headers.get("retry-after") };
+}
+
+/** Hands a chat's events to a gateway in one request; gives each one's end, as {@link deliver} does. */
+export async function deliverAll(url: string, deliveries: readonly object[], after?: string) {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ after, deliveries });
+  const response = await ask(`${url}/deliveries/chat`, { method: "POST", headers, body });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "");
+  const ends = lines.map((line) => JSON.parse(line) as DeliveryEnd).sort((a, b) => a.index - b.index);
+  return ends.map(({ status, body: answer, retryAfter = null }) => ({
+    status,
+    answer: answer as Record<string, unknown>,
+    retryAfter,
+  }));
 }
 
 /** Starts a gateway and waits for it. */

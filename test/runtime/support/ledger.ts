@@ -5,6 +5,7 @@ import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { Log } from "../../../runtime/shared/log.ts";
 import { Dispatcher, type AttemptResult } from "../../../runtime/edge/ledger/dispatcher.ts";
 import type { LedgerStore } from "../../../runtime/edge/ledger/store.ts";
+import { handOver, turns } from "./handing-over.ts";
 import { type NodeSql, openSqlite } from "../../../runtime/host/ledger.ts";
 
 export const HOUR = 3_600_000;
@@ -55,11 +56,11 @@ export class LedgerStage {
     const told: string[] = [];
     const runner = new Dispatcher({
       store,
-      deliver: (delivery) => {
+      deliver: handOver((delivery, before) => {
         seen.push(delivery.id);
-        after.push(delivery.after);
+        after.push(before);
         return results(delivery, seen.length);
-      },
+      }),
       tell: async ({ id }, notice) => {
         told.push(`${id} ${JSON.stringify(notice)}`);
         return true;
@@ -85,6 +86,6 @@ export class Gates {
   /** Ends one, and lets what follows from it happen. */
   async end(id: string, result: AttemptResult | Promise<AttemptResult>): Promise<void> {
     this.#open.get(id)?.(await result);
-    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    await turns();
   }
 }

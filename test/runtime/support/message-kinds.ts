@@ -93,7 +93,7 @@ export const TELEGRAM: Record<string, Sample> = {
   animation: media({ animation: FILE, document: FILE }, { kind: "video" }),
   sticker: media({ sticker: { ...FILE, emoji: "🙂" } }, { kind: "image", name: "sticker 🙂" }),
   "animated sticker": media({ sticker: { ...FILE, is_animated: true } }, { kind: "file" }),
-  "voice note": media({ voice: { ...FILE, duration: 3 } }, { kind: "audio" }),
+  "voice note": media({ voice: { ...FILE, duration: 3 } }, { kind: "audio", seconds: 3 }),
   music: media({ audio: { ...FILE, duration: 3 } }, { kind: "audio" }),
   video: media({ video: { ...PICTURE, duration: 3 } }, { kind: "video" }),
   "round video": media({ video_note: { ...FILE, length: 9, duration: 3 } }, { kind: "video" }),
@@ -123,9 +123,31 @@ export const TELEGRAM: Record<string, Sample> = {
     ),
     place: "group",
   },
+  "message that only its sender sees": left(
+    { ephemeral_message_id: 31, receiver_user: THE_BOT },
+    "a message that only its sender sees",
+    "group",
+  ),
   edit: left({ edited_message: message() }, "not a new message: edited_message"),
   reaction: left({ message_reaction: {} }, "not a new message: message_reaction"),
-  button: left({ callback_query: { id: "1" } }, "not a new message: callback_query"),
+  button: read(
+    {
+      callback_query: {
+        id: "1",
+        from: BO,
+        data: "x",
+        message: { message_id: 3, chat: { id: 77, type: "private" } },
+      },
+    },
+    {
+      kind: "pressed",
+      press: "x",
+      ticket: "1",
+      message: "3",
+      sender: { id: "77" },
+      admission: { by: "everyone" },
+    },
+  ),
   "channel post": left({ channel_post: message() }, "not a new message: channel_post"),
   "new member": notice({ new_chat_members: [SOMEBODY] }),
   "new title": notice({ new_chat_title: "Team" }),
@@ -198,9 +220,21 @@ export const SLACK: Record<string, Sample> = {
     },
   ),
   "voice note": read(
-    { subtype: "file_share", text: "", files: [{ id: "F1", mimetype: "audio/mp4" }] },
     {
-      attachments: [{ kind: "audio" }],
+      subtype: "file_share",
+      text: "",
+      files: [
+        {
+          id: "F1",
+          name: "audio_message.m4a",
+          subtype: "slack_audio",
+          mimetype: "audio/mp4",
+          duration_ms: 3000,
+        },
+      ],
+    },
+    {
+      attachments: [{ kind: "audio", seconds: 3 }],
     },
   ),
   video: read(
@@ -243,6 +277,16 @@ export const SLACK: Record<string, Sample> = {
   "new member": left({ subtype: "channel_join" }, "subtype channel_join"),
   "new title": left({ subtype: "channel_name" }, "subtype channel_name"),
   "pinned message": left({ subtype: "pinned_item" }, "subtype pinned_item"),
+  button: read(
+    {
+      type: "block_actions",
+      user: { id: "U1", username: "ada" },
+      channel: { id: "D1" },
+      message: { ts: "1.1", text: "Which?" },
+      actions: [{ action_ts: "1.2", value: "x" }],
+    },
+    { kind: "pressed", press: "x", ticket: "U1", message: "1.1", text: "Which?", direct: true },
+  ),
   "message of a bot": left({ bot_id: "B1" }, "written by a bot"),
   "unknown kind": told({ text: "", hologram: {} }),
 };

@@ -7,7 +7,7 @@ import { prompt } from "../../../runtime/gateway/prompt/text.ts";
 import { startChatModel } from "./models.ts";
 import { startModel } from "./platforms.ts";
 
-const OPTIONS = { apiKey: "sk-test-key", redact: (text: string) => text, clock: () => 0 };
+const OPTIONS = { apiKey: "sk-test-key", redact: (text: string) => text, report: () => {}, clock: () => 0 };
 
 /** A question to a model; `extra` adds to it. */
 export function request(extra: Partial<ModelRequest> = {}): ModelRequest {

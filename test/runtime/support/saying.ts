@@ -9,7 +9,10 @@ export function gate() {
 
 /** Hands a mention with its own text over. */
 export const say = (url: string, id: string, text: string, extra: object = {}) =>
-  deliver(url, { ...delivery(id, { text: `<@UBOT> ${text}` }), ...extra });
+  deliver(url, { ...said(id, text), ...extra });
+
+/** A mention with its own text. */
+export const said = (id: string, text: string) => delivery(id, { text: `<@UBOT> ${text}` });
 
 /** Once all that was handed over so far is under way. */
 export const active = (url: string, count: number) =>

@@ -54,6 +54,8 @@ test("a Durable Object's SQLite lists and replays as the host's does", async () 
     ["counts"],
   );
   expect([unknown, answered, replayed]).toEqual(["unknown", "not_replayable", "replayed"]);
-  expect(taken).toMatchObject([{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }]);
+  expect(taken).toMatchObject([
+    { entries: [{ key: "slack:Ev1", attempt: 1, delivery: { receivedAt: 9_000 } }] },
+  ]);
   expect(after).toEqual({ waiting: 0, delivering: 1, answered: 1, ignored: 0, failed: 0 });
 });

@@ -1,3 +1,4 @@
+import { strToU8, zipSync } from "fflate";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { readConfigText } from "../../../runtime/contract/config/text.ts";
 import { networkOf } from "../../../runtime/contract/client.ts";
@@ -27,6 +28,7 @@ import { conversationOf } from "../../../runtime/gateway/channels/channel.ts";
 import { readDiscordInteraction } from "../../../runtime/gateway/channels/discord/inbound.ts";
 import { attachmentKind, fetchFile } from "../../../runtime/gateway/channels/files.ts";
 import { fences, headingOf, isBreak, itemOf } from "../../../runtime/gateway/channels/markdown.ts";
+import { unknownFields } from "../../../runtime/gateway/channels/payload.ts";
 import { readSlackEvent } from "../../../runtime/gateway/channels/slack/inbound.ts";
 import {
   mentionsUser,
@@ -43,17 +45,20 @@ import {
 import { readFiles, readShared, readWords } from "../../../runtime/gateway/channels/slack/message.ts";
 import { passedOn, personOf, readAnswered } from "../../../runtime/gateway/channels/telegram/references.ts";
 import { readTelegramUpdate } from "../../../runtime/gateway/channels/telegram/inbound.ts";
-import { readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
+import { isNotice, readAttachments, readOthers } from "../../../runtime/gateway/channels/telegram/message.ts";
 import { writeTelegramHtml } from "../../../runtime/gateway/channels/telegram/text.ts";
 import { UNMOVED } from "../../runtime/support/telegram.ts";
 import { readCommand } from "../../../runtime/gateway/commands.ts";
 import { contextText } from "../../../runtime/gateway/inbox/attachments.ts";
 import { waitText, givenUpText } from "../../../runtime/gateway/inbox/notices.ts";
+import { officeText } from "../../../runtime/gateway/media/documents.ts";
+import { imageFacts } from "../../../runtime/gateway/media/image.ts";
 import { addressOf } from "../../../runtime/gateway/models/create.ts";
 import { testModel } from "../../../runtime/gateway/models/test-question.ts";
 import {
   brokeOff,
   errorKinds,
+  messageOf,
   providerFailure,
   readProviderError,
 } from "../../../runtime/gateway/models/provider-errors.ts";
@@ -272,6 +277,10 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
   "gateway/channels/split.ts": {
     splitText: (text) => [splitText(text, 2_000), splitText(text.slice(0, 4_000), 100)],
   },
+  "gateway/channels/payload.ts": {
+    unknownFields: (text) =>
+      unknownFields(Object.fromEntries(pieces(text).map((one) => [one, 1])), "x", { read: {}, left: [] }),
+  },
   "gateway/channels/slack/message.ts": {
     readFiles: (text) => readFiles(pieces(text).map((name) => ({ id: "1", name }))),
     readShared: (text) => {
@@ -317,6 +326,7 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     },
   },
   "gateway/channels/telegram/message.ts": {
+    isNotice: (text) => isNotice({ [text]: 1, ...Object.fromEntries(pieces(text).map((one) => [one, 1])) }),
     readAttachments: (text) =>
       readAttachments({ chat, document: { file_id: "1", mime_type: text, file_name: text } } as never, 1),
     readOthers: (text) =>
@@ -341,7 +351,12 @@ export const READERS: Readonly<Record<string, Readonly<Record<string, (text: str
     fromMessage: (text) =>
       fromMessage({ type: "message", content: pieces(text).map((one) => ({ type: "text", text: one })) }),
   },
+  "gateway/media/documents.ts": {
+    officeText: (text) => officeText(zipSync({ "word/document.xml": strToU8(text) })),
+  },
+  "gateway/media/image.ts": { imageFacts: (text) => imageFacts(Buffer.from(text, "latin1")) },
   "gateway/models/provider-errors.ts": {
+    messageOf: (message) => messageOf({ error: { message } }),
     brokeOff: (text) => brokeOff(text, { how: text }),
     errorKinds: (text) => errorKinds({ error: { code: text, type: text } }),
     providerFailure: (text) => providerFailure({ message: text, kinds: pieces(text) }, reading),

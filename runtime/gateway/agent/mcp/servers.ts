@@ -3,12 +3,15 @@ import type { McpServer } from "../../../contract/config/tools.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import { parseDuration } from "../../../contract/duration.ts";
 import type { Environment } from "../../../contract/environment.ts";
+import type { ToolServerHealth } from "../../../contract/control.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Redactor } from "../../../shared/redact.ts";
+import type { Report } from "../../contract-report.ts";
 import { label, type Prompt, prompt } from "../../prompt/text.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { McpConnection } from "./connection.ts";
 
+const LONGEST_PROBLEM = 300;
 const CONNECT_MS = 10_000;
 const RETRY = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
@@ -17,6 +20,7 @@ export interface McpServersOptions {
   servers: Readonly<Record<string, McpServer>>;
   environment: Environment;
   redact: Redactor;
+  report: Report;
   /** Milliseconds since the epoch. */
   clock(): number;
   log: Log;
@@ -28,6 +32,7 @@ interface Standing {
   failures: number;
   /** Not tried again before. */
   waitUntil: number;
+  problem?: string;
 }
 
 /**
@@ -67,6 +72,17 @@ export class McpServers {
     };
   }
 
+  /** Returns how each server stands, without asking it. */
+  health(): ToolServerHealth[] {
+    return [...this.#standings].map(([name, { connection, problem }]): ToolServerHealth => {
+      if (connection !== undefined)
+        return { name, state: "ready", tools: connection.tools.length, leftOut: connection.leftOut };
+      return problem === undefined
+        ? { name, state: "unknown", tools: 0, leftOut: [] }
+        : { name, state: "failing", tools: 0, leftOut: [], problem };
+    });
+  }
+
   /** Ends every connection. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -88,7 +104,7 @@ export class McpServers {
   }
 
   async #try(name: string, standing: Standing): Promise<void> {
-    const { servers, environment, redact, log } = this.#options;
+    const { servers, environment, redact, report, log } = this.#options;
     const server = servers[name];
     if (server === undefined) return;
     try {
@@ -116,8 +132,10 @@ export class McpServers {
       standing.connection = connection;
       standing.failures = 0;
       log.info("MCP server connected", { server: name, tools: connection.tools.length });
-      for (const { name: tool, problem } of connection.leftOut)
+      for (const { name: tool, problem } of connection.leftOut) {
         log.warn("a tool of an MCP server is left out", { server: name, tool: tool.slice(0, 200), problem });
+        report("tool", `${name}: ${tool}: ${problem}`);
+      }
     } catch (error) {
       this.#failed(name, standing, redact(error instanceof Error ? error.message : "unknown error"));
     }
@@ -125,11 +143,12 @@ export class McpServers {
 
   #failed(name: string, standing: Standing, detail: string): void {
     standing.failures += 1;
+    standing.problem = detail.slice(0, LONGEST_PROBLEM);
     const wait = backoffMs(RETRY, standing.failures);
     standing.waitUntil = this.#options.clock() + wait;
     this.#options.log.warn("an MCP server is not available", {
       server: name,
-      detail: detail.slice(0, 300),
+      detail: standing.problem,
       retryInMs: wait,
     });
   }

@@ -123,8 +123,11 @@ export function resultText(result: object): string {
   if (structuredContent === undefined || structuredContent === null) return parts.join("\n");
   // A server also sends it as a text, for clients that know no other.
   const structured = JSON.stringify(structuredContent);
+  const [only, ...others] = isRecord(structuredContent) ? Object.values(structuredContent) : [];
   const isTold = parts.some(
-    (part) => part.length >= structured.length && JSON.stringify(parseJson(part)) === structured,
+    (part) =>
+      (others.length === 0 && part === only) ||
+      (part.length >= structured.length && JSON.stringify(parseJson(part)) === structured),
   );
   return [...parts, ...(isTold ? [] : [structured])].join("\n");
 }

@@ -1,8 +1,10 @@
 import type { Config } from "../../../contract/config/index.ts";
 import type { TOOL_NAMES } from "../../../contract/config/tools.ts";
 import type { Log } from "../../../shared/log.ts";
+import type { Actions } from "../../actions.ts";
 import type { Channels } from "../../channels/registry.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
+import { askChoicesTool } from "./ask-choices.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "./files.ts";
 import { rememberTool } from "./remember.ts";
 import type { SchedulesPort } from "../../schedules/port.ts";
@@ -18,6 +20,7 @@ export interface BuiltinOptions {
   workspace: Workspace;
   channels: Pick<Channels, "get">;
   log: Log;
+  actions: Pick<Actions, "offer">;
   /** Not there: the agent cannot make schedules. */
   schedules?: SchedulesPort;
   /** Milliseconds since the epoch. */
@@ -35,6 +38,7 @@ export function builtinTools(options: BuiltinOptions): Tool[] {
     webFetchTool(config.tools.webFetch),
     sendMessageTool(options),
     sendFileTool(options),
+    askChoicesTool(options),
     ...(schedules === undefined ? [] : [scheduleTool(schedules)]),
   ];
   const disabled = new Set<string>(config.tools.disabled satisfies (typeof TOOL_NAMES)[number][]);

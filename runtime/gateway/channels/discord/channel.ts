@@ -8,7 +8,7 @@ import { fetchFile } from "../files.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { createDiscordApi, DiscordError } from "./api.ts";
-import { readDiscordInteraction } from "./inbound.ts";
+import { readDiscordInteraction, unknownParts } from "./inbound.ts";
 import { DiscordSender, LARGEST_FILE } from "./outbound.ts";
 
 /**
@@ -64,6 +64,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     streams: config.streamMode === "edit",
     mediaMaxBytes,
     receive: (payload) => readDiscordInteraction(payload, access),
+    unknownParts,
     split: (text) => splitText(text, config.textChunkLimit),
     send: (target, text, part = 0) =>
       standing.out(async () => {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
 import type { Admission } from "../../admission.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import { maybe } from "../payload.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 
@@ -25,6 +25,7 @@ const file = z.object({
   filename: maybe(z.string()),
   content_type: maybe(z.string()),
   size: maybe(z.number()),
+  duration_secs: maybe(z.number()),
   url: z.string(),
 });
 
@@ -48,6 +49,15 @@ const commandSchema = z.object({
   }),
 });
 type Command = z.infer<typeof commandSchema>;
+
+/** Documented fields that say nothing to the model. */
+const SILENT_FIELDS = `version locale guild_locale context app_permissions entitlements channel guild message
+  authorizing_integration_owners attachment_size_limit`.split(/\s+/);
+
+/** Returns the parts of an interaction that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  return unknownFields(payload, "", { read: commandSchema.shape, left: SILENT_FIELDS });
+}
 
 /**
  * Reads one command. `/ask` is what the person said; every other one is the chat command of its name.
@@ -135,7 +145,13 @@ function attachmentsOf({ data: { resolved } }: Command): Attachment[] {
 }
 
 /** https://docs.discord.com/developers/resources/message#attachment-object */
-function readFile({ filename, content_type, size, url }: z.infer<typeof file>): Attachment {
+function readFile({
+  filename,
+  content_type,
+  size,
+  duration_secs: seconds,
+  url,
+}: z.infer<typeof file>): Attachment {
   const mediaType = content_type?.split(";", 1)[0]?.trim().toLowerCase();
   return {
     kind: attachmentKind(mediaType),
@@ -143,6 +159,7 @@ function readFile({ filename, content_type, size, url }: z.infer<typeof file>): 
     ...(filename !== undefined && { name: filename }),
     ...(mediaType !== undefined && { mediaType }),
     ...(size !== undefined && { sizeBytes: size }),
+    ...(seconds !== undefined && attachmentKind(mediaType) === "audio" && { seconds }),
   };
 }
 

@@ -7,21 +7,22 @@ import { operationRequest, type OperationRequest } from "../../../contract/servi
 import { directAddress, isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
-import type { Attachment, Channel } from "../channel.ts";
+import type { Attachment, Channel, ReplyTarget } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import { readSlackEvent } from "./inbound.ts";
 import { splitForSlack } from "./mrkdwn.ts";
+import { unknownParts } from "./message.ts";
 import { createSlackSender, LARGEST_FILE } from "./outbound.ts";
 
 /** Dependencies of the Slack channel. */
 type SlackChannelOptions = ChannelOptions<NonNullable<Config["channels"]["slack"]>>;
 
-/**
- * Slack over the Events API (in) and the Web API (out). It shows no typing: Slack has that for assistant
- * apps alone (`assistant.threads.setStatus`), and a growing message says the same.
- */
+/** Slack removes the status of a thread after two minutes, and with the first message. */
+const STATUS_MS = 100_000;
+
+/** Slack over the Events API (in) and the Web API (out). */
 export function createSlackChannel(options: SlackChannelOptions): Channel {
   const { config, access, environment, clock, log } = options;
   const botToken = resolveSecret(config.botToken, environment);
@@ -34,6 +35,7 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
   });
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
   const load = slackFiles({ botToken, environment, maxBytes: mediaMaxBytes });
+  const { ackReaction } = config;
   const streams = config.streamMode === "edit";
   const standing = new OutgoingHealth({ platform: "slack", log });
 
@@ -42,10 +44,11 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
     streams,
     mediaMaxBytes,
     receive: (payload) => readSlackEvent(payload, access),
+    unknownParts,
     split: (text) => splitForSlack(text, config.textChunkLimit, streams),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.post(target, text);
+        const id = await sender.post(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
     files: {
@@ -53,6 +56,15 @@ export function createSlackChannel(options: SlackChannelOptions): Channel {
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
     },
     edit: (target, id, text) => standing.out(() => sender.update(target, id, text)),
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "slack", error: String(error) });
+        }),
+    }),
+    answerPress: (press, word, done) => sender.answerPress(press, word, done).catch(() => undefined),
+    typing: (target) => sender.showStatus(target).catch(() => undefined),
+    typingMs: STATUS_MS,
     load: async (attachment, signal) => {
       try {
         return await load(attachment, signal);

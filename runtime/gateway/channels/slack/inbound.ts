@@ -1,7 +1,8 @@
+import type * as z from "zod/mini";
 import { unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import type { Inbound, ReplyTarget } from "../channel.ts";
-import { readFiles, readShared, readWords, slackBodySchema } from "./message.ts";
+import { readFiles, readShared, readWords, slackBodySchema, slackPressSchema } from "./message.ts";
 import { mentionsUser, withoutMention } from "./mrkdwn.ts";
 
 /** Subtypes under which a person's own new message comes. All others are changes and notices. */
@@ -15,6 +16,8 @@ const GROUP_TYPES = new Set(["channel", "group", "mpim"]);
  * with its reason. What was granted in a direct message grants nothing in a channel.
  */
 export function readSlackEvent(payload: Record<string, unknown>, access: ChannelAccess): Inbound {
+  const press = slackPressSchema.safeParse(payload).data;
+  if (press !== undefined) return readPress(press, access);
   const parsed = slackBodySchema.safeParse(payload);
   if (!parsed.success) return ignored("not an event of a known form");
   const { event, authorizations } = parsed.data;
@@ -41,7 +44,16 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   const target = replyTarget(channel, direct ? event.thread_ts : event.thread_ts || ts);
   const inThread = event.thread_ts && { inThread: true };
   const shared = references.length > 0 && { references };
-  const message = { direct, sender: { id: user }, text, attachments, ...shared, target, ...inThread };
+  const message = {
+    direct,
+    sender: { id: user },
+    text,
+    attachments,
+    ...shared,
+    target,
+    message: ts,
+    ...inThread,
+  };
   if (direct) {
     const decision = access.direct(user);
     if (decision.allowed)
@@ -56,6 +68,27 @@ export function readSlackEvent(payload: Record<string, unknown>, access: Channel
   if (decision.becomes === "ignored") return ignored(decision.reason, decision.unlisted);
   if (!isEmpty) return { kind: decision.becomes, admission: decision.admission, ...message };
   return decision.becomes === "message" ? unreadable(target) : ignored("no text");
+}
+
+/** A press grants what a message of the person's would; a stranger's grants nothing. */
+function readPress(
+  { user, channel, message, actions }: z.infer<typeof slackPressSchema>,
+  access: ChannelAccess,
+): Inbound {
+  // Ids of direct messages begin with a D: https://docs.slack.dev/reference/objects/conversation-object
+  const direct = channel.id.startsWith("D");
+  const decision = direct ? access.direct(user.id) : access.group(channel.id, user.id, true);
+  return {
+    kind: "pressed",
+    direct,
+    ...("admission" in decision && { admission: decision.admission }),
+    sender: { id: user.id, ...(user.username !== undefined && { username: user.username }) },
+    target: replyTarget(channel.id, message.thread_ts),
+    press: actions[0]?.value ?? "",
+    ticket: user.id,
+    message: message.ts,
+    ...(message.text !== undefined && { text: message.text }),
+  };
 }
 
 function mentions(text: string | undefined, bot: string | undefined): boolean {

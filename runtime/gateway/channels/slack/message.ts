@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { textOfBlocks } from "../blocks.ts";
-import { maybe } from "../payload.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment, Reference } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
@@ -14,6 +14,9 @@ const file = z.object({
   name: maybe(z.string()),
   mimetype: maybe(z.string()),
   size: maybe(z.number()),
+  duration_ms: maybe(z.number()),
+  /** `slack_audio`: recorded in Slack. */
+  subtype: maybe(z.string()),
   /** `tombstone`: it was deleted. `hidden_by_limit`: the workspace's plan hides it. */
   mode: maybe(z.string()),
   /** Text of a snippet, or its beginning. */
@@ -64,6 +67,35 @@ export const slackBodySchema = z.object({
   event,
 });
 
+/** A press of a button: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+export const slackPressSchema = z.object({
+  type: z.literal("block_actions"),
+  user: z.object({ id: z.string(), username: maybe(z.string()) }),
+  channel: z.object({ id: z.string() }),
+  message: z.object({ ts: z.string(), thread_ts: maybe(z.string()), text: maybe(z.string()) }),
+  actions: z.array(z.object({ value: z.string() })),
+});
+
+/** Documented fields that say nothing to the model: https://docs.slack.dev/reference/events/message */
+const SILENT_FIELDS =
+  `client_msg_id team event_ts app_id bot_profile upload display_as_bot edited hidden message
+  previous_message deleted_ts user_team source_team user_profile is_locked subscribed reply_count reply_users
+  reply_users_count latest_reply last_read metadata root permalink assistant_thread username icons inviter topic purpose
+  name old_name item reaction item_user item_type x_files language no_notifications is_starred pinned_to reactions
+  thread_type unread_count`.split(/\s+/);
+const OUTER_FIELDS =
+  `token team_id context_team_id context_enterprise_id api_app_id event_id event_time event_context
+  is_ext_shared_channel authed_users enterprise_id`.split(/\s+/);
+
+/** Returns the parts of an event that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  if (payload["type"] === "block_actions") return [];
+  return [
+    ...unknownFields(payload, "", { read: slackBodySchema.shape, left: OUTER_FIELDS }),
+    ...unknownFields(payload["event"], "event", { read: event.shape, left: SILENT_FIELDS }),
+  ];
+}
+
 /** A message, and other events that have some of its parts. */
 export type SlackEvent = z.infer<typeof event>;
 type SlackFile = z.infer<typeof file>;
@@ -92,11 +124,14 @@ export function readFiles(files: readonly SlackFile[]): Attachment[] {
   return files.filter((one) => one.mode !== "tombstone" && !isToldWhole(one)).map(readFile);
 }
 
-function readFile({ id, name, mimetype, size }: SlackFile): Attachment {
+function readFile({ id, name, mimetype, size, duration_ms: ms, subtype }: SlackFile): Attachment {
+  const kind = subtype === "slack_audio" ? "audio" : attachmentKind(mimetype ?? undefined);
   return {
-    kind: attachmentKind(mimetype ?? undefined),
+    kind,
     reference: id,
-    ...(name && { name }),
+    // All that are recorded in Slack have the same one.
+    ...(name && subtype !== "slack_audio" && { name }),
+    ...(kind === "audio" && ms !== undefined && { seconds: ms / 1_000 }),
     ...(mimetype && { mediaType: mimetype }),
     ...(typeof size === "number" && { sizeBytes: size }),
   };

@@ -3,7 +3,8 @@ import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { OutgoingFile, ReplyTarget } from "../channel.ts";
+import type { Button } from "../../actions.ts";
+import type { ButtonPress, OutgoingFile, ReplyTarget } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 /** Errors that mean that the token itself is of no use any more. */
@@ -51,7 +52,9 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const FILES_ORIGIN = "https://files.slack.com";
 /** Bytes of the largest file: https://docs.slack.dev/messaging/working-with-files */
 export const LARGEST_FILE = 1_000_000_000;
-const authSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
+/** A status that comes late is of no use. */
+const STATUS_TIMEOUT_MS = 5_000;
+const answerSchema = z.object({ ok: z.boolean(), error: z.optional(z.string()) });
 
 /** Connection settings of Slack. */
 interface SlackOutboundOptions {
@@ -68,8 +71,14 @@ interface SlackOutboundOptions {
 interface SlackSender {
   /** Asks whether the token is taken: https://docs.slack.dev/reference/methods/auth.test */
   test(): Promise<void>;
+  /** Shows in a thread that an answer is being made: https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+  showStatus(target: ReplyTarget): Promise<void>;
   /** Posts a message and gives its `ts`: https://docs.slack.dev/reference/methods/chat.postMessage */
-  post(target: ReplyTarget, text: string): Promise<string | undefined>;
+  post(target: ReplyTarget, text: string, buttons?: readonly Button[]): Promise<string | undefined>;
+  /** Sets a reaction: https://docs.slack.dev/reference/methods/reactions.add */
+  react(target: ReplyTarget, message: string, name: string): Promise<void>;
+  /** Puts what was chosen in the place of the buttons, or tells the person alone: https://docs.slack.dev/reference/methods/chat.postEphemeral */
+  answerPress(press: ButtonPress, word: string, done: boolean): Promise<void>;
   /** Replaces a message's text: https://docs.slack.dev/reference/methods/chat.update */
   update(target: ReplyTarget, ts: string, text: string): Promise<void>;
   /** Sends a file: https://docs.slack.dev/messaging/working-with-files#uploading_files */
@@ -100,15 +109,37 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
       throw readSlackError(error, clock(), isEdit);
     }
   };
+  const ask = (method: string, fields: Record<string, string>, timeoutMs: number): Promise<Answer> =>
+    askDirectly(`${apiUrl}/${method}`, { botToken, fields, timeoutMs });
   return {
     // Without the client, which takes its time and memory to load: it may never be needed.
     async test() {
-      const answer = await askAuth(botToken, apiUrl).catch((error: unknown) => {
+      const answer = await ask("auth.test", {}, TIMEOUT_MS).catch((error: unknown) => {
         throw readSlackError(error, clock());
       });
       if (!answer.ok) throw readSlackError(Object.assign(new Error("auth.test"), answer), clock());
     },
-    async post({ chat: channel, thread }, text) {
+    async showStatus({ chat, thread }) {
+      if (thread === undefined) return;
+      const status = { channel_id: chat, thread_ts: thread, status: "is writing…" };
+      await ask("assistant.threads.setStatus", status, STATUS_TIMEOUT_MS);
+    },
+    async react({ chat: channel }, timestamp, name) {
+      const { ok, error } = await ask("reactions.add", { channel, timestamp, name }, STATUS_TIMEOUT_MS);
+      // A message that is tried again has it.
+      if (!ok && error !== "already_reacted") throw new Error(error ?? "no reason");
+    },
+    async answerPress({ target, ticket: user, message: ts, text = "" }, word, done) {
+      const { chat: channel, thread } = target;
+      const shown = `${text}\n✓ ${writeMrkdwn(word)}`;
+      if (done && ts !== undefined)
+        await ask("chat.update", { channel, ts, text: shown, blocks: "[]" }, STATUS_TIMEOUT_MS);
+      else {
+        const place = thread !== undefined && { thread_ts: thread };
+        await ask("chat.postEphemeral", { channel, user, text: word, ...place }, STATUS_TIMEOUT_MS);
+      }
+    },
+    async post({ chat: channel, thread }, text, buttons = []) {
       const message = {
         channel,
         text: writeMrkdwn(text),
@@ -116,6 +147,7 @@ export function createSlackSender({ botToken, apiUrl, directUrl, clock }: SlackO
         unfurl_links: false,
         unfurl_media: false,
         ...(thread !== undefined && { thread_ts: thread }),
+        ...(buttons.length > 0 && { blocks: buttonBlocks(writeMrkdwn(text), buttons) }),
       };
       const { ts } = await call(({ chat: { postMessage } }) => postMessage(message));
       return ts;
@@ -157,18 +189,42 @@ async function upload(address: string, body: Uint8Array<ArrayBuffer>, ownOrigin:
   throw new RetryableError("channel_failed", `Slack did not take the file: ${what}.`);
 }
 
-async function askAuth(botToken: string, apiUrl: string): Promise<z.infer<typeof authSchema>> {
-  const response = await fetch(`${apiUrl}/auth.test`, {
+type Answer = z.infer<typeof answerSchema>;
+type Blocks = NonNullable<NonNullable<Parameters<SlackAPIClient["chat"]["postMessage"]>[0]>["blocks"]>;
+
+/** https://docs.slack.dev/reference/block-kit/blocks/actions-block */
+function buttonBlocks(text: string, buttons: readonly Button[]): Blocks {
+  return [
+    { type: "section", text: { type: "mrkdwn", text } },
+    {
+      type: "actions",
+      elements: buttons.map(({ label, press }, at) => ({
+        type: "button",
+        action_id: `press-${at}`,
+        text: { type: "plain_text", text: label },
+        value: press,
+      })),
+    },
+  ];
+}
+
+/** Asks without the client. Throws an error with `status` and `headers` for an answer that is none of Slack's. */
+async function askDirectly(
+  url: string,
+  { botToken, fields, timeoutMs }: { botToken: string; fields: Record<string, string>; timeoutMs: number },
+): Promise<Answer> {
+  const response = await fetch(url, {
     method: "POST",
     headers: { authorization: `Bearer ${botToken}` },
+    body: new URLSearchParams(fields),
     redirect: "error",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   if (!response.ok) {
     const { status, headers } = response;
     throw Object.assign(new Error(`HTTP ${status}`), { status, headers });
   }
-  return authSchema.parse(await response.json());
+  return answerSchema.parse(await response.json());
 }
 
 /** Returns what an error of the Web API means. Read by shape: its classes are loaded on first use only. */

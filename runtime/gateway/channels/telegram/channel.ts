@@ -6,13 +6,14 @@ import { StewardError } from "../../../contract/errors.ts";
 import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { Channel } from "../channel.ts";
+import type { Channel, ReplyTarget } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";
 import type { BotIdentity } from "./addressed.ts";
 import { readTelegramUpdate } from "./inbound.ts";
 import type { ChatMoves } from "./moves.ts";
+import { unknownParts } from "./message.ts";
 import { LARGEST_DOCUMENT, TelegramSender } from "./outbound.ts";
 import { intakeHealth, type ReadIntake } from "./polling.ts";
 
@@ -39,6 +40,7 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
   });
   const sender = new TelegramSender(api, moves);
   const mediaMaxBytes = Math.floor(config.mediaMaxMb * 1024 * 1024);
+  const { ackReaction } = config;
   const bot: BotIdentity = { id: api.botId, username: undefined };
   const standing = new OutgoingHealth({
     platform: "telegram",
@@ -64,17 +66,22 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
       if (bot.username === undefined) void probe();
       return readTelegramUpdate(payload, { access, bot, moves, mediaMaxBytes });
     },
+    unknownParts,
     moved: ({ former, chat }) => moves.note(former, chat),
     // The markup goes when it is rendered, so a part that fits as Markdown fits as it is shown.
     split: (text) => splitText(text, config.textChunkLimit),
-    send: (target, text) =>
+    send: (target, text, _, buttons) =>
       standing.out(async () => {
-        const id = await sender.send(target, text);
+        const id = await sender.send(target, text, buttons);
         return id === undefined ? {} : { id };
       }),
     files: {
       maxBytes: LARGEST_DOCUMENT,
       send: (target, file, caption) => standing.out(() => sender.sendFile(target, file, caption)),
+    },
+    answerPress: async ({ ticket, target, message }, word, done) => {
+      const removed = done && message !== undefined ? sender.removeButtons(target, message) : undefined;
+      await Promise.allSettled([sender.answerPress(ticket, word), removed]);
     },
     edit: (target, id, text) =>
       standing.out(() =>
@@ -82,6 +89,12 @@ export function createTelegramChannel(options: TelegramChannelOptions): Channel 
           throw readEditError(error);
         }),
       ),
+    ...(ackReaction !== undefined && {
+      react: (target: ReplyTarget, message: string) =>
+        sender.react(target, message, ackReaction).catch((error: unknown) => {
+          log.warn("a reaction could not be set", { platform: "telegram", error: String(error) });
+        }),
+    }),
     typing: (target) => sender.typing(target).catch(() => undefined),
     load: (attachment, signal) =>
       api.download(attachment.reference, mediaMaxBytes, signal).catch((error: unknown) => {

@@ -4,7 +4,14 @@ import { textOfBlocks, unreadable } from "../blocks.ts";
 import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
-import { readAttachments, readOthers, type TelegramMessage, updateSchema } from "./message.ts";
+import {
+  isNotice,
+  readAttachments,
+  readOthers,
+  type TelegramMessage,
+  type TelegramPress,
+  updateSchema,
+} from "./message.ts";
 import { passedOn, personOf, readAnswered } from "./references.ts";
 
 /** Dependencies of reading an update. */
@@ -22,6 +29,9 @@ export interface InboundOptions {
  */
 const OPENING = /^\/start(?: [\w-]{1,64})?$/;
 
+/** Apps cut a text at 4,096 characters, at a space where there is one, and send the rest behind it. */
+const NEARLY_CUT = 4_000;
+
 /** The bot's name is asked for meanwhile, which takes a moment. */
 const NAME_WAIT_MS = 1_000;
 
@@ -34,12 +44,15 @@ const NAME_WAIT_MS = 1_000;
 export function readTelegramUpdate(payload: Record<string, unknown>, options: InboundOptions): Inbound {
   const parsed = updateSchema.safeParse(payload);
   if (!parsed.success) return ignored("not an update of a known form");
-  const { update_id: _, message: received, ...others } = parsed.data;
+  const { update_id: _, message: received, callback_query: press, ...others } = parsed.data;
+  if (press !== undefined) return readPress(press, options);
   if (received === undefined) return ignored(`not a new message: ${Object.keys(others)[0] ?? "nothing"}`);
   const message = withRichText(received);
   const direct = message.chat.type === "private";
   if (!direct && message.chat.type !== "group" && message.chat.type !== "supergroup")
     return ignored(`a chat of the kind ${message.chat.type}`);
+  // It comes only to commands that are registered for it, and none is. An answer would be seen by the whole group.
+  if (message.ephemeral_message_id !== undefined) return ignored("a message that only its sender sees");
   const moved = readMove(message, options);
   if (moved !== undefined) return moved;
   const sender = readSender(message);
@@ -69,7 +82,11 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
   const inThread = target.thread !== undefined && { inThread: true };
   const own = { text, attachments, ...(answered.length > 0 && { references: answered }) };
   const words = origin === undefined ? own : passedOn(own, origin, bot);
-  const content: Content = { direct, sender, ...words, target, ...inThread };
+  const id = String(message.message_id);
+  const continues =
+    message.media_group_id ?? ((received.text?.length ?? 0) >= NEARLY_CUT ? "text" : undefined);
+  const more = continues !== undefined && { continues };
+  const content: Content = { direct, sender, ...words, target, message: id, ...inThread, ...more };
   const inbound = direct
     ? directMessage(content, message, options.access)
     : groupMessage(content, message, read.addressed, options.access);
@@ -79,6 +96,30 @@ export function readTelegramUpdate(payload: Record<string, unknown>, options: In
 }
 
 const UNADDRESSED = { addressed: false, forAnother: false, nameNeeded: false };
+
+/** A press grants what a message of the person's would; a stranger's grants nothing. */
+function readPress(
+  { id: ticket, from, message: { message_id: below, ...place }, data }: TelegramPress,
+  { access, moves }: InboundOptions,
+): Inbound {
+  const sender = personOf(from);
+  const target = replyTarget(place, moves);
+  const direct = place.chat.type === "private";
+  const decision = direct
+    ? access.direct(sender.id)
+    : access.group(target.chat, sender.id, true, String(place.chat.id));
+  const admission = "admission" in decision && { admission: decision.admission };
+  return {
+    kind: "pressed",
+    direct,
+    ...admission,
+    sender,
+    target,
+    press: data,
+    ticket,
+    message: String(below),
+  };
+}
 
 /** Telegram tells it in both chats. It counts for a group that is served: its rights count under the new id, too. */
 function readMove(
@@ -127,14 +168,6 @@ function withRichText(message: TelegramMessage): TelegramMessage {
   return { ...message, text: said, entities };
 }
 
-/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
-const NOTICES =
-  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway_|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
-
-function isNotice(message: unknown): boolean {
-  return Object.keys(Object(message)).some((key) => NOTICES.test(key));
-}
-
 function directMessage(content: Content, { from }: TelegramMessage, access: ChannelAccess): Inbound {
   const { sender, target } = content;
   const decision = access.direct(sender.id);
@@ -162,7 +195,10 @@ function readSender({ from, sender_chat: shown, chat }: TelegramMessage): Sender
 }
 
 /** A topic's messages are answered in the topic; other threads are mere chains of replies. */
-function replyTarget(message: TelegramMessage, moves: Pick<ChatMoves, "knownAs">): ReplyTarget {
+function replyTarget(
+  message: Pick<TelegramMessage, "chat" | "message_thread_id" | "is_topic_message">,
+  moves: Pick<ChatMoves, "knownAs">,
+): ReplyTarget {
   const { chat, message_thread_id: thread, is_topic_message: isTopic } = message;
   return {
     chat: moves.knownAs(String(chat.id)),

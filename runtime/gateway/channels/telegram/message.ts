@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
-import { maybe } from "../payload.ts";
+import { maybe, unknownFields } from "../payload.ts";
 import type { Attachment } from "../channel.ts";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
@@ -25,6 +25,8 @@ const file = z.object({
   file_id: z.string().check(z.minLength(1)),
   file_size: maybe(z.number()),
   file_name: maybe(z.string()),
+  /** Seconds. */
+  duration: maybe(z.number()),
   mime_type: maybe(z.string()),
 });
 
@@ -84,6 +86,8 @@ const message = z.extend(content, {
   message_id: z.number(),
   message_thread_id: maybe(z.number()),
   is_topic_message: maybe(z.boolean()),
+  /** Of an album, which comes as a message for each of its files. */
+  media_group_id: maybe(z.string()),
   chat: z.extend(chat, { type: z.string() }),
   reply_to_message: maybe(
     z.extend(content, {
@@ -96,14 +100,70 @@ const message = z.extend(content, {
   /** The part of the message that is answered: https://core.telegram.org/bots/api#textquote */
   quote: maybe(z.object({ text: z.string() })),
   forward_origin: maybe(origin),
+  /** Only its sender and the bot see it: https://core.telegram.org/bots/api#ephemeral-messages */
+  ephemeral_message_id: maybe(z.number()),
   /** The id that this group has since it became a supergroup. */
   migrate_to_chat_id: maybe(z.number()),
   /** The id that it had before. */
   migrate_from_chat_id: maybe(z.number()),
 });
 
+/** A press of a button below one of the bot's messages: https://core.telegram.org/bots/api#callbackquery */
+const press = z.object({
+  id: z.string(),
+  from: user,
+  message: z.object({
+    message_id: z.number(),
+    message_thread_id: maybe(z.number()),
+    is_topic_message: maybe(z.boolean()),
+    chat: z.extend(chat, { type: z.string() }),
+  }),
+  data: z.string(),
+});
+
 /** https://core.telegram.org/bots/api#update */
-export const updateSchema = z.looseObject({ update_id: z.number(), message: z.optional(message) });
+export const updateSchema = z.looseObject({
+  update_id: z.number(),
+  message: z.optional(message),
+  callback_query: maybe(press),
+});
+
+/** A press of a button. */
+export type TelegramPress = z.infer<typeof press>;
+
+/** Documented updates that are not messages, or not of people: https://core.telegram.org/bots/api#update */
+const OTHER_UPDATES = `edited_message channel_post edited_channel_post business_connection business_message
+  edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query
+  chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer
+  my_chat_member chat_member chat_join_request chat_boost removed_chat_boost managed_bot`.split(/\s+/);
+
+/** Documented fields that say nothing to the model: https://core.telegram.org/bots/api#message */
+const SILENT_FIELDS = `date edit_date direct_messages_topic sender_boost_count sender_business_bot sender_tag
+  business_connection_id is_automatic_forward reply_to_story reply_to_checklist_task_id reply_to_poll_option_id via_bot
+  has_protected_content is_from_offline is_paid_post author_signature paid_star_count
+  link_preview_options suggested_post_info effect_id show_caption_above_media has_media_spoiler reply_markup story
+  paid_media forward_from forward_from_chat forward_from_message_id forward_signature forward_sender_name forward_date
+  receiver_user`.split(/\s+/);
+
+/** Notices of the chat itself, such as a new member or a pinned message: https://core.telegram.org/bots/api#message */
+const NOTICES =
+  /^(?:new_chat_|left_chat_|delete_chat_|(?:super)?group_chat_|channel_chat_|message_auto_delete_|migrate_|pinned_message$|successful_payment$|refunded_payment$|users_shared$|chat_shared$|(?:unique_)?gift|connected_website$|write_access_allowed$|passport_data$|proximity_alert_|boost_added$|chat_background_|checklist_tasks_|direct_message_price_|paid_message_price_|suggested_post_|forum_topic_|general_forum_|giveaway|community_chat_|chat_owner_|poll_option_|managed_bot_|video_chat_|web_app_data$)/;
+
+/** Returns true for a message that is a notice of the chat itself. */
+export function isNotice(part: unknown): boolean {
+  return Object.keys(Object(part)).some((key) => NOTICES.test(key));
+}
+
+/** Returns the parts of an update that this version does not know. */
+export function unknownParts(payload: Record<string, unknown>): string[] {
+  const { message: received } = payload;
+  return [
+    ...unknownFields(payload, "", { read: updateSchema.shape, left: OTHER_UPDATES }),
+    ...unknownFields(received, "message", { read: message.shape, left: SILENT_FIELDS }).filter(
+      (field) => !NOTICES.test(field.slice("message.".length)),
+    ),
+  ];
+}
 
 /** A piece of a text that is more than text. */
 export type TelegramEntity = z.infer<typeof entity>;
@@ -180,5 +240,6 @@ function attachment(kind: Attachment["kind"], file: File, usual?: string): Attac
     ...(file.file_name !== undefined && { name: file.file_name }),
     ...(mediaType !== undefined && { mediaType }),
     ...(file.file_size !== undefined && { sizeBytes: file.file_size }),
+    ...(kind === "audio" && file.duration !== undefined && { seconds: file.duration }),
   };
 }

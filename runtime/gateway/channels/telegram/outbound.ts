@@ -1,4 +1,5 @@
 import { type CallOptions, TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
+import type { Button } from "../../actions.ts";
 import type { OutgoingFile, ReplyTarget } from "../channel.ts";
 import type { ChatMoves } from "./moves.ts";
 import { writeTelegramHtml } from "./text.ts";
@@ -27,8 +28,14 @@ export class TelegramSender {
   }
 
   /** Sends a message and gives its id: https://core.telegram.org/bots/api#sendmessage */
-  async send(target: ReplyTarget, text: string): Promise<string | undefined> {
-    const sent = await this.#write("sendMessage", target, text, {});
+  async send(
+    target: ReplyTarget,
+    text: string,
+    buttons: readonly Button[] = [],
+  ): Promise<string | undefined> {
+    const rows = buttons.map(({ label, press }) => [{ text: label, callback_data: press }]);
+    const keyboard = rows.length > 0 && { reply_markup: { inline_keyboard: rows } };
+    const sent = await this.#write("sendMessage", target, text, { ...keyboard });
     const id =
       typeof sent === "object" && sent !== null && "message_id" in sent ? sent.message_id : undefined;
     return id === undefined ? undefined : String(id);
@@ -64,6 +71,25 @@ export class TelegramSender {
     } catch (error) {
       if (!(error instanceof TelegramError && /message is not modified/i.test(error.message))) throw error;
     }
+  }
+
+  /** Sets a reaction: https://core.telegram.org/bots/api#setmessagereaction */
+  async react(target: ReplyTarget, message: string, emoji: string): Promise<void> {
+    const { chat } = target;
+    const reaction = [{ type: "emoji", emoji }];
+    await this.#call("setMessageReaction", { chat }, { message_id: Number(message), reaction });
+  }
+
+  /** Ends the wait for a press: https://core.telegram.org/bots/api#answercallbackquery */
+  async answerPress(ticket: string, text: string): Promise<void> {
+    await this.#api.call("answerCallbackQuery", { callback_query_id: ticket, text });
+  }
+
+  /** Takes the buttons away: https://core.telegram.org/bots/api#editmessagereplymarkup */
+  async removeButtons(target: ReplyTarget, id: string): Promise<void> {
+    const { chat } = target;
+    const none = { message_id: Number(id), reply_markup: { inline_keyboard: [] } };
+    await this.#call("editMessageReplyMarkup", { chat }, none);
   }
 
   /** Shows "typing" for five seconds: https://core.telegram.org/bots/api#sendchataction */

@@ -44,6 +44,36 @@ test("tools run in order, their results go back, and the answer is kept without 
   ]);
 });
 
+test("a question whose files the provider refuses is asked again without them, once", async () => {
+  const bench = await agentBench();
+  const { answer } = bench.start();
+  const refuses = (): never => {
+    throw new ModelRefusal("model_failed", "Could not process image");
+  };
+  const images = [{ mediaType: "image/png", data: new Uint8Array(8) }];
+  const asked = question("Ev1", "what is this?\n[image: a.png]");
+  const messages = [{ ...asked.messages[0], images }] as const;
+  bench.next(refuses, says("I cannot see it."));
+
+  expect((await answer({ ...asked, messages })).text).toBe("I cannot see it.");
+  expect(bench.asked.map((request) => request.messages)).toEqual([
+    [{ role: "user", text: "what is this?\n[image: a.png]", images }],
+    [
+      {
+        role: "user",
+        text: "what is this?\n[image: a.png]\n[#gateway]: What was attached here cannot be shown to you: the model provider refused it. Say so, and answer the rest.",
+      },
+    ],
+  ]);
+
+  bench.next(refuses, refuses);
+  expect(
+    (await answer({ ...question("Ev2"), messages: [{ ...messages[0], delivery: "Ev2" }] })).failure,
+  ).toBeDefined();
+  bench.next(refuses);
+  expect((await answer(question("Ev3"))).failure).toBeDefined();
+});
+
 test("a retry goes on behind the finished calls, also after a restart", async () => {
   const bench = await agentBench();
   const first = bench.start();
@@ -204,7 +234,7 @@ test("a new session forgets; its model stays", async () => {
 });
 
 test("a long conversation is summarised; a summary that fails leaves the older part out", async () => {
-  const bench = await agentBench({ models: { contextTokens: 4_200 }, agent: { instructions: "Be brief." } });
+  const bench = await agentBench({ models: { contextTokens: 4_500 }, agent: { instructions: "Be brief." } });
   const { answer, sessions } = bench.start();
   const isSummary = (at: number) => bench.asked[at]?.instructions.startsWith("Summarise");
   await answer(question("Ev1", "a".repeat(6_000)));

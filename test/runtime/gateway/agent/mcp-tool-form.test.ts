@@ -155,6 +155,11 @@ describe("all of a tool's result reaches the model", () => {
       'Found 3.\n{"total":3}',
     ],
     [
+      "structured content with nothing but the text",
+      { content: [{ type: "text", text: "size: 3" }], structuredContent: { content: "size: 3" } },
+      "size: 3",
+    ],
+    [
       "structured content that the text repeats",
       { content: [{ type: "text", text: '{ "total": 3 }' }], structuredContent: { total: 3 } },
       '{ "total": 3 }',

@@ -32,7 +32,8 @@ test("a server's tools are offered under its name and run; its environment holds
 
 test("a tool with an odd schema or name is offered as a provider takes it, or named as one that is not", async () => {
   const bench = await agentBench({ tools: { mcp: { notes: STDIO_SERVER } } }, OURS);
-  const { answer } = bench.start();
+  const { answer, mcp } = bench.start();
+  expect(mcp.health()).toEqual([{ name: "notes", state: "unknown", tools: 0, leftOut: [] }]);
   bench.next(calls({ id: "c1", name: "notes_odd", input: { _top: 3, id: "a" } }));
   await answer(question("Ev1"));
   const [first, second] = bench.asked;
@@ -41,6 +42,9 @@ test("a tool with an odd schema or name is offered as a provider takes it, or na
     message: "a tool of an MCP server is left out",
     fields: { server: "notes", tool: "unusable", problem: "a name in its schema cannot be used" },
   });
+  expect(bench.reported).toEqual(["tool notes: unusable: a name in its schema cannot be used"]);
+  const leftOut = [{ name: "unusable", problem: "a name in its schema cannot be used" }];
+  expect(mcp.health()).toMatchObject([{ name: "notes", state: "ready", leftOut }]);
   const names = first?.tools.map(({ name }) => name) ?? [];
   expect(new Set(names).size).toBe(names.length);
   const long = names.filter((name) => name.startsWith("notes_a-name"));

@@ -1,0 +1,102 @@
+/** Pictures that a person adds to a message: scaled down here, so that little travels. */
+import { CHAT_PICTURES } from "../../contract/chat.ts";
+import { element } from "./dom.ts";
+
+/** Models see no more: https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size */
+const LONGEST_SIDE = 1_568;
+const QUALITY = 0.85;
+/** Smaller files stay as they are: a drawing may have an alpha channel, and scaled text is hard to read. */
+const SMALL_BYTES = 400_000;
+const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+const shelf = element("pictures", HTMLElement);
+const file = element("file", HTMLInputElement);
+const add = element("add", HTMLButtonElement);
+
+/** The pictures that go with the next message, as base64. */
+let chosen: string[] = [];
+
+/** Returns the chosen pictures, and forgets them. */
+export function takePictures(): string[] {
+  const taken = chosen;
+  chosen = [];
+  showShelf();
+  return taken;
+}
+
+/** Lets people choose pictures by the button and paste them into a field. `tell` shows what could not be added. */
+export function offerPictures(field: HTMLElement, tell: (text: string) => void): void {
+  const choose = async (files: readonly File[]): Promise<void> => {
+    for (const one of files) {
+      if (chosen.length >= CHAT_PICTURES.most) return tell(`A message takes ${CHAT_PICTURES.most} pictures.`);
+      const picture = await read(one).catch(() => undefined);
+      if (picture === undefined) tell(`${one.name} is no picture that this browser can read.`);
+      else chosen.push(picture);
+    }
+    showShelf();
+  };
+  add.addEventListener("click", () => file.click());
+  file.addEventListener("change", async () => {
+    await choose([...(file.files ?? [])]);
+    file.value = "";
+  });
+  field.addEventListener("paste", (event) => {
+    const files = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+    if (files.length === 0) return;
+    event.preventDefault();
+    void choose(files);
+  });
+}
+
+function showShelf(): void {
+  shelf.hidden = chosen.length === 0;
+  shelf.replaceChildren(
+    ...chosen.map((picture, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("aria-label", `Remove picture ${at + 1}`);
+      const image = document.createElement("img");
+      image.alt = "";
+      image.src = `data:;base64,${picture}`;
+      button.append(image);
+      button.addEventListener("click", () => {
+        chosen = chosen.filter((_, other) => other !== at);
+        showShelf();
+      });
+      return button;
+    }),
+  );
+}
+
+/** Returns a file as base64: a picture, no larger than it is of use. */
+async function read(given: File): Promise<string> {
+  const bitmap = await createImageBitmap(given);
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+  const isFit = scale === 1 && given.size <= SMALL_BYTES && KINDS.includes(given.type);
+  const blob = isFit ? given : await scaled(bitmap, scale);
+  bitmap.close();
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8_192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text);
+}
+
+async function scaled(bitmap: ImageBitmap, scale: number): Promise<Blob> {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  const context = canvas.getContext("2d");
+  if (context === null) throw new Error("no canvas");
+  // A JPEG has no alpha channel: what is see-through would become black.
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error("no picture")) : resolve(blob)),
+      "image/jpeg",
+      QUALITY,
+    );
+  });
+}

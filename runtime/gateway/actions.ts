@@ -1,0 +1,104 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Platform } from "../contract/delivery.ts";
+import { transaction } from "../process/database.ts";
+import { randomBytes } from "../process/random.ts";
+
+const KEEP_MS = 7 * 24 * 3_600_000;
+
+/** Effect of a button. */
+export type Action =
+  /** It says a text for the person who presses it. */
+  | { does: "say"; text: string }
+  /** It lets somebody in who asked to write to the bot, or refuses that. */
+  | { does: "admit" | "refuse"; platform: Platform; sender: string; name: string };
+
+/** Buttons below one message, of which one may be pressed once. */
+export interface Offer {
+  platform: Platform;
+  /** Id of the person who may press. */
+  by: string;
+  /** Names what it is about, so that it is not asked twice. */
+  about?: string;
+  choices: readonly { label: string; action: Action }[];
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+}
+
+/** A button as a platform shows it. */
+export interface Button {
+  label: string;
+  /** A random name that nobody guesses: at most 64 characters, which is what Telegram takes. */
+  press: string;
+}
+
+/** Somebody's press, as the platform tells it. */
+interface Press {
+  press: string;
+  platform: Platform;
+  sender: string;
+  /** The platform's event id: an event that is tried again is the same press. */
+  delivery: string;
+}
+
+/** Outcome of a press. */
+export type Pressed =
+  | { is: "taken"; label: string; action: Action }
+  | { is: "unknown" | "expired" | "used" | "another's" };
+
+/** Store of what buttons do. */
+export class Actions {
+  readonly #database: DatabaseSync;
+  readonly #clock: () => number;
+
+  constructor(database: DatabaseSync, clock: () => number) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Keeps what the buttons of a message do, and returns them. */
+  offer({ platform, by, about, choices, expiresAt }: Offer): Button[] {
+    const set = name();
+    return transaction(this.#database, () => {
+      this.#database.prepare("DELETE FROM chat_actions WHERE expires_at < ?").run(this.#clock() - KEEP_MS);
+      return choices.map(({ label, action }) => {
+        const press = name();
+        this.#database
+          .prepare(
+            `INSERT INTO chat_actions (press, offer, platform, by, about, label, action, expires_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+          )
+          .run(press, set, platform, by, about ?? null, label, JSON.stringify(action), expiresAt);
+        return { label, press };
+      });
+    });
+  }
+
+  /** Returns true while a button about this waits to be pressed by somebody. */
+  waits(about: string, by: string): boolean {
+    const query = "SELECT 1 FROM chat_actions WHERE about = ? AND by = ? AND used IS NULL AND expires_at > ?";
+    return this.#database.prepare(query).get(about, by, this.#clock()) !== undefined;
+  }
+
+  /** Takes a press: once for all buttons of its message, and by the one who may alone. */
+  take({ press, platform, sender, delivery }: Press): Pressed {
+    return transaction(this.#database, () => {
+      const row = this.#database.prepare("SELECT * FROM chat_actions WHERE press = ?").get(press);
+      if (row === undefined || row["platform"] !== platform) return { is: "unknown" };
+      if (row["by"] !== sender) return { is: "another's" };
+      const used = row["used"];
+      const mark = `${platform} ${delivery} ${press}`;
+      if (used !== null && used !== mark) return { is: "used" };
+      if (used === null && Number(row["expires_at"]) <= this.#clock()) return { is: "expired" };
+      this.#database
+        .prepare("UPDATE chat_actions SET used = ? WHERE offer = ?")
+        .run(mark, row["offer"] ?? "");
+      const action = JSON.parse(String(row["action"])) as Action;
+      return { is: "taken", label: String(row["label"]), action };
+    });
+  }
+}
+
+/** No one can make up the name of a button: 128 random bits. */
+function name(): string {
+  return randomBytes(16).toString("base64url");
+}

@@ -1,0 +1,55 @@
+import * as z from "zod/mini";
+import { described } from "../../../contract/config/values.ts";
+import { platformSchema } from "../../../contract/delivery.ts";
+import type { Actions } from "../../actions.ts";
+import type { Channels } from "../../channels/registry.ts";
+import { defineTool, ToolError, type Tool } from "./tool.ts";
+
+/** People answer a question later in the day. */
+const VALID_MS = 24 * 3_600_000;
+
+/** Dependencies of the tool. */
+interface AskChoicesOptions {
+  channels: Pick<Channels, "get">;
+  actions: Pick<Actions, "offer">;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+}
+
+/**
+ * Asks the person a question with choices, in the chat that the question came from: as buttons if the platform has them,
+ * else as a list. What is chosen comes as that person's next message, with that person's rights.
+ */
+export function askChoicesTool({ channels, actions, clock }: AskChoicesOptions): Tool {
+  return defineTool({
+    name: "ask_choices",
+    description:
+      "Asks the person a question with two to eight choices. What is chosen comes as the person's next message: end your answer without waiting for it.",
+    input: z.strictObject({
+      question: z.string().check(z.trim(), z.minLength(1), z.maxLength(1_000)),
+      choices: described(
+        z
+          .array(z.string().check(z.trim(), z.minLength(1), z.maxLength(60)))
+          .check(z.minLength(2), z.maxLength(8)),
+        "Each is what the person would say",
+      ),
+    }),
+    run: async ({ question, choices }, { platform, target, asker }) => {
+      const channel = channels.get(platformSchema.safeParse(platform).data ?? "slack");
+      if (channel?.platform !== platform || asker === undefined)
+        throw new ToolError("There are no buttons here. Write the choices as a list into your answer.");
+      if (channel.answerPress === undefined) {
+        await channel.send(target, [question, ...choices.map((choice) => `- ${choice}`)].join("\n"));
+        return "Asked, as a list.";
+      }
+      const buttons = actions.offer({
+        platform: channel.platform,
+        by: asker,
+        choices: choices.map((text) => ({ label: text, action: { does: "say", text } })),
+        expiresAt: clock() + VALID_MS,
+      });
+      await channel.send(target, question, 0, buttons);
+      return "Asked, with a button for each choice.";
+    },
+  });
+}

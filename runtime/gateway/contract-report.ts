@@ -1,0 +1,96 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { ContractArea, ContractFinding } from "../contract/control.ts";
+import { lightTransaction } from "../process/database.ts";
+import { isRecord } from "../shared/json.ts";
+import { oneLine } from "./prompt/text.ts";
+
+/** Findings that are kept: people who write to the bot could make up any number. */
+const MOST = 200;
+const LONGEST_WHAT = 200;
+const LONGEST_SAMPLE = 2_000;
+const DEEPEST = 8;
+const MOST_ITEMS = 3;
+/** Between two writes of one finding: a field may be new in every message. */
+const WRITE_EVERY_MS = 60_000;
+/** Names that protocols give. Others may be what people wrote. */
+const FIELD = /^[a-zA-Z$_][\w$-]{0,40}$/;
+
+/** Keeps something that was not understood. `sample` is what came; its form alone is kept. */
+export type Report = (area: ContractArea, what: string, sample?: unknown) => void;
+
+/**
+ * Record of what platforms, tools and models sent and was not understood: how often, since when, and the form of one
+ * sample. It is shown to operators and never to people in chats.
+ */
+export class ContractReport {
+  readonly #database: DatabaseSync;
+  readonly #clock: () => number;
+  readonly #known = new Map<string, { writtenAt: number; unwritten: number }>();
+
+  constructor(database: DatabaseSync, clock: () => number) {
+    this.#database = database;
+    this.#clock = clock;
+    for (const { area, what } of this.list())
+      this.#known.set(`${area} ${what}`, { writtenAt: 0, unwritten: 0 });
+  }
+
+  /** Counts a finding. See {@link Report}. */
+  readonly note: Report = (area, given, sample) => {
+    const what = oneLine(given, LONGEST_WHAT);
+    const key = `${area} ${what}`;
+    const known = this.#known.get(key) ?? { writtenAt: Number.NEGATIVE_INFINITY, unwritten: 0 };
+    if (!this.#known.has(key) && this.#known.size >= MOST) return;
+    this.#known.set(key, known);
+    known.unwritten += 1;
+    const now = this.#clock();
+    if (now - known.writtenAt < WRITE_EVERY_MS) return;
+    lightTransaction(this.#database, () =>
+      this.#database
+        .prepare(
+          `INSERT INTO contract_findings (area, what, count, first_at, last_at, sample)
+           VALUES (:area, :what, :count, :now, :now, :sample)
+           ON CONFLICT (area, what) DO UPDATE SET count = count + excluded.count, last_at = excluded.last_at`,
+        )
+        .run({
+          area,
+          what,
+          count: known.unwritten,
+          now,
+          sample: sample === undefined ? null : formOf(sample),
+        }),
+    );
+    Object.assign(known, { writtenAt: now, unwritten: 0 });
+  };
+
+  /** Returns the findings, the last seen first. */
+  list(): ContractFinding[] {
+    return this.#database
+      .prepare(
+        "SELECT area, what, count, last_at FROM contract_findings ORDER BY last_at DESC, area, what LIMIT ?",
+      )
+      .all(MOST)
+      .map((row) => ({
+        area: row["area"] as ContractArea,
+        what: String(row["what"]),
+        count: Number(row["count"]),
+        lastAt: new Date(Number(row["last_at"])).toISOString(),
+      }));
+  }
+}
+
+/** Returns the form of a value as JSON: its fields and their types, without any text or number of it. */
+export function formOf(value: unknown): string {
+  return JSON.stringify(form(value, 0)).slice(0, LONGEST_SAMPLE);
+}
+
+function form(value: unknown, depth: number): unknown {
+  if (typeof value === "boolean" || value === null) return value;
+  if (Array.isArray(value))
+    return depth >= DEEPEST ? [] : value.slice(0, MOST_ITEMS).map((item) => form(item, depth + 1));
+  if (!isRecord(value)) return typeof value;
+  if (depth >= DEEPEST) return {};
+  const fields = Object.entries(value).slice(0, LONGEST_WHAT);
+  return Object.fromEntries(
+    fields.map(([name, item]) => [FIELD.test(name) ? name : "…", form(item, depth + 1)]),
+  );
+}

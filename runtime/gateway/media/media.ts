@@ -1,0 +1,182 @@
+import * as z from "zod/mini";
+import { parseJson } from "../../shared/json.ts";
+import type { Attachment } from "../channels/channel.ts";
+import type { Image } from "../models/model.ts";
+import type { Transcriber } from "../models/transcription.ts";
+import type { Apart } from "./apart.ts";
+import { type ImageFacts, imageFacts } from "./image.ts";
+
+/**
+ * Limits of one image at Anthropic, the lowest of the known ones: 5 MB in base64, 8,000 pixels a side
+ * (https://docs.claude.com/en/docs/build-with-claude/vision).
+ */
+const MOST_IMAGE_BYTES = 3_750_000;
+const LONGEST_SIDE = 8_000;
+/** Pictures beyond these are not even decoded: a few kilobytes may stand for gigabytes. */
+const LONGEST_DECODED_SIDE = 20_000;
+const MOST_PIXELS = 100_000_000;
+/**
+ * Memory of the program that decodes, measured with photos of 12 and 49 megapixels (323 and 676 MB), and of the
+ * supervisor and the gateway.
+ */
+const BYTES_A_PIXEL = 10;
+const PROGRAM_BYTES = 200_000_000;
+const RESERVED_BYTES = 170_000_000;
+/** https://docs.claude.com/en/docs/build-with-claude/pdf-support */
+const MOST_PDF_PAGES = 100;
+
+/** More than any question takes. */
+const MOST_TEXT_BYTES = 1_000_000;
+const PDF = "%PDF-";
+/** Readers accept a PDF's header within the first 1,024 bytes, and its end within the last. */
+const PDF_MARGIN = 1_024;
+
+const documentSchema = z.object({
+  text: z.optional(z.string()),
+  pages: z.optional(z.number()),
+  locked: z.optional(z.boolean()),
+});
+
+/** A file as the model gets it. */
+export interface ReadFile {
+  /** Facts for the remark, behind the file's name. Empty if there is nothing to tell. */
+  facts: readonly string[];
+  /** Shown to the model with the question. */
+  image?: Image;
+  /** Put into the question where there is no image, or no room for it. */
+  text?: string;
+}
+
+/** Dependencies of reading files. */
+export interface MediaOptions {
+  apart: Pick<Apart, "run">;
+  /** Bytes of memory that this container or machine may use. */
+  memoryBytes: number;
+  /** All models take PDFs as they are. */
+  takesPdf: boolean;
+  /** Absent if none is configured. */
+  transcriber?: Transcriber | undefined;
+}
+
+/** Why a recording's words are not known. */
+export type Unheard = "not configured" | "too long" | "failed";
+
+/** Reads files that came with messages. A file that cannot be read says so in its facts; nothing fails. */
+export class Media {
+  readonly #options: MediaOptions;
+
+  constructor(options: MediaOptions) {
+    this.#options = options;
+  }
+
+  /** Returns why a recording need not even be fetched; `undefined` if its words may be had. */
+  unheard({ seconds = 0 }: Pick<Attachment, "seconds">): Unheard | undefined {
+    const { transcriber } = this.#options;
+    if (transcriber === undefined) return "not configured";
+    return seconds > transcriber.mostSeconds ? "too long" : undefined;
+  }
+
+  /** Reads one file, as what its content is. */
+  async read(data: Uint8Array, { kind }: Pick<Attachment, "kind">, signal: AbortSignal): Promise<ReadFile> {
+    if (kind === "audio") {
+      const text = await this.#options.transcriber?.transcribe(data, signal);
+      return text === undefined ? { facts: ["not transcribed"] } : { text, facts: ["transcribed"] };
+    }
+    const facts = imageFacts(data);
+    try {
+      if (facts !== undefined) return await this.#image(data, facts, signal);
+      if (kind === "image") return { facts: ["cannot be read"] };
+      if (isPdf(data)) return await this.#pdf(data, signal);
+      if (isArchive(data)) return await this.#office(data, signal);
+    } catch {
+      return { facts: ["cannot be read"] };
+    }
+    const text = plainText(data)?.trimEnd();
+    if (text === undefined) return { facts: ["of a kind that cannot be read"] };
+    return text === "" ? { facts: ["without text"] } : { text, facts: [] };
+  }
+
+  /** A picture within the limits stays as it is; a larger one is scaled down. */
+  async #image(
+    data: Uint8Array,
+    { mediaType, width, height, whole }: ImageFacts,
+    signal: AbortSignal,
+  ): Promise<ReadFile> {
+    if (!whole) return { facts: ["cannot be read"] };
+    const side = Math.max(width, height);
+    if (data.byteLength <= MOST_IMAGE_BYTES && side <= LONGEST_SIDE) {
+      return { image: { mediaType, data }, facts: [] };
+    }
+    if (side > LONGEST_DECODED_SIDE || width * height > mostPixels(this.#options.memoryBytes)) {
+      return { facts: [`${width} x ${height} pixels`, "too large to be read"] };
+    }
+    const scaled = await this.#options.apart.run("image", data, signal);
+    const found = imageFacts(scaled);
+    if (found === undefined || scaled.byteLength > MOST_IMAGE_BYTES) return { facts: ["cannot be read"] };
+    return { image: { mediaType: found.mediaType, data: scaled }, facts: [] };
+  }
+
+  /** A PDF as it is, if the models take it; with its text, which is all of it elsewhere. */
+  async #pdf(data: Uint8Array, signal: AbortSignal): Promise<ReadFile> {
+    const { text = "", pages = 0, locked = false } = await this.#document("pdf", data, signal);
+    if (locked) return { facts: ["protected by a password"] };
+    const whole = isWholePdf(data);
+    const facts = [pages === 1 ? "1 page" : `${pages} pages`, ...(whole ? [] : ["its end is missing"])];
+    if (this.#options.takesPdf && whole && pages <= MOST_PDF_PAGES) {
+      return { image: { mediaType: "application/pdf", data, pages }, text, facts };
+    }
+    return text === "" ? { facts: [...facts, "without text that could be read"] } : { text, facts };
+  }
+
+  async #office(data: Uint8Array, signal: AbortSignal): Promise<ReadFile> {
+    const { text } = await this.#document("office", data, signal);
+    if (text === undefined) return { facts: ["an archive", "not read"] };
+    return text === "" ? { facts: ["without text"] } : { text, facts: [] };
+  }
+
+  async #document(task: "pdf" | "office", data: Uint8Array, signal: AbortSignal): Promise<DocumentText> {
+    const made = await this.#options.apart.run(task, data, signal);
+    return documentSchema.parse(parseJson(made.toString("utf8")));
+  }
+}
+
+type DocumentText = z.output<typeof documentSchema>;
+
+/** Returns how many pixels may be decoded at once in so much memory. */
+export function mostPixels(memoryBytes: number): number {
+  return Math.min(MOST_PIXELS, (memoryBytes - RESERVED_BYTES - PROGRAM_BYTES) / BYTES_A_PIXEL);
+}
+
+/** Returns true if a file begins as a PDF does. */
+function isPdf(data: Uint8Array): boolean {
+  return latin1(data.subarray(0, PDF_MARGIN)).includes(PDF);
+}
+
+/** Returns true if a PDF has its end: it was not cut off on its way. */
+function isWholePdf(data: Uint8Array): boolean {
+  return latin1(data.subarray(-PDF_MARGIN)).includes("%%EOF");
+}
+
+/** Returns true if a file begins as a ZIP archive does, of which office files are made. */
+function isArchive(data: Uint8Array): boolean {
+  return latin1(data.subarray(0, 4)) === "PK\x03\x04";
+}
+
+/** Returns a file's text, or its first megabyte, if it is one: UTF-8, or UTF-16 with its mark. Else `undefined`. */
+function plainText(data: Uint8Array): string | undefined {
+  const mark = latin1(data.subarray(0, 2));
+  const encoding = mark === "\xff\xfe" ? "utf-16le" : mark === "\xfe\xff" ? "utf-16be" : "utf-8";
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(data.subarray(0, MOST_TEXT_BYTES), {
+      // The cut may be within a character.
+      stream: data.byteLength > MOST_TEXT_BYTES,
+    });
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function latin1(data: Uint8Array): string {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("latin1");
+}

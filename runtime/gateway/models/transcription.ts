@@ -1,0 +1,113 @@
+import type { Config } from "../../contract/config/index.ts";
+import type { Environment } from "../../contract/environment.ts";
+import type { Log } from "../../shared/log.ts";
+import { parseJson } from "../../shared/json.ts";
+import { readBytes } from "../../shared/read-bytes.ts";
+import type { Redactor } from "../../shared/redact.ts";
+import { serverOf } from "./create.ts";
+import { errorKinds, messageOf, providerFailure } from "./provider-errors.ts";
+
+/** https://platform.openai.com/docs/guides/speech-to-text: 25 MB a file. */
+const MOST_BYTES = 25_000_000;
+/** The limit of gpt-4o-transcribe; a server without one would keep the person waiting. */
+const MOST_SECONDS = 1_500;
+const LONGEST_ANSWER_BYTES = 1_000_000;
+const TIMEOUT_MS = 100_000;
+/** Recordings whose words are remembered: an answer that fails is tried again for a day, and each request costs. */
+const MOST_REMEMBERED = 50;
+
+/** Dependencies of a transcriber. */
+export interface TranscriberOptions {
+  environment: Environment;
+  redact: Redactor;
+  fetch: typeof fetch;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Makes text of speech. */
+export interface Transcriber {
+  /** Seconds of a recording above which it is not even asked. */
+  readonly mostSeconds: number;
+  /** Returns the words of a recording; `undefined` if there are none to be had, which is logged. */
+  transcribe(data: Uint8Array, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/**
+ * A server that speaks OpenAI's audio transcriptions
+ * (https://platform.openai.com/docs/api-reference/audio/createTranscription), as `models.transcription` names it;
+ * `undefined` if it names none.
+ */
+export function createTranscriber(
+  { transcription }: Config["models"],
+  { environment, redact, fetch, clock, log }: TranscriberOptions,
+): Transcriber | undefined {
+  if (transcription === undefined) return undefined;
+  const { model } = transcription;
+  const { baseUrl, apiKey } = serverOf(transcription, environment);
+  const ask = async (data: Uint8Array, name: string, signal: AbortSignal): Promise<string> => {
+    const body = new FormData();
+    body.set("model", model);
+    body.set("response_format", "json");
+    body.set("file", new Blob([new Uint8Array(data)]), name);
+    const response = await fetch(`${baseUrl}/audio/transcriptions`, {
+      method: "POST",
+      headers: apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` },
+      body,
+      // A redirect would carry the key elsewhere.
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    const answer = new TextDecoder().decode(await readBytes(response, LONGEST_ANSWER_BYTES));
+    const said = parseJson(answer) as { text?: unknown } | undefined;
+    if (response.ok && typeof said?.text === "string") return said.text.trim();
+    const failure = {
+      message: messageOf(said) ?? `HTTP ${response.status}, without a text`,
+      statusCode: response.status,
+      headers: Object.fromEntries(response.headers),
+      kinds: errorKinds(said),
+    };
+    throw providerFailure(failure, { reference: `transcription by ${model}`, now: clock(), redact });
+  };
+  const remembered = new Map<string, string>();
+  return {
+    mostSeconds: MOST_SECONDS,
+    transcribe: async (data, signal) => {
+      const format = audioFormat(data);
+      if (format === undefined || data.byteLength > MOST_BYTES) return undefined;
+      const key = process.getBuiltinModule("node:crypto").hash("sha256", data);
+      const before = remembered.get(key);
+      if (before !== undefined) return before;
+      try {
+        const text = await ask(data, `audio.${format}`, signal);
+        if (text === "") return undefined;
+        const [oldest] = remembered.keys();
+        if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+        remembered.set(key, text);
+        return text;
+      } catch (error) {
+        // What a client throws may quote the request.
+        const detail = redact(error instanceof Error ? error.message : "no answer");
+        log.warn("a recording was not transcribed", { model, detail });
+        return undefined;
+      }
+    },
+  };
+}
+
+/**
+ * Returns the ending by which servers tell what a recording is, from its first bytes: some refuse Telegram's own `.oga`,
+ * and others any name that they do not know.
+ */
+function audioFormat(data: Uint8Array): string | undefined {
+  const head = Buffer.from(data.subarray(0, 12)).toString("latin1");
+  if (head.startsWith("OggS")) return "ogg";
+  if (head.startsWith("fLaC")) return "flac";
+  if (head.startsWith("RIFF") && head.endsWith("WAVE")) return "wav";
+  if (head.startsWith("\x1a\x45\xdf\xa3")) return "webm";
+  if (head.startsWith("ftyp", 4)) return "m4a";
+  // A tag, or the eleven bits that every frame of MPEG audio begins with, which has a layer.
+  const isFrame = data[0] === 0xff && ((data[1] ?? 0) & 0xe0) === 0xe0 && ((data[1] ?? 0) & 0x06) !== 0;
+  return head.startsWith("ID3") || isFrame ? "mp3" : undefined;
+}

@@ -1,0 +1,88 @@
+import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Action, Actions } from "../actions.ts";
+import { namedOperators } from "../admission.ts";
+import type { Components } from "../components.ts";
+import { label } from "../prompt/text.ts";
+import type { PairingStores } from "./store.ts";
+
+/** As long as a stranger's request is valid. */
+const VALID_MS = 3_600_000;
+const LONGEST_NAME = 60;
+/** Platforms with buttons that take the id of a person for that of the direct chat. */
+const ASKED_ON = ["telegram", "slack"] as const;
+
+/** Dependencies of the questions. */
+interface AdmissionQuestionsOptions {
+  parts(): Pick<Components, "config" | "channels">;
+  stores: PairingStores;
+  actions: Actions;
+  /** Milliseconds since the epoch. */
+  clock(): number;
+  log: Log;
+}
+
+/** Questions to operators whether somebody may write to the bot, answered by a button. */
+export class AdmissionQuestions {
+  readonly #options: AdmissionQuestionsOptions;
+
+  constructor(options: AdmissionQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Asks each operator whom Telegram or Slack reaches, once a request. It never rejects: the operator also has the list. */
+  async ask(platform: Platform, sender: string, meta: Readonly<Record<string, string>> = {}): Promise<void> {
+    const { parts, stores, actions, clock, log } = this.#options;
+    const { config, channels } = parts();
+    if (
+      !stores(platform)
+        .pending()
+        .some(({ id }) => id === sender)
+    )
+      return;
+    const who = { platform, sender, name: nameOf(sender, meta) };
+    const about = `admit ${platform} ${sender}`;
+    const text = `${who.name} asks on ${PLATFORM_TITLES[platform]} to write to me. Let this person in?`;
+    for (const asked of ASKED_ON) {
+      const channel = channels.get(asked);
+      if (channel === undefined) continue;
+      for (const by of new Set([...namedOperators(config, asked), ...stores(asked).operators()])) {
+        if (actions.waits(about, by)) continue;
+        const choices = [
+          { label: "Let in", action: { does: "admit" as const, ...who } },
+          { label: "Refuse", action: { does: "refuse" as const, ...who } },
+        ];
+        const buttons = actions.offer({ platform: asked, by, about, choices, expiresAt: clock() + VALID_MS });
+        await channel.send({ chat: by }, text, 0, buttons).catch((error: unknown) => {
+          log.warn("an operator could not be asked about a sender", { ...who, error: String(error) });
+        });
+      }
+    }
+  }
+
+  /** Carries an operator's answer out, and returns what became of the request. */
+  settle({ does, platform, sender, name }: Exclude<Action, { does: "say" }>): string {
+    const { stores, log } = this.#options;
+    const store = stores(platform);
+    const request = store.pending().find(({ id }) => id === sender);
+    if (request === undefined) {
+      const isIn = store.granted(sender) !== undefined;
+      return isIn ? `${name} may write to me already.` : `The request of ${name} is not there any more.`;
+    }
+    log.info("an operator answered a request by a button", { platform, sender, does });
+    if (does === "admit") {
+      store.approve(request.code);
+      return `${name} may write to me now, and is told so.`;
+    }
+    store.reject(request.code);
+    return `${name} may not write to me.`;
+  }
+}
+
+/** Returns how people are called to operators: a name that anyone chooses, with the id, which is theirs alone. */
+function nameOf(sender: string, { firstName = "", username = "" }: Readonly<Record<string, string>>): string {
+  const shown = label(firstName, LONGEST_NAME);
+  const account = label(username.replace(/[^\w.-]/g, ""), LONGEST_NAME);
+  const parts = [shown, account === "" ? "" : `@${account}`, `(${sender})`];
+  return parts.filter((part) => part !== "").join(" ");
+}
