@@ -27,6 +27,7 @@ const eventCallback = once(() =>
     team_id: z.optional(z.string().check(z.maxLength(64))),
     event: z.looseObject({
       type: z.string(),
+      subtype: z.optional(z.string()),
       channel: z.optional(z.string().check(z.maxLength(64))),
       ts: z.optional(z.string().check(z.maxLength(64))),
       thread_ts: z.optional(z.string().check(z.maxLength(64))),
@@ -151,9 +152,18 @@ function slackDelivery(body: unknown, receivedAt: number): Delivery | undefined 
   const parsed = eventCallback().safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id: id, team_id: team = "", event } = parsed.data;
+  if (isAboutMessage(event)) return undefined;
   const thread = event.channel_type === "im" ? "" : (event.thread_ts ?? event.ts ?? "");
   const conversation = [team, event.channel ?? "none", thread].filter((part) => part !== "").join(":");
   return { id, platform: "slack", conversation, receivedAt, payload: parsed.data };
+}
+
+/**
+ * True for an edit, a deletion or a reaction: about another message, and nothing that is answered. Recorded, they would
+ * hide the events that people miss an answer to.
+ */
+function isAboutMessage({ type, subtype = "" }: { type: string; subtype?: string | undefined }): boolean {
+  return type.startsWith("reaction_") || /^message_(?:changed|deleted|replied)$/.test(subtype);
 }
 
 function signingKey(secret: string): Promise<SigningKey> {

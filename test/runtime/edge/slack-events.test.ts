@@ -77,6 +77,17 @@ describe("POST /slack/events", () => {
     },
   );
 
+  it.each([
+    { type: "message", subtype: "message_changed" },
+    { type: "message", subtype: "message_deleted" },
+    { type: "reaction_added" },
+    { type: "reaction_removed" },
+  ])("takes what is about another message without a record: $type $subtype", async (event) => {
+    const { app, admitted, wakes } = edgeFixture({ state: "stopped" });
+    expect((await postEvent(app, slackEvent("Ev1", event))).status).toBe(200);
+    expect([admitted, wakes]).toEqual([[], []]);
+  });
+
   it("leaves other interactions, and refuses forms that Slack did not sign or that hold no JSON", async () => {
     const { app, admitted } = edgeFixture();
     expect((await postForm(app, pressed({ type: "view_submission" }))).status).toBe(200);
