@@ -1,29 +1,6 @@
+import type { Admission, ChatAddress } from "../contract/message.ts";
 import type { Config } from "../contract/config/index.ts";
-import type { Capability, GrantedRole, Role } from "../contract/config/rights.ts";
-import type { Schedule } from "../contract/config/schedules.ts";
-
-/** A chat that messages may be sent to. */
-export type ChatAddress = Pick<Schedule["to"], "platform" | "chat">;
-
-/**
- * The way in which somebody came in. Access decides it, and every decision on rights gets it: no other fact about a
- * message says what may be done for it.
- */
-export type Admission =
-  /** By an approval of the operator, who chose the role. */
-  | { by: "approval"; grants: GrantedRole }
-  /** By the config: `allowFrom` lists the id; `agent.operators` grants more. */
-  | { by: "config"; grants: GrantedRole }
-  /** Because `allowFrom` has `*`. */
-  | { by: "everyone" }
-  /** By the approval of a browser of the web chat. */
-  | { by: "browser"; grants: GrantedRole }
-  /** As a member of a group. */
-  | { by: "group"; sendElsewhere: readonly ChatAddress[] }
-  /** As a schedule. `madeBy`: roles of the people who made it, none if the operator did. */
-  | { by: "schedule"; madeBy: readonly Role[]; sendElsewhere: readonly ChatAddress[] }
-  /** As a program that holds the gateway token; `inChat` if it speaks in a chat that others write in. */
-  | { by: "hook"; inChat: boolean };
+import type { Capability, Role } from "../contract/config/rights.ts";
 
 /** Rights of an answer, or of a command. */
 export interface Rights {

@@ -1,9 +1,9 @@
+import type { Admission, Sender } from "../contract/message.ts";
 import { PLATFORM_TITLES } from "../contract/delivery.ts";
 import type { Config } from "../contract/config/index.ts";
 import type { Role } from "../contract/config/rights.ts";
 import { VERSION } from "../contract/names.ts";
-import { type Admission, rightsOf } from "./admission.ts";
-import type { Sender } from "./channels/channel.ts";
+import { rightsOf } from "./admission.ts";
 import { type UsageStore, usageText } from "./models/usage.ts";
 import type { Components } from "./components.ts";
 import type { Sessions } from "./sessions/store.ts";

@@ -1,9 +1,10 @@
+import type { Admission } from "../../runtime/contract/message.ts";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkConfig } from "../../runtime/contract/config/index.ts";
-import { type Admission, rightsOf } from "../../runtime/gateway/admission.ts";
+import { rightsOf } from "../../runtime/gateway/admission.ts";
 import { instructions } from "../../runtime/gateway/agent/instructions.ts";
 import { listFilesTool, readFileTool, writeFileTool } from "../../runtime/gateway/agent/tools/files.ts";
 import { rememberTool } from "../../runtime/gateway/agent/tools/remember.ts";

@@ -1,8 +1,9 @@
+import type { Admission } from "../../runtime/contract/message.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Capability, type Role } from "../../runtime/contract/config/rights.ts";
-import { type Admission, rightsOf } from "../../runtime/gateway/admission.ts";
+import { rightsOf } from "../../runtime/gateway/admission.ts";
 import { channelAccess } from "../../runtime/gateway/channels/access.ts";
 import type { SchedulesPort } from "../../runtime/gateway/schedules/port.ts";
 import { agentBench, calls, configOf, question } from "../runtime/support/agent.ts";

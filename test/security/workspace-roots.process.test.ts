@@ -1,9 +1,9 @@
+import type { Admission } from "../../runtime/contract/message.ts";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Admission } from "../../runtime/gateway/admission.ts";
 import { agentBench, calls, question } from "../runtime/support/agent.ts";
 import { stewardHere } from "../runtime/support/cli.ts";
 import { writeConfig } from "../runtime/support/gateway.ts";

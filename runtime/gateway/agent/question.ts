@@ -1,5 +1,4 @@
-import type { Admission } from "../admission.ts";
-import type { ReplyTarget, Sender } from "../channels/channel.ts";
+import type { Admission, ReplyTarget, Sender } from "../../contract/message.ts";
 import type { Reason } from "../../contract/errors.ts";
 import type { Quoted } from "../prompt/speaker.ts";
 import type { Image } from "../models/model.ts";

@@ -1,6 +1,6 @@
+import type { Admission } from "../../contract/message.ts";
 import type { ChannelRules, GroupRules } from "../../contract/config/channels.ts";
 import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
-import type { Admission } from "../admission.ts";
 import type { PairingStore } from "../pairing/store.ts";
 import type { AccessDecision } from "./channel.ts";
 

@@ -1,4 +1,4 @@
-import type { Inbound, ReplyTarget } from "./channel.ts";
+import type { Inbound, ReplyTarget } from "../../contract/message.ts";
 
 /**
  * Text of what platforms send as nested blocks: Telegram's rich messages, Slack's Block Kit. The forms are read by what

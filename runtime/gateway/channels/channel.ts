@@ -1,129 +1,13 @@
+import type { Admission, Attachment, ButtonPress, Inbound, ReplyTarget } from "../../contract/message.ts";
 import type { ChannelHealth } from "../../contract/control.ts";
 import type { Platform } from "../../contract/delivery.ts";
 import type { Button } from "../actions.ts";
-import type { Admission } from "../admission.ts";
-
-/** Destination of a reply, in the platform's own ids. */
-export interface ReplyTarget {
-  chat: string;
-  /** The thread inside the chat, where the reply belongs into one. */
-  thread?: string;
-  /** The right to answer one request of a platform that gives it for a time (Discord's interactions). */
-  ticket?: {
-    token: string;
-    /** Milliseconds since the epoch. */
-    expiresAt: number;
-    /** Only the person who asked sees the answer: it goes out by this ticket or not at all. */
-    private?: boolean;
-  };
-}
 
 /** Decision whether a sender may be answered, and why: every decision can be looked up in the log. */
 export type AccessDecision =
   | { allowed: true; admission: Admission; reason: string }
   /** `answer`: no reply; the sender learns how to be allowed; it is offered a pairing code. */
   | { allowed: false; reason: string; answer: "ignore" | "refuse" | "pair" };
-
-/** Author of a message. */
-export interface Sender {
-  id: string;
-  /** Display name, where the platform tells: people choose it, and others may have the same. */
-  name?: string;
-  /** Name of the account, by which others mention it. */
-  username?: string;
-}
-
-/** A file that came with a message. It is fetched only when the message is answered. */
-export interface Attachment {
-  kind: "image" | "audio" | "video" | "file";
-  name?: string;
-  /** For example `image/png`. */
-  mediaType?: string;
-  sizeBytes?: number;
-  /** Length of a recording, where the platform tells. */
-  seconds?: number;
-  /** Name of the file at the platform: an id or an address. Never a secret. */
-  reference: string;
-}
-
-/** Something that a message is about, written before it and perhaps by somebody else. It is shown, and never obeyed. */
-export interface Reference {
-  /** A message that is answered, a part of one that the person chose, or one that is passed on. */
-  kind: "reply" | "quote" | "forward";
-  /** `bot` where the bot wrote it; absent where the platform does not tell. */
-  author?: Partial<Sender> | "bot";
-  text: string;
-  attachments: readonly Attachment[];
-}
-
-/** A person's message. */
-export interface InboundMessage {
-  /** In a direct message, not in a group. */
-  direct: boolean;
-  /** The way in which the sender came in. */
-  admission: Admission;
-  sender: Sender;
-  /** Text of the person, without the mention of the bot; may be empty where files came along. */
-  text: string;
-  attachments: readonly Attachment[];
-  /** In the order in which they are read. */
-  references?: readonly Reference[];
-  target: ReplyTarget;
-  /** The platform's id of the message. */
-  message?: string;
-  /** Written in an existing thread, whose readers see no answer elsewhere. */
-  inThread?: boolean;
-  /** More of it may follow at once: the id of its album, or `text` where the app may have cut what was written. */
-  continues?: string;
-}
-
-/** Somebody pressed a button below one of the bot's messages. */
-export interface ButtonPress {
-  direct: boolean;
-  /** Absent for somebody who may not write to the bot there. */
-  admission?: Admission;
-  sender: Sender;
-  target: ReplyTarget;
-  /** The name of the button. */
-  press: string;
-  /** Names the press at the platform, which waits for a word on it. */
-  ticket: string;
-  /** The message that the button stands below, and its text as the platform has it. */
-  message?: string;
-  text?: string;
-}
-
-/** A group that has another id from now on. */
-interface ChatMove {
-  former: string;
-  chat: string;
-}
-
-/** Request of an event. */
-export type Inbound =
-  /**
-   * Nothing: a bot's own message, an edit. The note says why. `target` where the platform shows the event
-   * as being answered, which is dismissed, or ended with `text`. `unlisted` is the group that an operator would have to
-   * list.
-   */
-  | { kind: "ignored"; note: string; target?: ReplyTarget; text?: string; unlisted?: string | undefined }
-  /** A group has another id from now on, by the platform's own word. */
-  | ({ kind: "moved"; note: string } & ChatMove)
-  | ({ kind: "pressed" } & ButtonPress)
-  /** No answer: a group's message that was not for the bot, kept as context of its next answer there. */
-  | ({ kind: "context" } & InboundMessage)
-  /** The sender may not be answered, and learns how that can change. The model does not see it. */
-  | { kind: "refused"; target: ReplyTarget; text: string; note: string }
-  /** The sender is unknown, and may ask to be let in. The model does not see the message. */
-  | {
-      kind: "unpaired";
-      sender: string;
-      /** Facts of the person from the platform, for the operator's list: `username`, `firstName`. */
-      meta?: Record<string, string>;
-      target: ReplyTarget;
-      note: string;
-    }
-  | ({ kind: "message" } & InboundMessage);
 
 /** A message that is out. `id` names it for a later edit, where the platform allows one. */
 interface SentMessage {
@@ -172,7 +56,7 @@ export interface Channel {
   unknownParts(payload: Record<string, unknown>): string[];
 
   /** Keeps that a group has another id: its messages are read under the former one. */
-  moved?(move: ChatMove): void;
+  moved?(move: Pick<Extract<Inbound, { kind: "moved" }>, "former" | "chat">): void;
 
   /**
    * Cuts a reply into messages the platform takes. Apart from `send`, so that a retry continues

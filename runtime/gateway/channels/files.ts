@@ -1,5 +1,5 @@
+import type { Attachment } from "../../contract/message.ts";
 import { StewardError } from "../../contract/errors.ts";
-import type { Attachment } from "./channel.ts";
 
 const MOST_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -1,4 +1,5 @@
-import type { Attachment, Channel, InboundMessage, Reference } from "../channels/channel.ts";
+import type { Attachment, InboundMessage, Reference } from "../../contract/message.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Media, ReadFile, Unheard } from "../media/media.ts";
 import type { Image } from "../models/model.ts";
 import type { Quoted } from "../prompt/speaker.ts";

@@ -1,5 +1,6 @@
+import type { ReplyTarget } from "../../contract/message.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Channel, ReplyTarget } from "../channels/channel.ts";
+import type { Channel } from "../channels/channel.ts";
 import { RetryableError } from "../failure.ts";
 
 /** An answer that is whole this soon after its first word is sent as such: it costs one request, not two. */

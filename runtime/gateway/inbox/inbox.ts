@@ -1,16 +1,11 @@
+import type { Inbound, InboundMessage, ReplyTarget } from "../../contract/message.ts";
 import type { Delivery, DeliveryNotice, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import { LONGEST_TIMER_MS, parseDuration } from "../../contract/duration.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Pressed } from "../actions.ts";
 import { rightsOf } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import {
-  type Channel,
-  conversationOf,
-  type Inbound,
-  type InboundMessage,
-  type ReplyTarget,
-} from "../channels/channel.ts";
+import { type Channel, conversationOf } from "../channels/channel.ts";
 import { type Command, type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import type { Report } from "../contract-report.ts";
 import { RetryableError } from "../failure.ts";

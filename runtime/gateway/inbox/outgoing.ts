@@ -1,5 +1,6 @@
+import type { ReplyTarget } from "../../contract/message.ts";
 import type { DeliveryOutcome, Platform } from "../../contract/delivery.ts";
-import type { Channel, ReplyTarget } from "../channels/channel.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import type { DeliveryRecords } from "./records.ts";

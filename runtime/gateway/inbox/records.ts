@@ -1,7 +1,7 @@
+import type { ReplyTarget } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Delivery, Platform } from "../../contract/delivery.ts";
 import { isStoreError, transaction } from "../../process/database.ts";
-import type { ReplyTarget } from "../channels/channel.ts";
 
 /** Longer than the edge keeps anything: a day of attempts, then a week until it is pruned. */
 const KEEP_MS = 9 * 24 * 3_600_000;

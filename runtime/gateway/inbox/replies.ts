@@ -1,9 +1,10 @@
+import type { InboundMessage, ReplyTarget } from "../../contract/message.ts";
 import type { Delivery, DeliveryOutcome, Platform } from "../../contract/delivery.ts";
 import type { ErrorCode, Reason } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Actions, Button } from "../actions.ts";
 import type { Agent, AgentAnswer, Question, QuestionMessage } from "../agent/agent.ts";
-import { type Channel, conversationOf, type InboundMessage, type ReplyTarget } from "../channels/channel.ts";
+import { type Channel, conversationOf } from "../channels/channel.ts";
 import type { Report } from "../contract-report.ts";
 import { RefusedError, RetryableError } from "../failure.ts";
 import { readMessages, type ReadOptions } from "./attachments.ts";

@@ -1,6 +1,6 @@
+import type { Attachment } from "../../contract/message.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../../shared/json.ts";
-import type { Attachment } from "../channels/channel.ts";
 import type { Image } from "../models/model.ts";
 import type { Transcriber } from "../models/transcription.ts";
 import type { Apart } from "./apart.ts";

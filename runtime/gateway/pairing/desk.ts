@@ -1,8 +1,8 @@
+import type { ReplyTarget } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { PLATFORM_TITLES, type Platform } from "../../contract/delivery.ts";
 import type { Log } from "../../shared/log.ts";
 import { AGENT } from "../../contract/names.ts";
-import type { ReplyTarget } from "../channels/channel.ts";
 import type { PairingStores } from "./store.ts";
 
 /** Dependencies of the desk. */

@@ -1,6 +1,6 @@
+import type { Admission, ReplyTarget } from "../../contract/message.ts";
 import type { Platform } from "../../contract/delivery.ts";
-import type { Admission } from "../admission.ts";
-import { conversationOf, type ReplyTarget } from "../channels/channel.ts";
+import { conversationOf } from "../channels/channel.ts";
 import type { InTurn } from "../inbox/chat-queues.ts";
 import type { DeliveryRecords } from "../inbox/records.ts";
 import type { Replies } from "../inbox/replies.ts";

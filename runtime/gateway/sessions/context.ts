@@ -1,5 +1,5 @@
+import type { Sender } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Sender } from "../channels/channel.ts";
 import type { Aside, Speaker } from "../prompt/speaker.ts";
 import { oneLine, speakerText } from "../prompt/text.ts";
 

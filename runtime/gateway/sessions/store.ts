@@ -1,7 +1,7 @@
+import type { Sender } from "../../contract/message.ts";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { DayMessages } from "../../contract/control.ts";
 import { lightTransaction, transaction } from "../../process/database.ts";
-import type { Sender } from "../channels/channel.ts";
 import type { Turn } from "../prompt/conversation.ts";
 import type { Quoted, Said } from "../prompt/speaker.ts";
 import { type ModelText, modelText, speakerText } from "../prompt/text.ts";

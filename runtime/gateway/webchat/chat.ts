@@ -1,11 +1,11 @@
+import type { Admission, Sender } from "../../contract/message.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChatTurn, ToPage } from "../../contract/chat.ts";
 import type { GrantedRole } from "../../contract/config/rights.ts";
 import { StewardError } from "../../contract/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Admission } from "../admission.ts";
 import type { Agent } from "../agent/agent.ts";
-import { conversationOf, type Sender } from "../channels/channel.ts";
+import { conversationOf } from "../channels/channel.ts";
 import { type Commands, keepsItsPlace, readCommand } from "../commands.ts";
 import { ChatQueues } from "../inbox/chat-queues.ts";
 import type { ReadOptions } from "../inbox/attachments.ts";

@@ -1,5 +1,5 @@
+import type { Attachment } from "../../contract/message.ts";
 import { CHAT_PICTURES } from "../../contract/chat.ts";
-import type { Attachment } from "../channels/channel.ts";
 import { type ReadMessage, readMessages, type ReadOptions } from "../inbox/attachments.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { Sender } from "../../contract/message.ts";
 import { parseJson } from "../../shared/json.ts";
 import * as z from "zod/mini";
 import {
@@ -11,7 +12,6 @@ import {
 import { ERRORS, fixOf } from "../../contract/errors.ts";
 import { AGENT } from "../../contract/names.ts";
 import { randomBytes } from "../../process/random.ts";
-import type { Sender } from "../channels/channel.ts";
 import { type DeviceStore, grantedTo, isUsable, type PairedDevice } from "../devices.ts";
 import type { WebChat } from "./chat.ts";
 import { IncomingPictures } from "./pictures.ts";

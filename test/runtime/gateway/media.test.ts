@@ -1,7 +1,7 @@
+import type { Attachment } from "../../../runtime/contract/message.ts";
 import { expect, test } from "vitest";
 import type { Question } from "../../../runtime/gateway/agent/agent.ts";
 import type { Media } from "../../../runtime/gateway/media/media.ts";
-import type { Attachment } from "../../../runtime/gateway/channels/channel.ts";
 import { deliveriesOver, message } from "../support/deliveries.ts";
 import { jpeg, png, webp } from "../support/files.ts";
 import { eventually } from "../support/processes.ts";

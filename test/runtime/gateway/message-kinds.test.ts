@@ -1,9 +1,9 @@
+import type { Inbound } from "../../../runtime/contract/message.ts";
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import { channelAccess } from "../../../runtime/gateway/channels/access.ts";
-import type { Inbound } from "../../../runtime/gateway/channels/channel.ts";
 import {
   readDiscordInteraction,
   unknownParts as unknownInDiscord,

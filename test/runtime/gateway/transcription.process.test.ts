@@ -1,7 +1,7 @@
+import type { Attachment } from "../../../runtime/contract/message.ts";
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import type { Question } from "../../../runtime/gateway/agent/agent.ts";
-import type { Attachment } from "../../../runtime/gateway/channels/channel.ts";
 import { Media } from "../../../runtime/gateway/media/media.ts";
 import { createTranscriber } from "../../../runtime/gateway/models/transcription.ts";
 import { createRedactor } from "../../../runtime/shared/redact.ts";

@@ -1,8 +1,8 @@
+import type { Admission } from "../../../runtime/contract/message.ts";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { checkConfig, type Config } from "../../../runtime/contract/config/index.ts";
 import type { Log } from "../../../runtime/shared/log.ts";
-import type { Admission } from "../../../runtime/gateway/admission.ts";
 import { Agent, type Question } from "../../../runtime/gateway/agent/agent.ts";
 import { Limits, SpendingStore } from "../../../runtime/gateway/agent/limits.ts";
 import type { Channel } from "../../../runtime/gateway/channels/channel.ts";

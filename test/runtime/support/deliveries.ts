@@ -1,8 +1,9 @@
+import type { Inbound, ReplyTarget } from "../../../runtime/contract/message.ts";
 import { onTestFinished, vi } from "vitest";
 import { checkConfig } from "../../../runtime/contract/config/index.ts";
 import type { Delivery } from "../../../runtime/contract/delivery.ts";
 import type { AgentAnswer, AnswerOptions, Question } from "../../../runtime/gateway/agent/agent.ts";
-import type { Channel, Inbound, ReplyTarget } from "../../../runtime/gateway/channels/channel.ts";
+import type { Channel } from "../../../runtime/gateway/channels/channel.ts";
 import { splitText } from "../../../runtime/gateway/channels/split.ts";
 import { Actions } from "../../../runtime/gateway/actions.ts";
 import { Commands } from "../../../runtime/gateway/commands.ts";

@@ -1,7 +1,8 @@
+import type { ChatAddress } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { described, textUpTo } from "../../../contract/config/values.ts";
 import { platformSchema } from "../../../contract/delivery.ts";
-import { type ChatAddress, isSameChat } from "../../admission.ts";
+import { isSameChat } from "../../admission.ts";
 import type { Channels } from "../../channels/registry.ts";
 import { defineTool, ToolError, type Tool, type ToolContext } from "./tool.ts";
 

@@ -1,9 +1,9 @@
+import type { ReplyTarget } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import "../../../contract/english.ts";
 import type { Capability } from "../../../contract/config/rights.ts";
 import type { Place } from "../question.ts";
 import type { Rights } from "../../admission.ts";
-import type { ReplyTarget } from "../../channels/channel.ts";
 import { oneLine } from "../../prompt/text.ts";
 import type { ToolDefinition } from "../../models/model.ts";
 

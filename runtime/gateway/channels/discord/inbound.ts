@@ -1,9 +1,8 @@
+import type { Admission, Attachment, Inbound, ReplyTarget } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { isPrivateAnswer } from "../../../contract/discord-commands.ts";
-import type { Admission } from "../../admission.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { maybe, unknownFields } from "../payload.ts";
-import type { Attachment, Inbound, ReplyTarget } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 
 /** Milliseconds between 1970 and the first second of 2015, where Discord's ids begin. */

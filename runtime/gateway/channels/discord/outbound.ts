@@ -1,7 +1,8 @@
+import type { ReplyTarget } from "../../../contract/message.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod/mini";
 import { RefusedError } from "../../failure.ts";
-import type { OutgoingFile, ReplyTarget } from "../channel.ts";
+import type { OutgoingFile } from "../channel.ts";
 import { TICKET_MS } from "./inbound.ts";
 import { DiscordError, type createDiscordApi, type TicketRequest } from "./api.ts";
 

@@ -1,3 +1,4 @@
+import type { Attachment, ReplyTarget } from "../../../contract/message.ts";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
 import type { Environment } from "../../../contract/environment.ts";
@@ -7,7 +8,7 @@ import { operationRequest, type OperationRequest } from "../../../contract/servi
 import { directAddress, isPass, serviceAddress } from "../../../contract/services.ts";
 import { isRecord } from "../../../shared/json.ts";
 import { openSlackFile } from "../../../shared/slack-file.ts";
-import type { Attachment, Channel, ReplyTarget } from "../channel.ts";
+import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { readFileBody } from "../files.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";

@@ -1,7 +1,7 @@
+import type { Inbound, ReplyTarget } from "../../../contract/message.ts";
 import type * as z from "zod/mini";
 import { unreadable } from "../blocks.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
-import type { Inbound, ReplyTarget } from "../channel.ts";
 import { readFiles, readShared, readWords, slackBodySchema, slackPressSchema } from "./message.ts";
 import { mentionsUser, withoutMention } from "./mrkdwn.ts";
 

@@ -1,7 +1,7 @@
+import type { Attachment, Reference } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { textOfBlocks } from "../blocks.ts";
 import { maybe, unknownFields } from "../payload.ts";
-import type { Attachment, Reference } from "../channel.ts";
 import { attachmentKind } from "../files.ts";
 import { remark } from "../../prompt/text.ts";
 import { readSlackText } from "./mrkdwn.ts";

@@ -1,10 +1,11 @@
+import type { ButtonPress, ReplyTarget } from "../../../contract/message.ts";
 import { retryAfterMs } from "../../../shared/retry-after.ts";
 import { within } from "../../../shared/within.ts";
 import type { SlackAPIClient } from "slack-web-api-client";
 import * as z from "zod/mini";
 import { RefusedError, RetryableError } from "../../failure.ts";
 import type { Button } from "../../actions.ts";
-import type { ButtonPress, OutgoingFile, ReplyTarget } from "../channel.ts";
+import type { OutgoingFile } from "../channel.ts";
 import { writeMrkdwn } from "./mrkdwn.ts";
 
 /** Errors that mean that the token itself is of no use any more. */

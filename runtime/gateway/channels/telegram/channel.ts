@@ -1,3 +1,4 @@
+import type { ReplyTarget } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import type { Config } from "../../../contract/config/index.ts";
 import { resolveSecret } from "../../../contract/config/text.ts";
@@ -6,7 +7,7 @@ import { StewardError } from "../../../contract/errors.ts";
 import { credential, isPass, passOf, PROXY_HEADER, serviceAddress } from "../../../contract/services.ts";
 import { TelegramApi, TelegramError } from "../../../process/telegram/api.ts";
 import { RefusedError, RetryableError } from "../../failure.ts";
-import type { Channel, ReplyTarget } from "../channel.ts";
+import type { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../options.ts";
 import { splitText } from "../split.ts";
 import { OutgoingHealth } from "../outgoing-health.ts";

@@ -1,7 +1,7 @@
+import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../../../contract/message.ts";
 import { RetryableError } from "../../failure.ts";
 import { unknownSenderText, type ChannelAccess } from "../access.ts";
 import { textOfBlocks, unreadable } from "../blocks.ts";
-import type { Inbound, InboundMessage, ReplyTarget, Sender } from "../channel.ts";
 import { readText, writtenOut, type BotIdentity } from "./addressed.ts";
 import type { ChatMoves } from "./moves.ts";
 import {

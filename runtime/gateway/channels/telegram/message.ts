@@ -1,7 +1,7 @@
+import type { Attachment } from "../../../contract/message.ts";
 import * as z from "zod/mini";
 import { remark } from "../../prompt/text.ts";
 import { maybe, unknownFields } from "../payload.ts";
-import type { Attachment } from "../channel.ts";
 
 /** The parts of an update that are read; Telegram adds others freely. https://core.telegram.org/bots/api#update */
 

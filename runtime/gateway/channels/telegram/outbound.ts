@@ -1,6 +1,7 @@
+import type { ReplyTarget } from "../../../contract/message.ts";
 import { type CallOptions, TelegramError, type TelegramApi } from "../../../process/telegram/api.ts";
 import type { Button } from "../../actions.ts";
-import type { OutgoingFile, ReplyTarget } from "../channel.ts";
+import type { OutgoingFile } from "../channel.ts";
 import type { ChatMoves } from "./moves.ts";
 import { writeTelegramHtml } from "./text.ts";
 

@@ -1,5 +1,5 @@
+import type { InboundMessage, Reference, Sender } from "../../../contract/message.ts";
 import { textOfBlocks } from "../blocks.ts";
-import type { InboundMessage, Reference, Sender } from "../channel.ts";
 import { type BotIdentity, writtenOut } from "./addressed.ts";
 import {
   readAttachments,

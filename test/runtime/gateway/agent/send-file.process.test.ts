@@ -1,7 +1,7 @@
+import type { Admission } from "../../../../runtime/contract/message.ts";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Admission } from "../../../../runtime/gateway/admission.ts";
 import { agentBench, calls, question } from "../../support/agent.ts";
 
 const PERSON: Admission = { by: "config", grants: "person" };
