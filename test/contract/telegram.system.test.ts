@@ -97,7 +97,9 @@ test("the offset does not move while an update cannot be recorded", async () => 
 
   await start();
   await telegram.waitFor(({ text }) => text.includes("three"), LONG_MS);
-  expect(telegram.messages()).toHaveLength(3);
+  // Messages that came together may be answered together, but each of them once.
+  const words = telegram.messages().flatMap(({ text }) => text.match(/one|two|three/g) ?? []);
+  expect(words).toEqual(["one", "two", "three"]);
 });
 
 test("of two hosts on one directory one polls, and the other takes over when it dies", async () => {
